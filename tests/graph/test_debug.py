@@ -1,4 +1,4 @@
-"""kg.debug: node by node, in the order of computation, with the place of the first bad value."""
+"""Tests of kg.debug: values node by node, and the first bad value."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_the_operation_whose_derivative_is_bad_is_named():
     assert found.startswith("the derivative of sqrt(x * x) by x * x = inf  test_debug.py:")
     backwards = first_bad(kg.gradients(y, x), {x: 1.0})
     assert "the derivative of sqrt(maximum(v - x, 0)) by maximum(v - x, 0) = inf" in backwards
-    assert "in trip 2 of while loop" in backwards  # the first that the backward pass comes to
+    assert "in trip 2 of while loop" in backwards  # the first trip of the backward pass
     forwards = first_bad(kg.jvp(y, x, 1.0), {x: 1.0})
     assert forwards.startswith("the derivative of sqrt(maximum(v - x, 0)) = ")
     assert "in trip 0 of while loop" in forwards
@@ -129,5 +129,5 @@ def test_what_is_no_array_is_refused():
     with pytest.raises(TypeError, match=r"a key of .* must be an array of the graph, got 'x'"):
         kg.debug(x, {"x": 1.0})
     for outputs in (3, [x, "x"]):
-        with pytest.raises(TypeError, match="what is evaluated must be an array of the graph"):
+        with pytest.raises(TypeError, match="an output must be an array of the graph"):
             kg.debug(outputs, {x: 1.0})

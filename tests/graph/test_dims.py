@@ -1,4 +1,4 @@
-"""Dimensions made before the model: shapes, labels, and what is refused."""
+"""Dimensions made before the model: shapes, labels and errors."""
 
 import dataclasses
 import re
@@ -20,8 +20,8 @@ def test_what_a_dimension_knows():
     assert (SCHOOL.name, SCHOOL.size, len(SCHOOL)) == ("school", 3, 3)
     assert SCHOOL.labels.tolist() == ["A", "B", "C"]
     assert YEAR.labels.tolist() == [0, 1]
-    assert repr(SCHOOL) == "<dim school, 3 of them: A, B, C>"
-    assert repr(YEAR) == "<dim year, 2 of them>"
+    assert repr(SCHOOL) == "<dim school, 3 labels: A, B, C>"
+    assert repr(YEAR) == "<dim year, length 2>"
     with pytest.raises(dataclasses.FrozenInstanceError):
         SCHOOL.size = 4
     with pytest.raises(ValueError, match="read-only"):
@@ -42,14 +42,14 @@ def test_labels_of_pandas():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((3, 4), "dim: the name of a dimension is text, got 3"),
-        (("", 4), "dim: the name of a dimension is text, got ''"),
+        ((3, 4), "dim: the name of a dimension must be text, got 3"),
+        (("", 4), "dim: the name of a dimension must be text, got ''"),
         (("k", -1), "dim 'k': the length -1 is negative"),
         (("k", "abc"), "dim: the labels of 'k' are not one-dimensional, got 'abc'"),
         (("k", [[1]]), "dim: the labels of 'k' are not one-dimensional"),
         (("k", True), "dim: the labels of 'k' are not one-dimensional, got True"),
-        (("k", [None, 1]), "cannot hold: None (NoneType)"),
-        (("k", ["a", "b", "a"]), "dim 'k': the label a is there 2 times"),
+        (("k", [None, 1]), "or all dates, got None (NoneType)"),
+        (("k", ["a", "b", "a"]), "dim 'k': the label a occurs 2 times"),
     ],
 )
 def test_what_is_no_dimension(arguments, text):
@@ -88,13 +88,13 @@ def test_shapes_of_unknowns():
 def test_lengths_that_differ_or_are_not_known():
     with refused("normal 'z' (test_dims.py:"):
         kg.normal(0, 1, shape=4, dims=SCHOOL, name="z")
-    with refused("axis 0 has length 4, <dim school, 3 of them: A, B, C> has 3"):
+    with refused("axis 0 has length 4, but <dim school, 3 labels: A, B, C> has 3"):
         kg.variable(shape=4, dims=SCHOOL)
     with pytest.raises(kg.ShapeError, match=r"'year' is not known; .*kg.dim\('year', labels_or"):
         kg.normal(0, 1, dims=(SCHOOL, "year"))
     with pytest.raises(kg.ShapeError, match="does not fit the parameters"):
         kg.normal(np.zeros(4), 1, dims=SCHOOL)
-    with refused("the shape () has 0; give shape=, or make them by kg.dim('school', 8)"):
+    with refused("the shape () has 0; give shape=, or use dimensions with lengths"):
         kg.normal(0, 1, dims="school")
 
 
@@ -102,9 +102,9 @@ def test_data():
     y = kg.data([1.0, 2.0, 4.0], dims=SCHOOL)
     assert y.dims == ("school",)
     assert y.node.coords["school"].tolist() == ["A", "B", "C"]
-    with refused("axis 0 has length 2, <dim school, 3 of them: A, B, C> has 3"):
+    with refused("axis 0 has length 2, but <dim school, 3 labels: A, B, C> has 3"):
         kg.data([1.0, 2.0], "y", dims=SCHOOL)
-    with refused("dims ('school', 'year') name 2 axes, the shape (3,) has 1"):
+    with refused("dims ('school', 'year') name 2 axes, but the shape (3,) has 1"):
         kg.data([1.0, 2.0, 4.0], dims=(SCHOOL, YEAR))
 
 
@@ -114,5 +114,5 @@ def test_labels_that_data_bring_along():
     assert kg.data(values, dims=SCHOOL).dims == ("school",)
     unlabelled = kg.data(values, dims=kg.dim("school", 3))
     assert unlabelled.node.coords["school"].tolist() == ["A", "B", "C"]
-    with refused("the values have ['C' 'B' 'A']...; put them in the order of the dimension"):
+    with refused("the values have ['C' 'B' 'A']...; sort the values by the dimension's labels"):
         kg.data(values[::-1], dims=SCHOOL)

@@ -1,4 +1,4 @@
-"""kg.explain: what lowering chose for each loop, and what its runs have done."""
+"""Tests of kg.explain: the strategies and trips of loops."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,10 @@ def test_a_large_bound_is_not_paid_for():
 
 
 def test_only_what_the_derivative_needs_is_kept():
-    """v * 2: nothing. v * w: v, for the derivative by w. The counter n: never."""
+    """Test which values are kept for the backward pass.
+
+    v * 2 needs none. v * w needs v, for the derivative by w. The counter n is never needed.
+    """
     sizes = {}
     for name, factor in {"number": 2.0, "data": kg.data(2.0)}.items():
         x = kg.placeholder((3,), name="x")
@@ -89,7 +92,9 @@ def test_a_loop_that_nobody_differentiates_and_a_scan():
 
 
 def test_only_functions_and_models_are_explained():
-    with pytest.raises(TypeError, match=r"expected what kg.compile or kg.model gives, got int"):
+    with pytest.raises(
+        TypeError, match=r"expected a function from kg.compile or a model .*, got int"
+    ):
         kg.explain(3)
 
 
@@ -109,5 +114,5 @@ def test_arrays_that_go_row_by_row_are_named():
     f = kg.compile([x], kg.gradients(last(x), x))
     assert f(0.5) == pytest.approx(2 * 8 * 0.5**7)
     scan, loop = kg.explain(f).loops
-    assert scan.reason == "the number of rows is known; a goes row by row"
+    assert scan.reason == "the number of rows is known; a is computed row by row"
     assert (loop.strategy, loop.rows, loop.reason) == ("stack", 8, "arrays go row by row")

@@ -1,4 +1,4 @@
-"""Golden texts of the errors: what they say, on which line they arise, and when."""
+"""Golden texts of errors, with their lines and times."""
 
 import re
 import traceback
@@ -11,22 +11,22 @@ import pytest
 
 import kinetograph as kg
 
-INFER = 'drop or fill missing values first, or have them inferred: kg.data(..., missing="impute")'
+INFER = 'drop or fill missing values first, or infer them: kg.data(..., missing="impute")'
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_compiled(monkeypatch):
-    """Every error comes before JAX compiles anything."""
+    """Check that every error is raised before JAX compiles anything."""
 
     def refuse(*args, **kwargs):
         raise AssertionError("compiled before the error")
 
-    kg.data  # imports the library, which prepares its own programs then
+    kg.data  # imports the library, which then prepares its programs
     monkeypatch.setattr(jax, "jit", refuse)
 
 
 def message(statement, kind):
-    """The text of the error that `statement` raises on the caller's own line."""
+    """The text of the error that `statement` raises on the caller's line."""
     with pytest.raises(kind) as caught:
         statement()
     frames = traceback.extract_tb(caught.value.__traceback__)
@@ -148,15 +148,14 @@ def test_values_that_are_not_known():
     )
     for f in (lambda: max(s, 1), lambda: sorted([s, 2 * s]), lambda: any([s > 0])):
         text = message(f, kg.SymbolicTruthError)
-        assert "so a function of Python that asks for it, such as max, sorted, any or bool," in text
+        assert "so a Python function that needs it, such as max, sorted, any or bool," in text
         assert text.endswith(
             "(here); use kg.maximum, kg.minimum, kg.sort, kg.any, kg.all or kg.where"
         )
     text = message(lambda: float(s), kg.SymbolicError)
     assert text.startswith(f"{refused} float is not allowed: the value of s {unknown} float(...)")
     assert text.endswith(
-        "compute with the array itself (by kg.exp in place of math.exp), or compile it with "
-        "kg.compile"
+        "compute with the array itself (kg.exp in place of math.exp), or compile it with kg.compile"
     )
     for f in (int, range, bool):
         assert unknown in message(lambda f=f: f(s), kg.SymbolicError)
@@ -254,19 +253,19 @@ def test_data():
     )
     frame = pandas.DataFrame({"a": [1.0], "b": ["x"], "c": ["y"]})
     for bad, said in [
-        ([1j], "complex128 are not numbers on a line; give real and imaginary parts"),
-        (["1", "2.5"], "are not numbers but text; write numpy.asarray(values, float)"),
+        ([1j], "complex128 are not numbers on the real line; pass real and imaginary parts"),
+        (["1", "2.5"], "are not numbers but text; convert them: numpy.asarray(values, float)"),
         (np.array(["2020-01-01"], "M8[D]"), "are not numbers; count days: (dates"),
-        ("data.csv", "the text 'data.csv' is not a number; give the values themselves"),
-        ({"a": 1.0}, "a dictionary of 'a' is no array; make an array of each of its values"),
-        (frame, "no numbers in b, c; take columns one by one"),
+        ("data.csv", "the text 'data.csv' is not a number; pass the values themselves"),
+        ({"a": 1.0}, "a dictionary of 'a' is not an array; make an array of each of its values"),
+        (frame, "no numbers in b, c; pass each column alone"),
         (frame["b"], "are not numbers; encode categories as integers first"),
     ]:
         assert said in of(bad)
     assert "do not make an array" in of([[1, 2], [3]])
     assert "already a kinetograph array" in of(kg.data(1.0))
     assert of([1.0, 2.0], dims=("a", "b")) == (
-        "data: dims ('a', 'b') name 2 axes, the shape (2,) has 1; name each axis, or none"
+        "data: dims ('a', 'b') name 2 axes, but the shape (2,) has 1; name each axis, or none"
     )
     assert of(np.ones((2, 2)), dims=("a", "a")) == "data: dims ('a', 'a') name a dimension twice"
 
@@ -277,7 +276,7 @@ def test_lift():
     assert message(lambda: double(x), kg.ShapeError).startswith("<lambda>(x (2,) float64) failed: ")
     scale = kg.lift(lambda a, factor=1.0: a * factor)
     assert message(lambda: scale(x, factor=x), kg.SymbolicError) == (
-        "<lambda>: give the array factor= by position, not by keyword"
+        "<lambda>: pass the array factor= by position, not by keyword"
     )
     assert scale(x, factor=2.0).shape == (2,)
     assert kg.lift(jnp.sum)(x).shape == ()

@@ -1,4 +1,4 @@
-"""What counts as missing, in all that data come in."""
+"""Missing values in all types of data."""
 
 import decimal
 
@@ -35,7 +35,7 @@ def test_missing_values_are_found(form):
         kg.data(FORMS[form])
     with pytest.raises(kg.DataError, match=r"missing=\"impute\"") as told:
         kg.observe(FORMS[form], kg.normal(0, 1))
-    if form.startswith("masked"):  # whatever number stands beneath
+    if form.startswith("masked"):  # any number may be under the mask
         assert "masked at index 1" in str(told.value)
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_missing_is_refused():
     ):
         with pytest.raises(kg.DataError, match=text):
             kg.data(value, missing="impute")
-    with pytest.raises(ValueError, match=r'missing is None or "impute", got "?\'drop'):
+    with pytest.raises(ValueError, match=r'missing must be None or "impute", got "?\'drop'):
         kg.data([1.0], missing="drop")
 
 
@@ -81,5 +81,5 @@ def test_use_before_a_distribution_is_refused():
         lambda: kg.calculate(x),
         lambda: kg.observe([1.0], kg.normal(mu * x[:1], 1)),
     ):
-        with pytest.raises(kg.ModelError, match=r"x has missing values and follows no distrib"):
+        with pytest.raises(kg.ModelError, match=r"x has missing values and no distribution"):
             use()

@@ -185,7 +185,7 @@ def test_missing_values_of_an_array_from_outside():
         return mu, y
 
     assert kg.model(build).names == kg.model(build).names == ("mu", "y_missing")
-    with pytest.raises(kg.ModelError, match="has missing values and follows no distribution"):
+    with pytest.raises(kg.ModelError, match="has missing values and no distribution"):
         y + 1
 
 
@@ -234,7 +234,7 @@ def test_functions_that_cannot_be_model_functions():
         kg.model(lambda: 3)
     with pytest.raises(kg.ModelError, match="no unknown array was found"):
         kg.model(lambda: None)
-    with pytest.raises(TypeError, match="a model function stands alone"):
+    with pytest.raises(TypeError, match="a model function is the only argument"):
         kg.model(level, kg.normal(0, 1))
 
 

@@ -25,20 +25,20 @@ def observed(name, dims, size=2):
 CLASHES = {
     "'theta' is an array and axis 0 of theta": lambda: [unknown("theta", "theta")],
     "'a' is an array and axis 0 of b": lambda: [unknown("a"), unknown("b", "a")],
-    "axis 0 of a is called 'chain', as a dimension that all draws have": lambda: [
+    "axis 0 of a is called 'chain', but all draws have a dimension of that name": lambda: [
         unknown("a", "chain")
     ],
     "axis 0 of a is called 'draw'": lambda: [unknown("a", "draw")],
     "'chain' is an array and a dimension that all draws have": lambda: [unknown("chain")],
     "'draw' is an array and a dimension": lambda: [unknown("draw")],
-    "is named 'a/b', which holds a slash": lambda: [unknown("a/b")],
-    "is named 'c/d', which holds a slash": lambda: [observed("c/d", None)],
-    "axis 0 of a is named 'b/c', which holds a slash": lambda: [unknown("a", "b/c")],
+    "is named 'a/b', which contains a slash": lambda: [unknown("a/b")],
+    "is named 'c/d', which contains a slash": lambda: [observed("c/d", None)],
+    "axis 0 of a is named 'b/c', which contains a slash": lambda: [unknown("a", "b/c")],
     "is named '.', which is empty, a dot": lambda: [unknown(".")],
     "is named 'a ', which is empty, a dot, or begins or ends with a space": lambda: [unknown("a ")],
-    "is named 'a\\x00', which holds a character": lambda: [unknown("a\0")],
+    "is named 'a\\x00', which contains a character": lambda: [unknown("a\0")],
     "'x_dim_0' is an array and axis 0 of x": lambda: [unknown("x"), unknown("x_dim_0")],
-    "axis 0 of x (named by itself) and axis 0 of y (named by dims=) are both called 'x_dim_0'": (
+    "axis 0 of x (named by default) and axis 0 of y (named by dims=) are both called 'x_dim_0'": (
         lambda: [unknown("x"), unknown("y", "x_dim_0", 3)]
     ),
     "'y' is an array and axis 0 of y": lambda: [observed("y", "y")],
@@ -59,9 +59,9 @@ def test_names_that_clash_are_refused_by_the_model(text):
         ("ab", "the labels of 'school' are not one-dimensional, got 'ab'"),
         ([["a"], ["b"]], "the labels of 'school' are not one-dimensional"),
         ([[1], [2, 3]], "the labels of 'school' are not one-dimensional"),
-        ([1, "a", None][:2] and np.array([1, "a"], object), "cannot hold: 1 (int)"),
-        (np.array(["a", None], object), "cannot hold: None (NoneType)"),
-        ([1j, 2j], "cannot hold: "),
+        ([1, "a", None][:2] and np.array([1, "a"], object), "or all dates, got 1 (int)"),
+        (np.array(["a", None], object), "or all dates, got None (NoneType)"),
+        ([1j, 2j], "or all dates, got "),
     ],
 )
 def test_labels_of_the_wrong_kind(labels, text):

@@ -1,1 +1,1 @@
-"""Nodes, arrays, operations, compilation and inspection of the graph."""
+"""The dataflow graph: nodes, arrays, operations, compilation and inspection."""

@@ -1,4 +1,7 @@
-"""`kg.Array`: a handle on a node that behaves like a NumPy array whose values may not be known."""
+"""The class `kg.Array`: a handle on a node of the graph.
+
+It behaves like a NumPy array whose values may not be known yet.
+"""
 
 import weakref
 from collections.abc import Iterator
@@ -9,7 +12,7 @@ import numpy as np
 from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
-from .forms import squares as squares  # of its rules `elementwise` makes use
+from .forms import squares as squares  # the import registers rules that `elementwise` uses
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
 from .numpy.foreign import instead as answer
@@ -28,27 +31,27 @@ if TYPE_CHECKING:
 
     from .control.loop_handle import LoopHandle
 else:
-    ArrayLike = Any  # for type checkers alone: importing it takes time
+    ArrayLike = Any  # only type checkers import it, because the import is slow
 
 __all__ = ["Array", "ArrayLike", "Computed", "check_dims"]
 
 _AN_ITEM = (
-    "write a = kg.data(a).at[i].set(x), or make a list and kg.stack(list) at the end; in a "
-    "function decorated with @kg.function a[i] = x can stay"
+    "write a = kg.data(a).at[i].set(x), or collect a list and call kg.stack(list) at the end; in a "
+    "function decorated with @kg.function a[i] = x works"
 )
 _ITSELF = (
-    "compute with the array itself (by kg.exp in place of math.exp), or compile it with kg.compile"
+    "compute with the array itself (kg.exp in place of math.exp), or compile it with kg.compile"
 )
 
 
 class Array(Operators, Methods, Handle):
-    """A value in the graph: data, an unknown, or something computed from them.
+    """A value in the graph: data, an unknown, or a computed value.
 
-    Supports Python's operators, NumPy's functions (`np.exp(x)`, `np.linalg.cholesky(x)`), indexing
-    and `@`. Shape and dtype are known at once; values are not until something is compiled.
+    Arrays support Python's operators, NumPy's functions (`np.exp(x)`, `np.linalg.cholesky(x)`),
+    indexing and `@`. Shape and dtype are known at once; values are known only after compilation.
 
-    Arrays are made by `kg.data`, `kg.variable`, `kg.placeholder` and the distributions, and by
-    computing with arrays; the class itself is not called by users.
+    `kg.data`, `kg.variable`, `kg.placeholder`, the distributions and computations with arrays make
+    arrays. Users do not call the class itself.
 
     Examples
     --------
@@ -60,8 +63,8 @@ class Array(Operators, Methods, Handle):
 
     __slots__ = ("__weakref__", "_base", "_parts")
     __array_priority__ = 1000
-    __pandas_priority__ = 5000  # above Series and DataFrame, which would ask for values
-    fixed = ""  # why its items cannot be assigned, and what to do instead; nothing if they can
+    __pandas_priority__ = 5000  # above Series and DataFrame, which would read values
+    fixed = ""  # why items cannot be assigned, and the alternative; empty if they can be
 
     _base: "tuple[weakref.ref[Array], ...]"
     _parts: "list[weakref.ref[Array]]"
@@ -72,9 +75,9 @@ class Array(Operators, Methods, Handle):
     def _new(self, node: Node) -> "Array":
         return Array(node)
 
-    # Views, which share the elements of an array in NumPy.
+    # Views: in NumPy they share the elements of another array.
     def _view(self, node: Node) -> "Array":
-        """An array of the same elements, or of some of them."""
+        """A view: an array with the same elements, or some of them."""
         base = self._of()
         base = self if base is None else base
         view = Array(node)
@@ -82,12 +85,12 @@ class Array(Operators, Methods, Handle):
         return view
 
     def _becomes_view_of(self, base: "Array") -> None:
-        known = getattr(base, "_parts", ())
-        base._parts = [*(part for part in known if part() is not None), weakref.ref(self)]
+        parts = getattr(base, "_parts", ())
+        base._parts = [*(part for part in parts if part() is not None), weakref.ref(self)]
         self._base = (weakref.ref(base),)
 
     def _of(self) -> "Array | None":
-        """The array that this one is a view of, or may be, as long as somebody has it."""
+        """The array that this one may be a view of, if any."""
         bases = (base() for base in getattr(self, "_base", ()))
         return next((base for base in bases if base is not None), None)
 
@@ -96,17 +99,17 @@ class Array(Operators, Methods, Handle):
         return [part for part in parts if part is not None]
 
     def __deepcopy__(self, memo: Any) -> "Array":
-        # Another handle on the same node, by which the rest of the graph knows it.
+        # A new handle on the same node, because other nodes refer to that node.
         return Array(self.node) if type(self) is Array else self
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            f"{describe(self.node)} cannot be pickled alone: an array is a place in a graph, which "
-            "others know it by. Pickle the model or the compiled function that it belongs to, or "
-            "write all arrays that belong together by one kg.save_graph(path, arrays)"
+            f"{describe(self.node)} cannot be pickled alone: an array is part of a graph in which "
+            "other arrays refer to it. Pickle the model or the compiled function it belongs to, or "
+            "write all arrays that belong together with one kg.save_graph(path, arrays)"
         )
 
-    # What is known without running anything.
+    # Properties that are known without running a program.
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
@@ -129,7 +132,7 @@ class Array(Operators, Methods, Handle):
 
     @property
     def dims(self) -> tuple[str | None, ...] | None:
-        """The names of the axes, where they were given."""
+        """The names of the axes; None if no names were given."""
         return self.node.dims
 
     @property
@@ -139,7 +142,7 @@ class Array(Operators, Methods, Handle):
 
     @property
     def loop(self) -> "LoopHandle":
-        """What is known of the while loop that gave this array: its `trips` and `truncated`."""
+        """The while loop that gave this array: its `trips` and `truncated`."""
         node = self.node
         part = isinstance(node, Apply) and node.operation is PART
         handle: LoopHandle | None = getattr(node.parents[0], "loop", None) if part else None
@@ -149,7 +152,10 @@ class Array(Operators, Methods, Handle):
 
     @property
     def rng(self) -> Any:
-        """The stream of a random draw; `fn.state[array.rng]` is its state in a function."""
+        """The stream of a random draw.
+
+        `fn.state[array.rng]` is the state of this stream in a compiled function.
+        """
         stream = getattr(self.node, "stream", None)
         if stream is None:
             raise NoAttributeError(
@@ -165,7 +171,7 @@ class Array(Operators, Methods, Handle):
 
     @property
     def mT(self) -> "Array":
-        """The transposes of the matrices in the last two axes."""
+        """The transposed matrices in the last two axes."""
         if self.ndim < 2:
             raise NoAttributeError(
                 f"{describe(self.node)} has shape {self.shape} and no matrices to transpose"
@@ -194,14 +200,14 @@ class Array(Operators, Methods, Handle):
     def __delitem__(self, key: Any) -> None:
         raise SymbolicError(
             f"{describe(self.node)}: arrays cannot be changed in place{place_text()}; "
-            "kg.concatenate([x[:i], x[i + 1:]]) is one without x[i]"
+            "kg.concatenate([x[:i], x[i + 1:]]) gives a copy without x[i]"
         )
 
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError(
                 f"{describe(self.node)} is a single number and has no length{place_text()}; "
-                "shape= gives an unknown several"
+                "shape= makes an unknown with several elements"
             )
         return self.shape[0]
 
@@ -209,7 +215,7 @@ class Array(Operators, Methods, Handle):
         if not self.shape:
             raise TypeError(
                 f"iterating over a 0-d array: {describe(self.node)} is a single number"
-                f"{place_text()}; shape= gives an unknown several"
+                f"{place_text()}; shape= makes an unknown with several elements"
             )
         return (self[i] for i in range(len(self)))
 
@@ -220,48 +226,48 @@ class Array(Operators, Methods, Handle):
             return bool((self.node.value == value).any())
         raise self._no_truth("bool", "`in`", "write (x == value).any(), which is an array itself")
 
-    # What needs a value.
-    def _no_value(self, wanted: str, instead: str) -> SymbolicError:
+    # Uses that need a value.
+    def _no_value(self, use: str, instead: str) -> SymbolicError:
         return SymbolicError(
             f"the value of {describe(self.node)} is not known while the graph is built, "
-            f"so {wanted} is not possible{place_text()}; {instead}"
+            f"so {use} is not possible{place_text()}; {instead}"
         )
 
-    def _no_truth(self, kind: str, wanted: str, instead: str) -> SymbolicTruthError:
+    def _no_truth(self, kind: str, use: str, instead: str) -> SymbolicTruthError:
         called = library_call()
         if called is not None:
             return SymbolicTruthError(answer(called, describe(self.node)))
         return SymbolicTruthError(
             f"using a symbolic array as a Python {kind} is not allowed: the value of "
-            f"{describe(self.node)} is not known while the graph is built, so {wanted} is not "
+            f"{describe(self.node)} is not known while the graph is built, so {use} is not "
             f"possible{place_text()}; {instead}"
         )
 
     def __bool__(self) -> bool:
         if isinstance(self.node, Data):
             return bool(self.node.value)
-        node, found = self.node, ""
+        node, advice = self.node, ""
         equal = isinstance(node, Apply) and node.operation is ew.ELEMENTWISE["equal"]
         if equal and not any(isinstance(parent, Data) for parent in node.parents):
             x, y = map(describe, node.parents)
-            found = (
-                f"; for whether {x} and {y} are one and the same array write `is`, as in "
-                f"any(x is {y} for x in ...) for `{y} in ...`"
+            advice = (
+                f"; to test whether {x} and {y} are the same array write `is`; in place of "
+                f"`{y} in ...` write any(x is {y} for x in ...)"
             )
         if called_here():
             raise self._no_truth(
                 "bool",
-                "a function of Python that asks for it, such as max, sorted, any or bool,",
-                f"use kg.maximum, kg.minimum, kg.sort, kg.any, kg.all or kg.where{found}",
+                "a Python function that needs it, such as max, sorted, any or bool,",
+                f"use kg.maximum, kg.minimum, kg.sort, kg.any, kg.all or kg.where{advice}",
             )
         raise self._no_truth(
             "bool",
             "`if`, `while`, `and`, `or` or `not` on it",
             "in a function decorated with @kg.function they become part of the graph; elsewhere "
-            "use kg.cond, kg.while_loop or kg.where, and & | ~ between conditions" + found,
+            "use kg.cond, kg.while_loop or kg.where, and & | ~ between conditions" + advice,
         )
 
-    if not TYPE_CHECKING:  # to which every attribute would be one
+    if not TYPE_CHECKING:  # type checkers would then accept every attribute name
 
         def __getattr__(self, name: str) -> Any:
             instead = _ELSEWHERE.get(name)
@@ -272,14 +278,14 @@ class Array(Operators, Methods, Handle):
                 f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"
             )
 
-    def _number(self, kind: str, wanted: str, instead: str = _ITSELF) -> Any:
+    def _number(self, kind: str, use: str, instead: str = _ITSELF) -> Any:
         if not isinstance(self.node, Data):
             if assigned_here():
-                wanted, instead = "an item of a NumPy array", _AN_ITEM
-            raise self._no_truth(kind, wanted, instead)
+                use, instead = "an item of a NumPy array", _AN_ITEM
+            raise self._no_truth(kind, use, instead)
         if self.shape:
             raise TypeError(
-                f"{describe(self.node)} has the shape {self.shape}, a Python {kind} is one number"
+                f"{describe(self.node)} has shape {self.shape}, but a Python {kind} is one number"
                 f"{place_text()}; take one of its elements, or {instead}"
             )
         return self.node.value
@@ -292,12 +298,12 @@ class Array(Operators, Methods, Handle):
         return int(self._number("int", "int(...)", instead))
 
     def __index__(self) -> int:
-        wanted = "an index of a list, or range(...),"
+        use = "an index of a list, or range(...),"
         instead = (
-            "make the list an array, as in kg.stack(values)[k] or kg.data(values)[k], and a loop "
-            "by kg.range in a function decorated with @kg.function"
+            "turn the list into an array, as in kg.stack(values)[k] or kg.data(values)[k], and "
+            "write a loop with kg.range in a function decorated with @kg.function"
         )
-        number: int = self._number("int", wanted, instead).__index__()
+        number: int = self._number("int", use, instead).__index__()
         return number
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -306,7 +312,7 @@ class Array(Operators, Methods, Handle):
         if draws_by_numpy():
             raise self._no_value(
                 "drawing with it by numpy.random",
-                "what is random in a model is an unknown, as x = kg.normal(mean, sd); "
+                "make a random quantity of a model an unknown, as in x = kg.normal(mean, sd); "
                 "kg.simulate and kg.predict draw data",
             )
         called = library_call()
@@ -333,48 +339,51 @@ class Array(Operators, Methods, Handle):
     def __format__(self, spec: str) -> str:
         if spec and not isinstance(self.node, Data):
             raise self._no_value(
-                f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
+                f"formatting it as {spec!r}",
+                "print it with kg.print, or return it and format the result",
             )
         if spec and self.shape:
             raise TypeError(
-                f"{describe(self.node)} has the shape {self.shape}, and {spec!r} is for one number"
+                f"{describe(self.node)} has shape {self.shape}, but {spec!r} formats one number"
                 f"{place_text()}; numpy.array2string(numpy.asarray(x), precision=2) writes an array"
             )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
 
 
-# To type checkers NumPy's functions and operators give arrays of NumPy's, and sum may give 0.
+# For type checkers NumPy's functions and operators return NumPy arrays, and sum may return 0.
 if TYPE_CHECKING:
     Computed = Array | np.ndarray | Literal[0]
 else:
     Computed = Array
 
-_VALUES = "kg.calculate({0}, values=...) gives values of it, of given ones or of results"
+_VALUES = "kg.calculate({0}, values=...) computes its value from given values or from results"
 _DRAWS = "kg.calculate({0}, draws=1000) draws from its distribution"
-_DENSITY = "kg.log_density(distribution, value) is a log density"
-# What other libraries' arrays and distributions have, and where it is to be had here.
+_DENSITY = "kg.log_density(distribution, value) computes a log density"
+# Attributes of other libraries' arrays and distributions, and kinetograph's replacement for each.
 _ELSEWHERE = {
     **dict.fromkeys(("eval", "item", "tolist", "numpy", "value", "values"), _VALUES),
     **dict.fromkeys(("sample", "rvs", "random", "draw"), _DRAWS),
     **dict.fromkeys(("log_prob", "logp", "logpdf", "logpmf", "pdf", "pmf"), _DENSITY),
-    **dict.fromkeys(("append", "extend", "insert"), "kg.concatenate([{0}, values]) is longer"),
     **dict.fromkeys(
-        ("as_integer_ratio", "numerator"), "kg.mean, kg.median, kg.std and the like take arrays"
+        ("append", "extend", "insert"), "kg.concatenate([{0}, values]) makes a longer array"
     ),
-    "cdf": "kg.cdf(distribution, value) is that of a distribution",
+    **dict.fromkeys(
+        ("as_integer_ratio", "numerator"), "kg.mean, kg.median, kg.std, ... take arrays"
+    ),
+    "cdf": "kg.cdf(distribution, value) is the distribution function",
     "to_numpy": _VALUES,
-    **dict.fromkeys(("iloc", "loc"), "elements are {0}[i], and labels those of results"),
+    **dict.fromkeys(("iloc", "loc"), "select elements by {0}[i]; labels are used in results"),
 }
 
 
 def _is_basic(key: Any) -> bool:
-    """Whether an index takes a view in NumPy: numbers and slices."""
+    """Whether NumPy returns a view for an index: numbers and slices."""
     parts = key if isinstance(key, tuple) else (key,)
     return not any(isinstance(part, (list, bool)) or np.ndim(part) for part in parts)
 
 
 def _wrap(result: Any) -> Any:
-    """Arrays in place of nodes, in whatever structure they came."""
+    """Replace nodes by arrays, in tuples and lists, too."""
     if isinstance(result, Node):
         return Array(result)
     if isinstance(result, (tuple, list)):

@@ -1,4 +1,4 @@
-"""The methods of arrays that NumPy users reach for."""
+"""Methods of arrays that NumPy users expect, such as `x.sum()`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ __all__ = ["Methods"]
 
 
 class Methods:
-    """What can be written as `x.sum()`; a part of `Array`."""
+    """The methods of `Array` that NumPy's arrays have, too."""
 
     __slots__ = ()
 
@@ -60,11 +60,11 @@ class Methods:
         return self._new(reductions.reduce("all", self, axis, keepdims))
 
     def argmax(self, axis: int | None = None) -> "Array":
-        """The place of the largest element."""
+        """The index of the largest element."""
         return self._new(reductions.reduce("argmax", self, axis))
 
     def argmin(self, axis: int | None = None) -> "Array":
-        """The place of the smallest element."""
+        """The index of the smallest element."""
         return self._new(reductions.reduce("argmin", self, axis))
 
     def cumsum(self, axis: int | None = None) -> "Array":
@@ -88,13 +88,13 @@ class Methods:
         return self._new(indexing.ravel(self))
 
     def copy(self) -> "Array":
-        """An array of the same values that is no other name of this one."""
+        """A separate array with the same values."""
         return self._new(ew.copy(self))
 
     __copy__ = copy
 
     def transpose(self, *axes: Any) -> "Array":
-        """The axes in another order, reversed when none is given."""
+        """Put the axes in another order; reverse them if none is given."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return self._view(shaping.transpose(self, order))
 
@@ -119,11 +119,11 @@ class Methods:
         return self._new(ew.clip(self, min, max))
 
     def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> "Array":
-        """Elements along an axis (of the flattened array for None)."""
+        """Select elements along an axis (of the flattened array for None)."""
         return self._new(indexing.take(self, indices, axis, mode))
 
     def repeat(self, repeats: Any, axis: int | None = None) -> "Array":
-        """Each element several times, along an axis (flattened for None)."""
+        """Repeat each element along an axis (of the flattened array for None)."""
         return self._new(shaping.repeat(self, repeats, axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Array":

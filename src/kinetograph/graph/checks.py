@@ -23,7 +23,7 @@ CHECK = Operation("check", lambda state, condition: state)
 
 
 class Check(Effect):
-    """A condition that must hold: one that does not leaves its number in the state."""
+    """A condition that must hold; failure writes its number to the state."""
 
     __slots__ = ("make", "text")
 
@@ -34,7 +34,7 @@ class Check(Effect):
         self.make, self.text = make, text
 
     def compute(self, tensors: list[Any], scope: "Scope") -> Any:
-        """The state, or the number of this check if it is the first one to fail."""
+        """Return the state, or this check's number if it fails first."""
         state, condition = tensors
         if scope.effects is None:
             return state
@@ -42,34 +42,35 @@ class Check(Effect):
         return jnp.where((state == 0) & ~jnp.all(condition), number, state)
 
     def error(self) -> Exception:
-        """What to raise."""
+        """The exception to raise if the check failed."""
         return self.make(self.text)
 
 
 def check(condition: Any, message: str = "") -> None:
-    """Demand that a condition holds, else raise `CheckError`.
+    """Require that a condition holds; raise `CheckError` if it does not.
 
-    A condition that is known now is looked at now. One of the graph is looked at when a compiled
-    function runs: in a branch only if it is taken, in a loop in every trip. The first check that
-    fails, in the order of the program, ends loops and is reported; the states of the function are
-    then as before the call.
+    A condition whose value is known is checked at once. A condition in the graph is checked when a
+    compiled function runs: in a branch only if the branch is taken, in a loop in every trip. The
+    first check that fails, in the order of the program, ends all loops and is reported; the states
+    of the function then keep the values that they had before the call.
 
-    A compiled function carries out the checks in the branches, loops and rows that its outputs
-    need, and of those written outside since `kg.compile` was last called the ones that its inputs
-    allow. `kg.debug` carries them out, too. A check is no part of the log density of a model: a
-    sampler may ask for the density anywhere. To forbid values there, use a factor of -inf.
+    A compiled function runs the checks in the branches, loops and rows that its outputs need. Of
+    the checks written outside of branches and loops since the last call of `kg.compile`, it runs
+    the ones that can be computed from its inputs. `kg.debug` runs checks, too. A check is not part
+    of the log density of a model, because a sampler may evaluate the density anywhere. To forbid
+    values in a model, use a factor of -inf.
 
     Parameters
     ----------
     condition
         A boolean, or a boolean array all of whose elements must be true.
     message
-        What to say.
+        The beginning of the error's text.
 
     Raises
     ------
     CheckError
-        Now or when the function is called, if any element is false.
+        If any element is false: at once, or when the function is called.
     SymbolicError
         If the condition is not boolean.
 
@@ -88,13 +89,13 @@ def check(condition: Any, message: str = "") -> None:
     the scale must be positive: x > 0 is false
     """
     node = _condition(condition)
-    what = f"{describe(node)} is false" if isinstance(condition, Array) else "the check failed"
-    text = f"{message}: {what}" if message else what
+    failure = f"{describe(node)} is false" if isinstance(condition, Array) else "the check failed"
+    text = f"{message}: {failure}" if message else failure
     _demand(node, CheckError, f"{text}{place_text()}")
 
 
 def run_time_check(condition: Any, error: Callable[[str], Exception], message: str) -> None:
-    """Demand that a condition holds, else raise `error(message)`; see `check`."""
+    """Require that a condition holds; raise `error(message)` if not; see `check`."""
     _demand(_condition(condition), error, message)
 
 
@@ -108,9 +109,9 @@ def _condition(condition: Any) -> Node:
     return node
 
 
-def _demand(condition: Node, make: Callable[[str], Exception], text: str) -> None:
+def _demand(condition: Node, make_error: Callable[[str], Exception], text: str) -> None:
     if isinstance(condition, Data):
         if not condition.value.all():
-            raise make(text)
+            raise make_error(text)
         return
-    append(lambda state: Check(state, condition, make, text))
+    append(lambda state: Check(state, condition, make_error, text))

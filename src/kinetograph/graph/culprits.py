@@ -1,10 +1,11 @@
-"""Which operation made a value, or a derivative, that is not finite.
+"""The search for the operation that made a NaN or an infinity.
 
-A constant may be infinite, and so may what never reaches the result: only a bad result is followed
-back, through the bad values it was computed from, to the operation that made the first of them out
-of better ones. A NaN is worse than an infinity: where one is made of infinities, that is where it
-began. The backward pass of a derivative is looked at operand by operand, in the order in which it
-runs: the first bad one is the fault of the operation that handed it on.
+Infinite constants, and infinite values that do not reach a result, are harmless. So the search
+starts at a bad result only. It follows the bad values that the result was computed from, back to
+the operation that computed the first bad value from better operands. A NaN is worse than an
+infinity: an operation that computes a NaN from infinities is an origin. In the backward pass of a
+derivative the cotangent of each operand is checked, in the order of the pass. The operation that
+passed on the first bad cotangent is the origin.
 """
 
 import itertools
@@ -26,38 +27,38 @@ __all__ = ["Culprits", "Origin"]
 
 
 class Origin(NamedTuple):
-    """Where bad values began."""
+    """The place where bad values began."""
 
     text: str  # expression, value, file and line, trip
-    when: int  # its place in the order of the evaluation
+    when: int  # position in the order of the evaluation
     constant: bool = False
 
 
 class Culprits:
-    """Watches an evaluation, node by node; `of` then tells who is to blame for a bad value."""
+    """An observer of an evaluation, which finds the origins of bad values."""
 
     def __init__(self, scope: Scope, names: Mapping[int, str]) -> None:
         self._scope, self._names = scope, dict(names)
-        self._of_tensor: dict[int, tuple[Any, Origin]] = {}  # tensors are held: ids stay theirs
+        self._of_tensor: dict[int, tuple[Any, Origin]] = {}  # keeps tensors alive: ids stay unique
         self._of_node: dict[Node, Origin] = {}
         self._latest: Origin | None = None
         self._count = itertools.count()
-        self._slope: Origin | None = None  # where the derivative being taken became bad
+        self._slope: Origin | None = None  # where the present derivative became bad
         scope.watch = self
 
     def of(self, node: Node, value: Any) -> str | None:
-        """The operation that made a value bad, as text; None for a finite value."""
+        """Describe the operation that made a value bad; None if finite."""
         if not _badness(value):
             return None
         origin = self._origin(node, value)
         return self._text(node, value) if origin is None else origin.text
 
     def of_slope(self) -> str | None:
-        """The operation that made the last derivative bad."""
+        """Describe the operation that made the last derivative bad."""
         return None if self._slope is None else self._slope.text
 
-    def seen(self, node: Node, environment: Environment) -> None:
-        """Look at the value of a node that has just been computed."""
+    def inspect(self, node: Node, environment: Environment) -> None:
+        """Check the value of a node that has just been computed."""
         value = jax.tree.map(plain, environment[node], is_leaf=lambda t: isinstance(t, Tracked))
         if isinstance(node, Bundle):
             if any(isinstance(result, jax.core.Tracer) for result in value):
@@ -67,24 +68,24 @@ class Culprits:
                 if _badness(result) and id(result) not in self._of_tensor:
                     self._keep(node, result, slope or self._latest)
             return
-        bad = _badness(value)
-        if not bad:
+        badness = _badness(value)
+        if not badness:
             return
-        known = self._of_tensor.get(id(value))
-        if known is not None:
-            origin = known[1]
+        recorded = self._of_tensor.get(id(value))
+        if recorded is not None:
+            origin = recorded[1]
         elif isinstance(node, Data):
             text = self._text(node, value)
             if node.literal:
                 text = _placed(f"the constant {value_text(value)}", node, self._scope.trail)
             origin = Origin(text, next(self._count), constant=True)
         else:
-            inherited = self._inherited(node, value, bad, environment)
+            inherited = self._inherited(node, value, badness, environment)
             origin = inherited or self._begins(node, value)
         self._keep(node, value, origin)
 
     def operands(self, node: Node, tensors: list[Any], modes: Sequence[str]) -> list[Any]:
-        """The operands of an operation, watched in the backward pass of a derivative."""
+        """Wrap the operands of an operation to check cotangents backward."""
         if tuple(modes) != (REVERSE,) or isinstance(node, Bundle):
             return tensors
         trail = tuple(self._scope.trail)
@@ -96,7 +97,7 @@ class Culprits:
         ]
 
     def result(self, node: Node, tensor: Any, modes: Sequence[str]) -> Any:
-        """The result of an operation, watched in the forward pass of a derivative."""
+        """Wrap the result of an operation to check tangents forward."""
         if tuple(modes) != (FORWARD,) or isinstance(node, Bundle):
             return tensor
         if not isinstance(tensor, jax.core.Tracer) or tensor.dtype.kind != "f":
@@ -120,40 +121,44 @@ class Culprits:
             return value
 
         def backward(_: Any, cotangent: Any) -> Any:
-            what = f"the derivative of {self._say(node)} by {self._say(parent)}"
-            self._note_slope(node, what, cotangent, trail)
+            derivative = f"the derivative of {self._say(node)} by {self._say(parent)}"
+            self._note_slope(node, derivative, cotangent, trail)
             return (cotangent,)
 
         pass_on.defvjp(lambda value: (value, None), backward)
         return pass_on(tensor)
 
-    def _note_slope(self, node: Node, what: str, value: Any, trail: tuple[str, ...]) -> None:
+    def _note_slope(self, node: Node, quantity: str, value: Any, trail: tuple[str, ...]) -> None:
         if self._slope is None and _badness(value):
-            text = _placed(f"{what} = {value_text(value)}", node, trail)
+            text = _placed(f"{quantity} = {value_text(value)}", node, trail)
             self._slope = Origin(text, next(self._count))
 
     def _inherited(
-        self, node: Node, value: Any, bad: int, environment: Environment
+        self, node: Node, value: Any, value_badness: int, environment: Environment
     ) -> Origin | None:
-        """The origin of the operand that made the value bad; None if none did.
+        """The origin of the operand that made the value bad, if any.
 
-        The first computed one that is bad where the value is; of arrays in which other elements are
-        bad, too, one that is as bad. Of infinite constants a NaN is not inherited.
+        Computed operands come before constants, then operands as bad as the value, then the
+        operand that became bad first. The order of badness does not matter for elementwise
+        operations, whose responsible operands are bad in the same element. A NaN is not inherited
+        from an infinite constant.
         """
-        found = []
+        candidates = []
         for parent in _responsible(node, value, environment):
             tensor = plain(environment[parent])
             badness = _badness(tensor)
             origin = self._origin(parent, tensor) if badness else None
-            if origin is not None and not (origin.constant and badness < bad):
-                found.append((origin.constant, badness < bad and not _by_element(node), origin))
-        return min(found, key=lambda f: (*f[:2], f[2].when))[2] if found else None
+            if origin is not None and not (origin.constant and badness < value_badness):
+                candidates.append(
+                    (origin.constant, badness < value_badness and not _by_element(node), origin)
+                )
+        return min(candidates, key=lambda c: (*c[:2], c[2].when))[2] if candidates else None
 
     def _begins(self, node: Node, value: Any) -> Origin:
         return Origin(self._text(node, value), next(self._count))
 
     def _origin(self, node: Node, tensor: Any) -> Origin | None:
-        """Where a bad value began, as far as it is known."""
+        """The recorded origin of a bad value, or else the latest origin."""
         if id(tensor) in self._of_tensor:
             return self._of_tensor[id(tensor)][1]
         if node in self._of_node:
@@ -185,7 +190,7 @@ def _placed(text: str, node: Node, trail: Sequence[str]) -> str:
 
 
 def _badness(value: Any) -> int:
-    """0 for finite values, 1 where some are infinite, 2 where some are NaN."""
+    """Grade a value: 0 finite, 1 with infinities, 2 with NaN."""
     if isinstance(value, (list, tuple, jax.core.Tracer)):
         return 0
     array = np.asarray(value)
@@ -199,17 +204,17 @@ def _by_element(node: Node) -> bool:
 
 
 def _responsible(node: Node, value: Any, environment: Environment) -> list[Node]:
-    """The operands from which the first bad element of a value was computed."""
+    """The operands that may have made a value's first bad element."""
     parents = [parent for parent in node.parents if parent in environment]
     if not isinstance(node, Apply) or not _by_element(node) or len(parents) < 2:
         return parents
     array = np.asarray(value)
     flat = np.isnan(array) if np.isnan(array).any() else ~np.isfinite(array)
-    place = np.unravel_index(int(flat.argmax()), array.shape)
+    index = np.unravel_index(int(flat.argmax()), array.shape)
 
-    def there(parent: Node) -> Any:
-        return np.broadcast_to(np.asarray(plain(environment[parent])), array.shape)[place]
+    def element(parent: Node) -> Any:
+        return np.broadcast_to(np.asarray(plain(environment[parent])), array.shape)[index]
 
     if node.operation is WHERE:
-        return [parents[1] if there(parents[0]) else parents[2]]
-    return [p for p in parents if p.dtype.kind == "f" and not np.isfinite(there(p))]
+        return [parents[1] if element(parents[0]) else parents[2]]
+    return [p for p in parents if p.dtype.kind == "f" and not np.isfinite(element(p))]

@@ -1,7 +1,7 @@
-"""`kg.debug`: evaluate a graph node by node, without compiling, and find who made a bad value.
+"""The function `kg.debug`: evaluation node by node, to find bad values.
 
-Branches and loops are gone through as Python would, so every value is looked at in the order in
-which it is computed, and derivatives are those of the unrolled program.
+Nothing is compiled. Branches and loops run as in Python, so every value is checked in the order in
+which it is computed, and derivatives are derivatives of the unrolled program.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,18 +29,19 @@ __all__ = ["Evaluation", "debug"]
 
 @dataclass
 class Evaluation:
-    """What outputs are worth; prints as a table.
+    """The values of outputs, and the first bad value among them.
 
     Attributes
     ----------
     values
         The values of the outputs, in order.
     first_bad
-        Where a result that is not finite began: the operation that made the first bad value out of
-        better ones, or whose derivative is the first bad one; its expression, value, file and line,
-        and in which trip of which loop (the first is trip 0). None where all results are finite.
+        The origin of a result that is not finite: the operation that computed the first bad value
+        from better ones, or whose derivative is the first bad one. The text has its expression,
+        value, file and line, and the trip of each loop around it (the first is trip 0). None if
+        all results are finite.
     trips
-        The trips of each loop that was carried out, by its name.
+        The trips of each loop that ran, by its name.
     """
 
     values: list[np.ndarray]
@@ -62,10 +63,10 @@ class Evaluation:
     __repr__ = __str__
 
 
-def _array(given: Any, what: str) -> Array:
-    if isinstance(given, Array):
-        return given
-    raise TypeError(f"debug: {what} must be an array of the graph, got {given!r:.60}")
+def _array(value: Any, role: str) -> Array:
+    if isinstance(value, Array):
+        return value
+    raise TypeError(f"debug: {role} must be an array of the graph, got {value!r:.60}")
 
 
 def debug(
@@ -73,17 +74,18 @@ def debug(
 ) -> Evaluation:
     """Evaluate arrays node by node, without compiling.
 
-    Slow, and right: each node is computed on its own, and branches and loops run as Python's. Use
-    it to find where a NaN comes from: constants and values on the way may be infinite, and only
-    results that are not finite are followed back. Models have `model.debug(point)`.
+    This is slow, but shows each step: each node is computed on its own, and branches and loops run
+    as in Python. Use it to find the origin of a NaN. Constants and intermediate values may be
+    infinite; only results that are not finite are traced back to their origin. Models have
+    `model.debug(point)`.
 
     Parameters
     ----------
     outputs
         An array, or several.
     values
-        The values of placeholders, unknowns and any other arrays; states have their initial values
-        where none are given.
+        The values of placeholders, unknowns and any other arrays. A state without a given value
+        has its initial value.
 
     Returns
     -------
@@ -97,9 +99,9 @@ def debug(
     ShapeError
         If a value has another shape than its array.
     TypeError
-        If something is no array of the graph.
+        If an output or a key of `values` is not an array of the graph.
     CheckError
-        If a `kg.check` fails; checks and prints are carried out as in a compiled function.
+        If a `kg.check` fails; checks and prints run as in a compiled function.
 
     Examples
     --------
@@ -114,24 +116,25 @@ def debug(
     arrays: Any = [outputs] if isinstance(outputs, Array) else outputs
     if not isinstance(arrays, Iterable):
         arrays = [arrays]
-    arrays = [_array(array, "what is evaluated") for array in arrays]
+    arrays = [_array(array, "an output") for array in arrays]
     names = names_in_scope()
     nodes = [array.node for array in arrays]
     require_outside(nodes, "debug")
     environment: Environment = {}
     if not isinstance(values, (Mapping, type(None))):
         raise TypeError(
-            f"debug: values are given as {{array: value}}, got {in_words(values)}{place_text()}"
+            f"debug: values must be a dictionary {{array: value}}, got {in_words(values)}"
+            f"{place_text()}"
         )
     for array, value in (values or {}).items():
         array = _array(array, "a key of values={array: value}")
-        given = np.asarray(value)
-        if given.shape != array.shape:
+        tensor = np.asarray(value)
+        if tensor.shape != array.shape:
             raise ShapeError(
                 f"debug: {describe(array.node, names)} has shape {array.shape}, the given value "
-                f"{given.shape}"
+                f"{tensor.shape}"
             )
-        environment[array.node] = given.astype(array.dtype)
+        environment[array.node] = tensor.astype(array.dtype)
 
     def define(node: Node, environment: Environment) -> Any:
         if isinstance(node, Read):
@@ -150,7 +153,7 @@ def debug(
         evaluate(sorted(order, key=lambda node: node.serial), environment, define, scope)
         if effects is not None:
             effects.raise_failed(environment[effects.last])
-        found = [np.asarray(environment[node]) for node in nodes]
+        results = [np.asarray(environment[node]) for node in nodes]
     trips = {loop.title: int(report.most) for loop, report in scope.trips.items()}
     first_bad = next(filter(None, map(culprits.of, nodes, (environment[n] for n in nodes))), None)
-    return Evaluation(found, first_bad, trips, [describe(node, names) for node in nodes])
+    return Evaluation(results, first_bad, trips, [describe(node, names) for node in nodes])

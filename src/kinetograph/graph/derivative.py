@@ -1,7 +1,7 @@
-"""The node of a derivative: the part of the graph between what is differentiated and by what.
+"""The node of a derivative, which holds the subgraph that is differentiated.
 
-JAX differentiates that part when the node is lowered. What does not depend on the latter enters as
-a constant.
+The subgraph leads from the arrays x, by which y is differentiated, to y. JAX differentiates the
+subgraph when the node is lowered. Values that do not depend on x enter the subgraph as constants.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,10 @@ __all__ = ["GRADIENTS", "HESSIAN", "JACOBIAN", "JVP", "Derivative"]
 
 
 class Derivative(Control):
-    """Derivatives of a subgraph whose inputs are (by what, what stays constant).
+    """Derivatives of a subgraph by its first `count` inputs.
 
-    Outputs that are forms by value take the place of the input which is their first parent.
+    The remaining inputs stay constant. Outputs of the subgraph that are forms by value replace the
+    input that is their first parent.
     """
 
     __slots__ = ("count",)
@@ -41,20 +42,20 @@ class Derivative(Control):
 
     @property
     def early(self) -> bool:
-        """A gradient computes all it differentiates on the way."""
+        """Whether it is a gradient, which also computes the subgraph's own values."""
         return self.operation is GRADIENTS
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name in messages."""
         return self.operation.name
 
     def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
+        """A text of the settings, besides parents and subgraphs, that matter."""
         return str(self.count)
 
     def call(self, place: int) -> Call:
-        """How a result is written: `gradients(y, x)`, whatever else was asked for with it."""
+        """The expression of one result alone, such as `gradients(y, x)`."""
         (part,) = self.subgraphs
         xs = self.parents[: self.count]
         if self.operation is JVP:
@@ -66,18 +67,19 @@ class Derivative(Control):
         return Call(self.operation.name, operands, ("",) * len(operands))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
-        """The derivatives."""
+        """Compute the derivatives."""
         (part,) = self.subgraphs
         count, size = self.count, len(part.inputs)
         xs = [jnp.asarray(x) for x in tensors[:count]]
         constants, tangents = tensors[count:size], tensors[size:]
         forms = [node for node in part.outputs if isinstance(node, FormByValue)]
         ys = part.outputs[: len(part.outputs) - len(forms)]
-        # A gradient gives away what it computes on the way; else the graph itself has the effects.
+        # A gradient shares the values of its subgraph with the graph around, so that the subgraph's
+        # effects run in here; other derivatives leave the effects to the graph around.
         effects = scope.effects if self.early and not scope.eager else None
         outer = scope
         live: Mapping[Control, Places] | None = part.live(None).results
-        if outer.modes:  # of derivatives around, what is computed on the way takes part in, too
+        if outer.modes:  # the shared values take part in the derivatives around, too
             live = _union(part.live(None).results, outer.live)
         scope = outer.inside(effects=effects, live=live)
         anchor = jnp.zeros((), xs[0].dtype)
@@ -90,8 +92,8 @@ class Derivative(Control):
                 environment[node.parents[0]] = environment[node]
             evaluate(ys, environment, scope=scope)
             outputs = tuple(environment[node] for node in ys)
-            way = {i: environment[n] for i, n in enumerate(part.nodes) if n in environment}
-            return outputs, (scope.reports(loops), way)
+            shared = {i: environment[n] for i, n in enumerate(part.nodes) if n in environment}
+            return outputs, (scope.reports(loops), shared)
 
         def forward(anchor: Any, *xs: Any) -> Any:
             return function(scope.derived(FORWARD, anchor), anchor, *xs)
@@ -100,16 +102,16 @@ class Derivative(Control):
             def reverse(anchor: Any, *xs: Any) -> Any:
                 return function(scope.derived(REVERSE, anchor), anchor, *xs)
 
-            (y,), pull, found = jax.vjp(reverse, anchor, *xs, has_aux=True)
-            return pull((jnp.ones_like(y),))[1:], found
+            (y,), pull, aux = jax.vjp(reverse, anchor, *xs, has_aux=True)
+            return pull((jnp.ones_like(y),))[1:], aux
 
         if self.operation is GRADIENTS:
-            results, (reports, way) = gradient(scope, *xs)
-            outer.shared.update((part.nodes[i], tensor) for i, tensor in way.items())
+            results, (reports, shared) = gradient(scope, *xs)
+            outer.shared.update((part.nodes[i], tensor) for i, tensor in shared.items())
         elif self.operation is JVP:
-            still = jnp.zeros_like(anchor)
+            zero = jnp.zeros_like(anchor)
             _, results, (reports, _) = jax.jvp(
-                forward, (anchor, *xs), (still, *tangents), has_aux=True
+                forward, (anchor, *xs), (zero, *tangents), has_aux=True
             )
         elif self.operation is JACOBIAN:
             results, (reports, _) = _jacobian(forward, anchor, xs, eager=scope.eager)
@@ -126,7 +128,7 @@ class Derivative(Control):
 def _union(
     one: Mapping[Control, Places], other: Mapping[Control, Places] | None
 ) -> Mapping[Control, Places] | None:
-    """What takes part in one derivative or in another; None where all does."""
+    """The results that take part in either derivative; None if all do."""
     if other is None:
         return None
     return {node: one.get(node, frozenset()) | other.get(node, frozenset()) for node in one}
@@ -139,7 +141,10 @@ HESSIAN = Operation("hessian", lambda *tensors: None)
 
 
 def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> Any:
-    """The derivatives of each result by each x, row by row: result i by x j at i * len(xs) + j."""
+    """The derivatives of each result by each x, and the function's reports.
+
+    The derivative of result i by x j has the index i * len(xs) + j.
+    """
     reports: Any = None
 
     def push(tangents: Sequence[Any]) -> Any:
@@ -150,7 +155,7 @@ def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> 
     columns = []
     for j, x in enumerate(xs):
         basis = jnp.eye(x.size, dtype=x.dtype).reshape(x.size, *x.shape)
-        zeros = [jnp.zeros_like(other) for other in xs]
+        zeros = [jnp.zeros_like(value) for value in xs]
 
         def column(direction: Any, j: int = j, zeros: Any = zeros) -> Any:
             return push([*zeros[:j], direction, *zeros[j + 1 :]])

@@ -1,4 +1,7 @@
-"""`kg.gradients`, `kg.jvp`, `kg.jacobian`, `kg.hessian`: exact derivatives as graph nodes."""
+"""The exact derivatives `kg.gradients`, `kg.jvp`, `kg.jacobian` and `kg.hessian`.
+
+Each makes one node of the graph, which holds the differentiated subgraph (see `derivative`).
+"""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, overload
@@ -27,13 +30,13 @@ def gradients(y: Any, xs: Array) -> Array: ...
 @overload
 def gradients(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[Array]: ...
 def gradients(y: Any, xs: Any) -> Any:
-    """The gradient of a scalar by arrays, exact, by reverse differentiation.
+    """The exact gradient of a scalar by arrays, by reverse differentiation.
 
         gradients(y, x)[...] = dy / dx[...]
 
-    Inside a branch or loop, the derivative is that of what is computed there: loop variables are
-    held fixed. By an array that is itself computed, as r = exp(e), y is differentiated as the
-    function of r that it is where it uses r, and what r is computed from is held fixed.
+    Inside a branch or loop, only the computation inside is differentiated: loop variables are held
+    fixed. If x is computed itself, such as r = exp(e), y is differentiated as a function of r, and
+    the arrays that r is computed from are held fixed.
 
     Parameters
     ----------
@@ -52,10 +55,10 @@ def gradients(y: Any, xs: Any) -> Any:
     ShapeError
         If y has several elements.
     SymbolicError
-        If y or x is not of floating point, or if y uses a derivative that went through a computed
-        x: that of r**2 by e is one of functions of e, and no function of r.
+        If y or x is not a floating-point array, or if y uses a derivative that was taken through a
+        computed x: for r = exp(e), the derivative of r**2 by e is a function of e, not of r.
     ValueError
-        If a loop on the way has `grad="stack"` but no bound.
+        If a loop between x and y has `grad="stack"` but no bound.
 
     Examples
     --------
@@ -66,12 +69,12 @@ def gradients(y: Any, xs: Any) -> Any:
     [6.0, 8.0]
     """
     node = _scalar(y, "gradients")
-    wanted, single = _inputs(xs, "gradients")
-    part = _part([node], wanted, "gradients")
-    _check_loops(part, wanted)
-    made = Derivative(GRADIENTS, part, len(wanted))
-    found = [Array(made.part(i, x.shape, x.dtype)) for i, x in enumerate(wanted)]
-    return found[0] if single else found
+    x_nodes, single = _inputs(xs, "gradients")
+    part = _subgraph([node], x_nodes, "gradients")
+    _check_loops(part, x_nodes)
+    derivative = Derivative(GRADIENTS, part, len(x_nodes))
+    results = [Array(derivative.part(i, x.shape, x.dtype)) for i, x in enumerate(x_nodes)]
+    return results[0] if single else results
 
 
 @overload
@@ -79,11 +82,12 @@ def jacobian(y: Any, xs: Array) -> Array: ...
 @overload
 def jacobian(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[Array]: ...
 def jacobian(y: Any, xs: Any) -> Any:
-    """The derivatives of each element of an array by arrays, exact, by forward differentiation.
+    """The exact derivatives of an array by arrays, by forward differentiation.
 
         jacobian(y, x)[i, j] = dy[i] / dx[j]
 
-    It takes a pass for each element of x, all at once; of one number `kg.gradients` takes one pass.
+    It takes one forward pass for each element of x; the passes run as one batch. If y is a single
+    number, `kg.gradients` takes only one pass.
 
     Parameters
     ----------
@@ -95,7 +99,7 @@ def jacobian(y: Any, xs: Any) -> Any:
     Returns
     -------
     Array or list of Array
-        Of shape y.shape + x.shape. Zero where y does not depend on x.
+        With shape y.shape + x.shape. Zero where y does not depend on x.
 
     Raises
     ------
@@ -111,11 +115,13 @@ def jacobian(y: Any, xs: Any) -> Any:
     [[4.0, 3.0], [6.0, 0.0]]
     """
     node = as_node(y, "jacobian")
-    _check_float(node, "jacobian", "differentiated")
-    wanted, single = _inputs(xs, "jacobian")
-    made = Derivative(JACOBIAN, _part([node], wanted, "jacobian"), len(wanted))
-    found = [Array(made.part(i, (*node.shape, *x.shape), x.dtype)) for i, x in enumerate(wanted)]
-    return found[0] if single else found
+    _check_float(node, "jacobian", "the differentiated array")
+    x_nodes, single = _inputs(xs, "jacobian")
+    derivative = Derivative(JACOBIAN, _subgraph([node], x_nodes, "jacobian"), len(x_nodes))
+    results = [
+        Array(derivative.part(i, (*node.shape, *x.shape), x.dtype)) for i, x in enumerate(x_nodes)
+    ]
+    return results[0] if single else results
 
 
 @overload
@@ -123,7 +129,7 @@ def hessian(y: Any, xs: Array) -> Array: ...
 @overload
 def hessian(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[list[Array]]: ...
 def hessian(y: Any, xs: Any) -> Any:
-    """The second derivatives of a scalar by arrays, exact.
+    """The exact second derivatives of a scalar by arrays.
 
         hessian(y, x)[i, j] = d^2 y / dx[i] dx[j]
 
@@ -154,17 +160,17 @@ def hessian(y: Any, xs: Any) -> Any:
     [[8.0, 6.0], [6.0, 0.0]]
     """
     node = _scalar(y, "hessian")
-    wanted, single = _inputs(xs, "hessian")
-    part = _part([node], wanted, "hessian")
-    _check_loops(part, wanted)
-    made = Derivative(HESSIAN, part, len(wanted))
-    count = len(wanted)
+    x_nodes, single = _inputs(xs, "hessian")
+    part = _subgraph([node], x_nodes, "hessian")
+    _check_loops(part, x_nodes)
+    derivative = Derivative(HESSIAN, part, len(x_nodes))
+    count = len(x_nodes)
     blocks = [
         [
-            Array(made.part(i * count + j, (*a.shape, *b.shape), a.dtype))
-            for j, b in enumerate(wanted)
+            Array(derivative.part(i * count + j, (*a.shape, *b.shape), a.dtype))
+            for j, b in enumerate(x_nodes)
         ]
-        for i, a in enumerate(wanted)
+        for i, a in enumerate(x_nodes)
     ]
     return blocks[0][0] if single else blocks
 
@@ -174,7 +180,7 @@ def jvp(y: Array, xs: Any, tangents: Any) -> Array: ...
 @overload
 def jvp(y: Any, xs: Any, tangents: Any) -> Any: ...
 def jvp(y: Any, xs: Any, tangents: Any) -> Any:
-    """The directional derivative of arrays, exact, by forward differentiation.
+    """The exact directional derivative of arrays, by forward differentiation.
 
         jvp(y, x, v) = sum_j dy / dx[j] v[j]
 
@@ -194,9 +200,9 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
     Raises
     ------
     ShapeError
-        If a tangent's shape is not that of its x.
+        If a tangent does not have the shape of its x.
     SymbolicError
-        If y or x is not of floating point.
+        If y or x is not a floating-point array.
 
     Examples
     --------
@@ -209,13 +215,13 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
     leaves, _, structure = flatten(y, "y")
     outputs = [as_node(leaf, "jvp") for leaf in leaves]
     for node in outputs:
-        _check_float(node, "jvp", "differentiated")
-    wanted, single = _inputs(xs, "jvp")
+        _check_float(node, "jvp", "the differentiated array")
+    x_nodes, single = _inputs(xs, "jvp")
     given = [tangents] if single else list(tangents)
-    if len(given) != len(wanted):
-        raise ShapeError(f"jvp: {len(given)} tangents for {len(wanted)} arrays{place_text()}")
+    if len(given) != len(x_nodes):
+        raise ShapeError(f"jvp: {len(given)} tangents for {len(x_nodes)} arrays{place_text()}")
     directions = []
-    for x, tangent in zip(wanted, given, strict=True):
+    for x, tangent in zip(x_nodes, given, strict=True):
         direction = as_node(tangent, "jvp")
         if direction.shape != x.shape:
             raise ShapeError(
@@ -223,14 +229,16 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
                 f"{x.shape}{place_text()}"
             )
         directions.append(astype(direction, x.dtype) if direction.dtype != x.dtype else direction)
-    made = Derivative(JVP, _part(outputs, wanted, "jvp"), len(wanted), directions)
-    return structure.fill(Array(made.part(i, n.shape, n.dtype)) for i, n in enumerate(outputs))
+    derivative = Derivative(JVP, _subgraph(outputs, x_nodes, "jvp"), len(x_nodes), directions)
+    return structure.fill(
+        Array(derivative.part(i, n.shape, n.dtype)) for i, n in enumerate(outputs)
+    )
 
 
 def _scalar(y: Any, doing: str) -> Node:
     if isinstance(y, (list, tuple)):
         raise TypeError(
-            f"{doing}: the first argument is {in_words(y)}, and one number is differentiated"
+            f"{doing}: the first argument must be one array, got {in_words(y)}"
             f"{place_text()}; write kg.{doing}(y, [x1, x2])"
         )
     node = as_node(y, doing)
@@ -239,7 +247,7 @@ def _scalar(y: Any, doing: str) -> Node:
             f"{doing}: {describe(node)} has shape {node.shape}, expected a single number"
             f"{place_text()}; differentiate its .sum(), or use kg.jacobian"
         )
-    _check_float(node, doing, "differentiated")
+    _check_float(node, doing, "the differentiated array")
     return node
 
 
@@ -253,48 +261,51 @@ def _inputs(xs: Any, doing: str) -> tuple[list[Node], bool]:
         if not isinstance(x, Array):
             raise TypeError(
                 f"{doing}: cannot differentiate by a {type(x).__name__}{place_text()}; "
-                "by arrays of kinetograph only"
+                "xs must be kinetograph arrays"
             )
         node = x.node
-        _check_float(node, doing, "what is differentiated by")
+        _check_float(node, doing, "the arrays by which one differentiates")
         nodes.append(node)
     if len(set(nodes)) < len(nodes):
         raise ValueError(f"{doing}: an array is given twice{place_text()}")
     return nodes, single
 
 
-def _check_float(node: Node, doing: str, what: str) -> None:
+def _check_float(node: Node, doing: str, role: str) -> None:
     if node.dtype.kind != "f":
         raise SymbolicError(
-            f"{doing}: {describe(node)} is {node.dtype}; {what} must be of floating point"
+            f"{doing}: {describe(node)} is {node.dtype}; {role} must be floating-point"
             f"{place_text()}"
         )
 
 
-def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
-    """The graph between xs and outputs, as it stands in the current context."""
+def _subgraph(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
+    """The subgraph from xs to outputs in the current context.
+
+    Nodes that do not depend on xs become further inputs, after xs.
+    """
     context, outer = current_context(), list(xs)
     if context is not None:
         outputs = [context.add_value(node) for node in outputs]
         xs[:] = [context.add_value(node) for node in xs]
-    given = set(xs)
-    inside = ancestors(outputs, stop=given.__contains__)
+    inputs = set(xs)
+    inside = ancestors(outputs, stop=inputs.__contains__)
     constants: dict[Node, None] = {}
     if any(type(node) is FormOf for node in inside):
         forms = forms_by_value(outputs, xs)
         outputs = [*outputs, *map(FormByValue, forms)]
-        given.update(forms)
+        inputs.update(forms)
         constants.update(dict.fromkeys(forms))
-        inside = ancestors(outputs, stop=given.__contains__)
+        inside = ancestors(outputs, stop=inputs.__contains__)
     if context is not None:
         _check_captures(inside, outputs[0], xs, outer, doing)
     if any(isinstance(node, Derivative) for node in inside):
-        _check_derivatives(outputs, given, doing)
-    depends = set(given)
+        _check_derivatives(outputs, inputs, doing)
+    depends = set(inputs)
     for node in inside:
-        if node not in given and any(parent in depends for parent in node.parents):
+        if node not in inputs and any(parent in depends for parent in node.parents):
             depends.add(node)
-    for node in ancestors(outputs, stop=lambda n: n in given or n not in depends):
+    for node in ancestors(outputs, stop=lambda n: n in inputs or n not in depends):
         if node not in depends:
             constants[node] = None
     return Subgraph((*xs, *constants), outputs)
@@ -303,7 +314,7 @@ def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
 def _check_captures(
     inside: Sequence[Node], y: Node, xs: Sequence[Node], outer: Sequence[Node], doing: str
 ) -> None:
-    """Refuse x from outside where y depends on it also through other values from outside."""
+    """Refuse a captured x that also reaches y through other captured values."""
     captured = [n for n in inside if isinstance(n, Inner) and n.role == "captured"]
     for x, original in zip(xs, outer, strict=True):
         if not isinstance(x, Inner) or x is original:
@@ -311,40 +322,41 @@ def _check_captures(
         for inner in captured:
             if inner is not x and _depends(inner.outer, x.outer):
                 raise SymbolicError(
-                    f"{doing}: inside of a branch or loop, {describe(y)} depends on "
+                    f"{doing}: inside a branch or loop, {describe(y)} depends on "
                     f"{describe(x)} also through {describe(inner)}, which is computed outside"
                     f"{place_text()}; compute {describe(inner)} inside, or differentiate outside"
                 )
 
 
-def _check_derivatives(outputs: Sequence[Node], given: Container[Node], doing: str) -> None:
-    """Refuse an x through which a derivative that is used has been taken: there it is not free."""
-    used = ancestors(outputs, lambda n: n in given or _is_fixed(n))
-    for made in used:
-        if not isinstance(made, Derivative) or made in given:
+def _check_derivatives(outputs: Sequence[Node], inputs: Container[Node], doing: str) -> None:
+    """Refuse an x through which a derivative in use was taken."""
+    used = ancestors(outputs, lambda n: n in inputs or _stops_gradient(n))
+    for derivative in used:
+        if not isinstance(derivative, Derivative) or derivative in inputs:
             continue
-        for x in _passed(made):
-            if x in given:
+        for x in _nodes_inside(derivative):
+            if x in inputs:
                 raise SymbolicError(
                     f"{doing}: {describe(outputs[0])} uses a derivative by "
-                    f"{describe(made.parents[0])} that goes through {describe(x)}"
-                    f"{place_text()}: so it is no function of {describe(x)}; differentiate by "
-                    f"{describe(made.parents[0])}, or hold the derivative fixed by kg.stop_gradient"
+                    f"{describe(derivative.parents[0])} that was taken through {describe(x)}"
+                    f"{place_text()}, so it is not a function of {describe(x)} alone; "
+                    f"differentiate by {describe(derivative.parents[0])}, or hold the derivative "
+                    "fixed with kg.stop_gradient"
                 )
 
 
-def _passed(node: Control) -> Iterator[Node]:
-    """What is computed inside of a node from what it is given, in nodes inside of these, too."""
+def _nodes_inside(node: Control) -> Iterator[Node]:
+    """The nodes computed inside a node, and inside the nodes in it."""
     for part in node.subgraphs:
         inputs = set(part.inputs)
         for inner in ancestors(part.outputs, inputs.__contains__, sources):
             if inner not in inputs:
                 yield inner
                 if isinstance(inner, Control):
-                    yield from _passed(inner)
+                    yield from _nodes_inside(inner)
 
 
-def _is_fixed(node: Node) -> bool:
+def _stops_gradient(node: Node) -> bool:
     return isinstance(node, Apply) and node.operation is STOP_GRADIENT
 
 
@@ -362,7 +374,7 @@ def _depends(node: Node, on: Node) -> bool:
 
 
 def _check_loops(part: Subgraph, xs: Iterable[Node]) -> None:
-    """Refuse loops that are to keep a stack of a size nobody knows."""
+    """Refuse loops that must keep a stack but have no known bound."""
     depends = set(xs)
     for node in part.nodes:
         if any(parent in depends for parent in node.parents):
@@ -373,7 +385,7 @@ def _check_loops(part: Subgraph, xs: Iterable[Node]) -> None:
 
 
 def no_accumulator(loop: While) -> ValueError:
-    """The complaint about `grad="stack"` without a bound known when the graph is built."""
+    """The error for `grad="stack"` without a bound known at build time."""
     name = loop.contexts[0].name
     place = f" ({loop.site})" if loop.site else ""
     why = (

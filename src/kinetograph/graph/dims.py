@@ -1,4 +1,7 @@
-"""Named dimensions: what is known of them before a model is, and how they are checked."""
+"""Named dimensions: `kg.dim`, and checks of `dims=` against shapes.
+
+A dimension has a name, a length and labels. They are known before any model uses the dimension.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +26,7 @@ __all__ = [
     "shape_by_dims",
 ]
 
-LONGEST = 10**9  # labels of a dimension
+LONGEST = 10**9  # the largest length of a dimension
 
 Names = tuple[str | None, ...]
 
@@ -35,11 +38,11 @@ class Dim:
     Attributes
     ----------
     name
-        How results call it.
+        The name of the dimension in results.
     size
-        Its length, `len(...)` as well.
+        The length, also available as `len(...)`.
     labels
-        Those of its elements: the numbers 0 .. size - 1 where there are no others.
+        The labels of the elements; the numbers 0 .. size - 1 if no labels were given.
     """
 
     name: str
@@ -50,35 +53,38 @@ class Dim:
         return self.size
 
     def __repr__(self) -> str:
-        return f"<dim {self.name}, {_some(self.labels)}>"
+        return f"<dim {self.name}, {_summary(self.labels)}>"
 
 
 def dim(name: str, labels: Any) -> Dim:
-    """A named dimension, which gives arrays their shapes and results their labels.
+    """Make a named dimension, with a length and labels.
+
+    Arrays get their shapes from the length, and results get their labels.
 
     Parameters
     ----------
     name
-        How results call it.
+        The name of the dimension in results.
     labels
-        Of its elements: numbers, texts or dates that all differ, also as an index of pandas; or
-        how many elements there are.
+        The labels of the elements: different numbers, texts or dates, or a pandas index. A single
+        number is the number of elements.
 
     Raises
     ------
     DimsError
-        If the name is no text, or the labels are not one-dimensional, of one kind and different.
+        If the name is not a text, or the labels are not one-dimensional, of one type and different.
 
     Notes
     -----
-    `shape=` need not be given where all lengths are known, by dimensions or by parameters:
-    `dims=("school", year)` is enough where the parameters have the axis of the schools. Dimensions
-    of one name in a model have the same length and labels; a length alone goes with any labels.
+    `shape=` can be left out if dimensions or parameters give all lengths: `dims=("school", year)`
+    is enough if a parameter has the axis of the schools. Within a model, dimensions of the same
+    name must have the same length and labels; a dimension without labels agrees with any labels.
 
-    What is computed has the dimensions of its operands where these are sure: they pass through
-    arithmetic, products, indexing, reductions along other axes, transposition and reshaping. An
-    axis that is selected by known indices, `tail = theta[1:]`, is called `tail_school` in results,
-    with the labels that are left; one selected by an array that has a dimension is that one.
+    A computed array keeps the dimensions of its operands where they are certain: dimensions pass
+    through arithmetic, products, indexing, reductions along other axes, transposition and
+    reshaping. An axis selected by known indices, as in `tail = theta[1:]`, is called `tail_school`
+    in results, and has the selected labels. An axis selected by an index array that has a
+    dimension gets that dimension.
 
     Examples
     --------
@@ -89,7 +95,9 @@ def dim(name: str, labels: Any) -> Dim:
     ((3, 2), ('school', 'year'))
     """
     if not isinstance(name, str) or not name:
-        raise DimsError(f"dim: the name of a dimension is text, got {name!r:.60}{place_text()}")
+        raise DimsError(
+            f"dim: the name of a dimension must be text, got {name!r:.60}{place_text()}"
+        )
     if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
         if labels < 0:
             raise DimsError(f"dim {name!r}: the length {labels} is negative{place_text()}")
@@ -97,60 +105,64 @@ def dim(name: str, labels: Any) -> Dim:
             raise DimsError(
                 f"dim {name!r}: a length of {labels} is more than {LONGEST}{place_text()}"
             )
-        found = np.arange(int(labels))
+        label_array = np.arange(int(labels))
     else:
-        advice = "give their number, or numbers, texts or dates: kg.dim('school', ['A', 'B'])"
-        found = np.array(check_labels(name, labels, "dim", advice))
-    values, counts = np.unique(found, return_counts=True)
-    if len(values) < len(found):
+        advice = "give a length, or numbers, texts or dates: kg.dim('school', ['A', 'B'])"
+        label_array = np.array(check_labels(name, labels, "dim", advice))
+    values, counts = np.unique(label_array, return_counts=True)
+    if len(values) < len(label_array):
         raise DimsError(
-            f"dim {name!r}: the label {values[counts > 1][0]} is there {counts.max()} times; each "
-            f"element has its own{place_text()}"
+            f"dim {name!r}: the label {values[counts > 1][0]} occurs {counts.max()} times; labels "
+            f"must differ{place_text()}"
         )
-    found.setflags(write=False)
-    return Dim(name, len(found), found)
+    label_array.setflags(write=False)
+    return Dim(name, len(label_array), label_array)
 
 
-def check_labels(dim: str, given: Any, doing: str, change: str) -> np.ndarray:
-    """Labels as a one-dimensional array that results can hold.
+def check_labels(dim: str, raw_labels: Any, doing: str, change: str) -> np.ndarray:
+    """Return labels as a one-dimensional array that results can store.
 
     Raises
     ------
     DimsError
-        If they are no one-dimensional array of numbers, texts or dates.
+        If the labels are not a one-dimensional array of numbers, texts or dates.
     """
     try:
-        labels = np.asarray(given)
+        labels = np.asarray(raw_labels)
     except ValueError:
         labels = np.asarray(None)
     if labels.ndim != 1:
         raise DimsError(
-            f"{doing}: the labels of {dim!r} are not one-dimensional, got {given!r:.60}; {change}"
+            f"{doing}: the labels of {dim!r} are not one-dimensional, got {raw_labels!r:.60}; "
+            f"{change}"
         )
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
     if labels.dtype.kind not in "biufUSMm":
         wrong = next((v for v in labels if not isinstance(v, str)), labels.dtype)
         raise DimsError(
-            f"{doing}: the labels of {dim!r} are not all of one kind, or of one that files cannot "
-            f"hold: {wrong!r} ({type(wrong).__name__}); {change}"
+            f"{doing}: the labels of {dim!r} must be all numbers, all texts or all dates, got "
+            f"{wrong!r} ({type(wrong).__name__}); {change}"
         )
     return labels
 
 
 def labels_agree(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two labellings of a dimension can both be right: numbers 0 .. n - 1 say nothing."""
+    """Whether two arrays of labels for one dimension agree.
+
+    The numbers 0 .. n - 1 agree with any labels of the same length.
+    """
     return len(a) == len(b) and (np.array_equal(a, b) or not named(a) or not named(b))
 
 
 def named(labels: np.ndarray) -> bool:
-    """Whether labels are more than the numbers of the elements."""
+    """Whether labels differ from the numbers 0 .. n - 1."""
     return not np.array_equal(labels, np.arange(len(labels)))
 
 
-def _some(labels: np.ndarray) -> str:
+def _summary(labels: np.ndarray) -> str:
     few = ", ".join(map(str, labels[:3])) + (", ..." if len(labels) > 3 else "")
-    return f"{len(labels)} of them: {few}" if named(labels) else f"{len(labels)} of them"
+    return f"{len(labels)} labels: {few}" if named(labels) else f"length {len(labels)}"
 
 
 def _axes(dims: Any) -> Sequence[Any]:
@@ -162,77 +174,81 @@ def _axes(dims: Any) -> Sequence[Any]:
         return (dims,)
 
 
-def _known(dims: Any) -> Iterator[tuple[int, Dim]]:
+def _dims_with_length(dims: Any) -> Iterator[tuple[int, Dim]]:
     return ((i, d) for i, d in enumerate(_axes(dims)) if isinstance(d, Dim))
 
 
 def labels_of(dims: Any) -> dict[str, np.ndarray]:
-    """The labels that the user's `dims=` bring along."""
-    return {} if dims is None else {d.name: d.labels for _, d in _known(dims)}
+    """The labels in the user's `dims=`, by dimension."""
+    return {} if dims is None else {d.name: d.labels for _, d in _dims_with_length(dims)}
 
 
-def check_dims_of_unknown(dims: Any, shape: tuple[int, ...], what: str) -> Names | None:
-    """The same of an array whose shape may be given by `shape=` or by dims of known length."""
+def check_dims_of_unknown(dims: Any, shape: tuple[int, ...], subject: str) -> Names | None:
+    """Check the dims of an unknown, whose shape may come from dims."""
     if dims is None:
         return None
-    advice = "; give shape=, or make them by kg.dim('school', 8), which know their lengths"
-    return check_dims(dims, shape, what + place_text(), advice)
+    advice = "; give shape=, or use dimensions with lengths, such as kg.dim('school', 8)"
+    return check_dims(dims, shape, subject + place_text(), advice)
 
 
-def check_dims(dims: Any, shape: tuple[int, ...], what: object, advice: str = "") -> Names | None:
-    """The dims as a tuple of names, checked against the shape."""
+def check_dims(
+    dims: Any, shape: tuple[int, ...], subject: object, advice: str = ""
+) -> Names | None:
+    """Return dims as a tuple of names, checked against the shape."""
     if dims is None:
         return None
-    given = _axes(dims)
-    names = tuple(d.name if isinstance(d, Dim) else d for d in given)
+    axes_given = _axes(dims)
+    names = tuple(d.name if isinstance(d, Dim) else d for d in axes_given)
     if wrong := [name for name in names if not (name is None or isinstance(name, str))]:
         raise DimsError(
-            f"{what}: dims are names of axes, such as 'school', got {wrong[0]!r:.60}, or what "
-            f"kg.dim gives{_place(what)}"
+            f"{subject}: dims must be names of axes, such as 'school', or dimensions made by "
+            f"kg.dim, got {wrong[0]!r:.60}{_place(subject)}"
         )
     if len(names) != len(shape):
         advice = advice if len(names) > len(shape) else ""
         axes = "axis" if len(names) == 1 else "axes"
         raise DimsError(
-            f"{what}: dims {names} name {len(names)} {axes}, the shape {shape} has "
-            f"{len(shape)}{_place(what)}{advice or '; name each axis, or none'}"
+            f"{subject}: dims {names} name {len(names)} {axes}, but the shape {shape} has "
+            f"{len(shape)}{_place(subject)}{advice or '; name each axis, or none'}"
         )
-    known = [n for n in names if n is not None]
-    if len(set(known)) < len(known):
-        raise DimsError(f"{what}: dims {names} name a dimension twice{_place(what)}")
-    for i, d in _known(dims):
+    given_names = [n for n in names if n is not None]
+    if len(set(given_names)) < len(given_names):
+        raise DimsError(f"{subject}: dims {names} name a dimension twice{_place(subject)}")
+    for i, d in _dims_with_length(dims):
         if d.size != shape[i]:
             raise DimsError(
-                f"{what}: axis {i} has length {shape[i]}, {d!r} has {d.size}{_place(what)}"
+                f"{subject}: axis {i} has length {shape[i]}, but {d!r} has {d.size}"
+                f"{_place(subject)}"
             )
     return names
 
 
-def shape_by_dims(dims: Any, own: tuple[int, ...], what: str) -> tuple[int, ...] | None:
-    """The shape that dims of known length give; None if there are none.
+def shape_by_dims(dims: Any, known_shape: tuple[int, ...], subject: str) -> tuple[int, ...] | None:
+    """The shape given by dims of known length; None without such dims.
 
-    `own` is the shape as far as it is known otherwise, as by parameters; the last axes are its.
+    `known_shape` is the part of the shape known from other sources, such as parameters: the
+    lengths of the last axes.
 
     Raises
     ------
     ShapeError
-        If an axis has a name, and no length.
+        If an axis has a name but no known length.
     """
-    if dims is None or not any(True for _ in _known(dims)):
+    if dims is None or not any(True for _ in _dims_with_length(dims)):
         return None
-    given = _axes(dims)
-    if len(given) < len(own):
-        return own  # whatever is wrong is said where dims and shape are compared
-    lengths: list[int | None] = [None] * (len(given) - len(own))
-    lengths += own
+    axes = _axes(dims)
+    if len(axes) < len(known_shape):
+        return known_shape  # `check_dims` reports the error
+    lengths: list[int | None] = [None] * (len(axes) - len(known_shape))
+    lengths += known_shape
     sizes = []
-    for axis, length in zip(given, lengths, strict=True):
+    for axis, length in zip(axes, lengths, strict=True):
         if isinstance(axis, Dim):
             sizes.append(axis.size)
         elif length is None:
             raise ShapeError(
-                f"{what}: the length of the dimension {axis!r} is not known; give shape=, or make "
-                f"it by kg.dim({axis!r}, labels_or_length){place_text()}"
+                f"{subject}: the length of the dimension {axis!r} is not known; give shape=, or "
+                f"make it with kg.dim({axis!r}, labels_or_length){place_text()}"
             )
         else:
             sizes.append(length)
@@ -240,11 +256,11 @@ def shape_by_dims(dims: Any, own: tuple[int, ...], what: str) -> tuple[int, ...]
 
 
 def last_length(dims: Any) -> int | None:
-    """The length of the last of dims, where that is known."""
-    given = () if dims is None else _axes(dims)
-    return given[-1].size if given and isinstance(given[-1], Dim) else None
+    """The length of the last dimension, if known."""
+    axes = () if dims is None else _axes(dims)
+    return axes[-1].size if axes and isinstance(axes[-1], Dim) else None
 
 
-def _place(what: object) -> str:
-    """The user's line, unless `what` tells it."""
-    return "" if re.search(r":\d", str(what)) else place_text()
+def _place(subject: object) -> str:
+    """The user's line, unless `subject` contains it."""
+    return "" if re.search(r":\d", str(subject)) else place_text()

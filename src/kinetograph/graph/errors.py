@@ -1,7 +1,8 @@
-"""The errors kinetograph raises, each a subclass of the built-in type a Python user would catch.
+"""The exceptions and warnings of kinetograph.
 
-A message says what happened, to which of the user's arrays (by the name of the variable that holds
-it) and where it was written, what was got and expected, and what to do.
+Each exception is a subclass of the built-in type that a Python user would catch. A message says
+what happened, names the user's array (by the variable that holds it) with its file and line, says
+what was got and what was expected, and what to do.
 """
 
 __all__ = [
@@ -29,7 +30,7 @@ class KinetographError(Exception):
 
 
 class ShapeError(KinetographError, ValueError):
-    """Arrays whose shapes do not fit an operation, a distribution or an observation."""
+    """Arrays whose shapes do not fit an operation, distribution or observation."""
 
 
 class DimsError(KinetographError, ValueError):
@@ -37,7 +38,7 @@ class DimsError(KinetographError, ValueError):
 
 
 class DataError(KinetographError, ValueError):
-    """Data that cannot be used: not numeric, missing or infinite, outside a support."""
+    """Unusable data: not numeric, missing, infinite or outside a support."""
 
 
 class ModelError(KinetographError, ValueError):
@@ -45,27 +46,30 @@ class ModelError(KinetographError, ValueError):
 
 
 class LoopError(KinetographError, RuntimeError):
-    """A loop was ended by its bound while its predicate was still true."""
+    """A loop reached its bound while its predicate was still true."""
 
 
 class ForkError(KinetographError, RuntimeError):
-    """A computation in a forked process, which lacks the threads for it."""
+    """A computation in a forked process, which lacks JAX's threads."""
 
 
 class StartError(KinetographError, RuntimeError):
-    """No starting point with a finite log density and gradient was found."""
+    """No starting point with finite log density and gradient was found."""
 
 
 class SymbolicError(KinetographError, TypeError):
-    """An array whose value is not known was used where Python needs a value."""
+    """An array of unknown value was used where Python needs a value."""
 
 
 class SymbolicTruthError(SymbolicError, NotImplementedError):
-    """Python asked for the truth, or the number, of an array whose value is not known."""
+    """An array of unknown value was used as a bool or number."""
 
 
 class NoAttributeError(SymbolicError, AttributeError):
-    """An attribute was read that only other arrays have: draws, results of loops, matrices."""
+    """An attribute was read that this array does not have.
+
+    Some attributes exist only for draws, results of loops, or matrices.
+    """
 
 
 class CheckError(KinetographError, ValueError):
@@ -73,19 +77,19 @@ class CheckError(KinetographError, ValueError):
 
 
 class BoundsError(CheckError, IndexError):
-    """An index that was computed fell outside of its axis when the program ran."""
+    """A computed index was outside its axis when the program ran."""
 
 
 class DerivativeError(KinetographError, TypeError):
-    """A derivative was asked for that a lifted function does not have."""
+    """A derivative was requested that a lifted function does not have."""
 
 
 class StagingError(KinetographError, RuntimeError):
-    """An exception in the user's code while it was being turned into a graph."""
+    """An exception in the user's code while its graph was built."""
 
 
 class ConversionError(KinetographError, ValueError):
-    """A function whose source cannot be had, or holds what cannot be converted."""
+    """A function that cannot be converted, or whose source is not available."""
 
 
 class KinetographWarning(UserWarning):
@@ -93,4 +97,4 @@ class KinetographWarning(UserWarning):
 
 
 class AutographWarning(KinetographWarning):
-    """A function is not converted, or makes a graph that is larger than it need be."""
+    """A function is not converted, or makes an unnecessarily large graph."""

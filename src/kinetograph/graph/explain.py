@@ -1,6 +1,7 @@
-"""`kg.explain`: how the loops of a function or model are differentiated, and their trips.
+"""The function `kg.explain`: reports on the loops of a function or model.
 
-A report is made of what lowering noted, so it tells what is compiled, not what might be.
+A report shows how a loop is differentiated and how many trips it made. It comes from the plans
+noted during lowering, so it describes the compiled program.
 """
 
 from collections.abc import Iterator
@@ -17,39 +18,42 @@ __all__ = ["Explanation", "LoopReport", "explain"]
 
 
 class Explained(Protocol):
-    """What can be explained: it has loops, room and the trips its runs made."""
+    """An object with loops, their capacity and the trips of its runs."""
 
     capacity: Capacity
     most_trips: dict[Looping, int]
 
     def controls(self) -> Iterator[Control]:
-        """All nodes with subgraphs, also those inside of others."""
+        """All nodes with subgraphs, including nested ones."""
         ...
 
     def note_plans(self) -> None:
-        """Lower once more, for the notes, what may have come ready from the cache of programs."""
+        """Note the plans of loops, by another lowering if needed.
+
+        A program that came from the cache was not lowered in this process.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class LoopReport:
-    """One loop.
+    """A report on one loop.
 
     Attributes
     ----------
     name, site
-        Its name, and the file and line where it was written.
+        The name of the loop, and the file and line where it was written.
     strategy
         `"stack"`, `"checkpoint"`, `"forward"` or `"none"` for a while loop, `"scan"` for a scan;
-        `"not differentiated"` where no reverse derivative is taken of it.
+        `"not differentiated"` if no reverse derivative is taken.
     bound
-        The known bound on its trips; None where there is none.
+        The known bound on the number of trips; None if no bound is known.
     rows, bytes
-        The trips the backward pass has room for, and the size of that buffer.
+        The number of trips that fit the buffer of the backward pass, and the buffer's size.
     reason
-        Why this strategy.
+        The reason for the strategy.
     most_trips
-        The most trips an execution has made so far; None before the first run.
+        The largest number of trips of an execution so far; None before the first run.
     """
 
     name: str
@@ -71,7 +75,7 @@ class LoopReport:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The loops of a compiled function or a model; prints as a table."""
+    """The reports on all loops of a function or model."""
 
     loops: tuple[LoopReport, ...]
 
@@ -79,8 +83,8 @@ class Explanation:
         for report in self.loops:
             if report.name == name:
                 return report
-        known = ", ".join(report.name for report in self.loops) or "none"
-        raise KeyError(f"no loop is called {name!r}; the loops are: {known}")
+        names = ", ".join(report.name for report in self.loops) or "none"
+        raise KeyError(f"no loop is called {name!r}; the loops are: {names}")
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.loops)) or "no loops"
@@ -89,12 +93,13 @@ class Explanation:
 
 
 def explain(fn: Explained) -> Explanation:
-    """How each loop of a compiled function or a model is differentiated, and what it has done.
+    """Report how each loop is differentiated and how many trips it made.
 
     Parameters
     ----------
     fn
-        What `kg.compile` or `kg.model` gave. Trips are known after it has been called or sampled.
+        A compiled function or a model, from `kg.compile` or `kg.model`. Trips are known after the
+        function has been called or the model has been sampled.
 
     Returns
     -------
@@ -104,7 +109,7 @@ def explain(fn: Explained) -> Explanation:
     Raises
     ------
     TypeError
-        If `fn` is neither.
+        If `fn` is neither a compiled function nor a model.
 
     Examples
     --------
@@ -120,7 +125,8 @@ def explain(fn: Explained) -> Explanation:
     """
     if not hasattr(fn, "controls"):
         raise TypeError(
-            f"explain: expected what kg.compile or kg.model gives, got {type(fn).__name__}"
+            "explain: expected a function from kg.compile or a model from kg.model, got "
+            f"{type(fn).__name__}"
         )
     fn.note_plans()
     reports = [_report(node, fn) for node in fn.controls() if isinstance(node, (While, Scan))]
@@ -130,16 +136,18 @@ def explain(fn: Explained) -> Explanation:
 def _report(node: While | Scan, fn: Any) -> LoopReport:
     name, site = node.contexts[0].name, str(node.site or "")
     if isinstance(node, Scan):
-        most = 0 if node.reverse else node.length
-        filled = map(node.input_name, Rowwise(node, most=most).filled)
-        why = "; ".join(["the number of rows is known", *(f"{x} goes row by row" for x in filled)])
-        return LoopReport(name, site, "scan", node.length, 0, 0, why, node.length)
-    most = fn.most_trips.get(node)
+        most_trips = 0 if node.reverse else node.length
+        filled = map(node.input_name, Rowwise(node, most=most_trips).filled)
+        reason = "; ".join(
+            ["the number of rows is known", *(f"{x} is computed row by row" for x in filled)]
+        )
+        return LoopReport(name, site, "scan", node.length, 0, 0, reason, node.length)
+    most_trips = fn.most_trips.get(node)
     plan = fn.capacity.plans.get(node)
     if node.grad == "none":
-        return LoopReport(name, site, "none", node.bound, 0, 0, "asked for", most)
+        return LoopReport(name, site, "none", node.bound, 0, 0, 'grad="none"', most_trips)
     if plan is None:
-        return LoopReport(name, site, "not differentiated", node.bound, 0, 0, "", most)
+        return LoopReport(name, site, "not differentiated", node.bound, 0, 0, "", most_trips)
     return LoopReport(
-        name, site, plan.strategy, node.bound, plan.rows, plan.bytes, plan.reason, most
+        name, site, plan.strategy, node.bound, plan.rows, plan.bytes, plan.reason, most_trips
     )

@@ -1,7 +1,8 @@
-"""Operations as the user would write them, with no more brackets than needed.
+"""Expressions: texts of operations as the user would write them.
 
-An expression is built from those of its operands, one node at a time, so neither deep graphs nor
-shared parts cost more than their nodes; what grows too long is cut to `...`.
+Brackets are written only where they are needed. The expression of a node is built from the
+expressions of its operands, so the cost is proportional to the number of nodes, for deep graphs and
+for graphs with shared nodes, too. An expression that becomes too long is cut to `...`.
 """
 
 from collections.abc import Callable
@@ -38,13 +39,13 @@ _ASSOCIATIVE = "+*&|^@"
 
 
 class Expression(NamedTuple):
-    """A text and how strongly its outermost operator binds."""
+    """A text and the binding strength of its outermost operator."""
 
     text: str
     binding: int = _ATOM
 
     def within(self, binding: int) -> str:
-        """The text, in brackets where it binds less strongly than needed."""
+        """The text, in brackets if it binds less strongly than needed."""
         return self.text if self.binding >= binding else f"({self.text})"
 
 
@@ -52,12 +53,12 @@ _CUT = Expression("...")
 
 
 def atom(text: str) -> Expression:
-    """A name, a number or a call."""
+    """Make an expression that needs no brackets: a name, number or call."""
     return Expression(text)
 
 
 def constant_text(node: Data) -> str:
-    """The value of a constant; only type and shape of a long one."""
+    """The value of a constant; `array[shape]` if it is long."""
     if node.size == 1:
         return f"{node.value.item():.6g}"
     if node.size <= 4 and len(node.shape) == 1:
@@ -66,12 +67,12 @@ def constant_text(node: Data) -> str:
 
 
 def apply_expression(node: Node, operands: list[Expression]) -> Expression:
-    """The expression of a node, given those of its parents."""
+    """The expression of a node, given the expressions of its parents."""
     return _fitted(lambda parts: _write(node, parts), operands)
 
 
 def call_expression(call: Call, operands: list[Expression]) -> Expression:
-    """A result of an operation with several: `while_1(i=0, n).i`."""
+    """The expression of one of several results, such as `while_1(i=0, n).i`."""
 
     def write(parts: list[Expression]) -> Expression:
         named = zip(call.labels, parts, strict=True)
@@ -84,7 +85,7 @@ def call_expression(call: Call, operands: list[Expression]) -> Expression:
 def _fitted(
     write: Callable[[list[Expression]], Expression], operands: list[Expression]
 ) -> Expression:
-    """An expression whose longest operands are cut until it is short enough."""
+    """Write an expression; cut its longest operands until it is short enough."""
     parts = list(operands)
     while True:
         result = write(parts)
@@ -103,7 +104,7 @@ def _write(node: Node, parts: list[Expression]) -> Expression:
     if symbol and len(parts) == 2:
         return operator_expression(symbol, *parts)
     if symbol and len(parts) == 1:
-        if "y" in node.attributes:  # a whole exponent, known when the graph is built
+        if "y" in node.attributes:  # an integer exponent, known when the graph is built
             return Expression(f"{parts[0].within(_ATOM)} ** {node.attributes['y']}", 9)
         return Expression(f"{symbol}{parts[0].within(_UNARY)}", _UNARY)
     if name == "index":
@@ -118,19 +119,24 @@ def _write(node: Node, parts: list[Expression]) -> Expression:
 
 def operator_expression(symbol: str, left: Expression, right: Expression) -> Expression:
     """`left symbol right`, with brackets where the operands need them."""
-    own = _PRECEDENCE.get(symbol, 0)
-    tight = own + 1
+    binding = _PRECEDENCE.get(symbol, 0)
+    tighter = binding + 1
     if symbol == "**":
         texts = left.within(_ATOM), right.within(_UNARY)
     else:
         # Comparisons do not chain: a < (b < c) and (a < b) < c both need their brackets.
-        keeps = symbol in _ASSOCIATIVE and f" {symbol} " in right.text and right.binding == own
-        texts = left.within(tight if own == 1 else own), right.within(own if keeps else tight)
-    return Expression(f"{texts[0]} {symbol} {texts[1]}", own)
+        associates = (
+            symbol in _ASSOCIATIVE and f" {symbol} " in right.text and right.binding == binding
+        )
+        texts = (
+            left.within(tighter if binding == 1 else binding),
+            right.within(binding if associates else tighter),
+        )
+    return Expression(f"{texts[0]} {symbol} {texts[1]}", binding)
 
 
 def _key(node: Apply, indices: list[Expression]) -> str:
-    """The index between the square brackets: fixed parts, and the index arrays in their slots."""
+    """The text between the square brackets: fixed parts and index arrays."""
     remaining = iter(indices)
     texts = []
     for part in node.attributes.get("template", ()):
@@ -147,13 +153,13 @@ def _key(node: Apply, indices: list[Expression]) -> str:
 
 
 def _options(node: Apply) -> list[str]:
-    """The attributes without which the expression would say something else."""
+    """The attributes that an unambiguous expression needs: the axis."""
     axis = node.attributes.get("axis")
-    inner = node.parents[0].shape if node.parents else ()
+    shape = node.parents[0].shape if node.parents else ()
     if isinstance(axis, tuple):
-        if len(axis) == len(inner):
+        if len(axis) == len(shape):
             return []
         axis = axis[0] if len(axis) == 1 else axis
-    if axis is None or len(inner) < 2:
+    if axis is None or len(shape) < 2:
         return []
     return [f"axis={axis}"]

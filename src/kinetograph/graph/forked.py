@@ -1,11 +1,12 @@
-"""Processes made by fork: JAX's threads stay in the parent, and a child would wait for ever.
+"""A guard against computing in forked processes.
 
-So a child of a process in which JAX was at work says so when it is to compute something.
+A fork copies no threads. If JAX was in use in the parent, a computation in the child would wait
+forever for JAX's threads. So the child raises an error when it tries to compute something.
 """
 
 import os
 
-from jax._src.xla_bridge import backends_are_initialized  # there is no public way to ask
+from jax._src.xla_bridge import backends_are_initialized  # there is no public function
 
 from .errors import ForkError
 
@@ -13,11 +14,11 @@ __all__ = ["require_threads"]
 
 
 class _Process:
-    crippled = False
+    lacks_threads = False
 
 
 def _note() -> None:
-    _Process.crippled = _Process.crippled or backends_are_initialized()
+    _Process.lacks_threads = _Process.lacks_threads or backends_are_initialized()
 
 
 if hasattr(os, "register_at_fork"):
@@ -25,11 +26,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def require_threads() -> None:
-    """Refuse to compute where the threads that would do it are missing."""
-    if _Process.crippled:
+    """Raise ForkError if this process lacks JAX's threads."""
+    if _Process.lacks_threads:
         raise ForkError(
-            "this process was forked from one in which JAX had been used, whose threads it does "
-            "not have: a computation would never end. Start processes otherwise: "
+            "this process was forked from one in which JAX had been used, and does not have its "
+            "threads: a computation would never end. Start processes in another way: "
             "multiprocessing.get_context('spawn').Pool(...), or 'forkserver', or "
             "ProcessPoolExecutor(mp_context=multiprocessing.get_context('spawn')); or fork before "
             "anything is computed"

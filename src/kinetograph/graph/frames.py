@@ -1,8 +1,8 @@
-"""The variables of a frame, as far as they can be read without harm.
+"""Safe reading of the local variables of a frame.
 
-CPython 3.13 ends the process (a segmentation fault) if `frame.f_locals` is asked for a variable of
-a comprehension that is running, where the function around has a closure over a variable of that
-name: the comprehension's value stands in the place of a cell, and is read as one.
+CPython 3.13 ends with a segmentation fault if `frame.f_locals` is read for a variable of a running
+comprehension and the surrounding function has a closure over a variable of the same name: the slot
+then holds the comprehension's value instead of a cell, but is read as a cell.
 """
 
 import dis
@@ -13,30 +13,30 @@ from typing import Any
 
 __all__ = ["local_variables"]
 
-_HIDES = dis.opmap.get("LOAD_FAST_AND_CLEAR")  # at the begin of a comprehension
+_HIDES = dis.opmap.get("LOAD_FAST_AND_CLEAR")  # at the start of a comprehension
 
 
 def local_variables(frame: FrameType) -> dict[str, Any]:
-    """The local variables of a frame, but for those that comprehensions may have replaced."""
-    found, code = frame.f_locals, frame.f_code
+    """The local variables of a frame, except those a comprehension may replace."""
+    visible, code = frame.f_locals, frame.f_code
     replaced = _replaced(code) if code.co_cellvars else {}
-    if not replaced or isinstance(found, dict):
-        return dict(found)
+    if not replaced or isinstance(visible, dict):
+        return dict(visible)
     variables = {}
     for name in dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars)):
         if name not in replaced or frame.f_lasti < replaced[name]:
             with suppress(KeyError):  # not bound yet
-                variables[name] = found[name]
+                variables[name] = visible[name]
     return variables
 
 
 @lru_cache(maxsize=4096)
 def _replaced(code: CodeType) -> dict[str, int]:
-    """The variables of closures that a comprehension has, too, and where the first one begins."""
+    """Closure variables that comprehensions also use, with the first one's offset."""
     if _HIDES is None or _HIDES not in code.co_code[::2]:
         return {}
-    found: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     for step in dis.get_instructions(code):
         if step.opcode == _HIDES and step.argval in code.co_cellvars:
-            found.setdefault(step.argval, step.offset)
-    return found
+            offsets.setdefault(step.argval, step.offset)
+    return offsets

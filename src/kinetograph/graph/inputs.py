@@ -1,4 +1,4 @@
-"""What a graph starts from: known values (`kg.data`) and values given later (`kg.placeholder`)."""
+"""The inputs of a graph: known values (`kg.data`) and `kg.placeholder`."""
 
 from typing import Any, Literal
 
@@ -28,35 +28,36 @@ def data(
     infinite: bool = False,
     missing: Literal["impute"] | str | None = None,
 ) -> Array:
-    """Known values: numbers, NumPy arrays, pandas or xarray objects.
+    """Make an array of known values: numbers, NumPy, pandas or xarray objects.
 
-    Compiled functions take data as arguments, so other values of the same shape need no new
+    Compiled functions take data as arguments, so new values of the same shape need no new
     compilation. Integers, booleans and floating-point numbers keep their kind; float64 becomes
     float32 under `kg.precision("float32")`.
 
     Parameters
     ----------
     value
-        Anything NumPy makes a numeric array of. An xarray `DataArray` brings its dims and
-        coordinates, a pandas `Series` or `DataFrame` its index and columns as coordinates.
+        Anything that NumPy converts to a numeric array. Dims and coordinates of an xarray
+        `DataArray` are kept; index and columns of a pandas `Series` or `DataFrame` become
+        coordinates.
     name
-        How results and messages call it; else the variable that holds it.
+        The name in results and messages; by default the variable that holds the value.
     dims
-        The names of the axes, or what `kg.dim` gives, which has labels, too.
+        The names of the axes, or dimensions made by `kg.dim`, which also have labels.
     infinite
-        Whether infinite values are meant, as ends of intervals are that have no bound.
+        Whether infinite values are allowed, for example as ends of unbounded intervals.
     missing
-        "impute": missing values (NaN, None, pandas' NA, masked elements) are unknown, and follow
-        the distribution that `kg.observe` states of the data, which it has to before they are used.
+        "impute": missing values (NaN, None, pandas' NA, masked elements) become unknowns that
+        follow the distribution of the data. State it with `kg.observe` before the data are used.
 
     Raises
     ------
     DataError
-        If values are not numeric, or missing or infinite (the message gives the first position).
+        If values are not numeric, missing or infinite (the message gives the first position).
     ValueError
         If `missing` is neither None nor "impute".
     DimsError
-        If `dims` do not fit the shape, or have other labels than the value.
+        If `dims` do not fit the shape, or have different labels than the value.
 
     Examples
     --------
@@ -65,62 +66,63 @@ def data(
     >>> y.dims
     ('school',)
     """
-    what = _What(value, name)
+    subject = _Description(value, name)
     if isinstance(value, Array):
-        raise DataError(f"{what}: the value is already a kinetograph array; use it as it is")
+        raise DataError(f"{subject}: the value is already a kinetograph array; use it as it is")
     coords, own_dims = _labels(value)
     refuse_traced(value, "data")
     if missing not in (None, "impute"):
-        raise ValueError(f'{what}: missing is None or "impute", got {missing!r}')
+        raise ValueError(f'{subject}: missing must be None or "impute", got {missing!r}')
     try:
         given = np.asarray(value)
     except ValueError as error:
         uneven = "inhomogeneous" in str(error)
-        hint = "rows of different lengths; put all numbers in one array, and beside it one that "
+        hint = "rows have different lengths; put all numbers in one array, and make a second array "
         raise DataError(
-            f"{what}: the values do not make an array: "
-            f"{f'{hint}tells the row of each' if uneven else error}"
+            f"{subject}: the values do not make an array: "
+            f"{f'{hint}of their row numbers' if uneven else error}"
         ) from None
-    array, gone = find_missing(value, given)
-    if missing is None and gone.any() and given.dtype.kind == "O":
-        place = first_place(gone)
+    array, missing_mask = find_missing(value, given)
+    if missing is None and missing_mask.any() and given.dtype.kind == "O":
+        place = first_place(missing_mask)
         missed = f"a missing value ({given[place]}){index_text(place)}"
-        raise DataError(f"{what}: {missed}; {ADVICE}")
+        raise DataError(f"{subject}: {missed}; {ADVICE}")
     if array.dtype.kind in BAD_KINDS:
-        raise DataError(f"{what}: {not_numbers(value, array)}")
-    bad = np.array(gone)
+        raise DataError(f"{subject}: {not_numbers(value, array)}")
+    bad = np.array(missing_mask)
     if array.dtype.kind == "f" and not infinite:
         bad |= ~np.isfinite(array)
-    _refuse_missing(bad if missing is None else bad & ~gone, gone, array, what)
+    _refuse_missing(bad if missing is None else bad & ~missing_mask, missing_mask, array, subject)
     if array.dtype.kind == "f" and array.dtype != FLOAT32:
         array = array.astype(float_dtype())
-    names = check_dims(dims if dims is not None else own_dims, array.shape, what)
+    names = check_dims(dims if dims is not None else own_dims, array.shape, subject)
     if dims is not None and own_dims is not None and names is not None:
         coords = {
             new: coords[old]
             for old, new in zip(own_dims, names, strict=True)
             if new is not None and old in coords
         }
-    for label, known in labels_of(dims).items():
-        if not labels_agree(coords.setdefault(label, known), known):
+    for label, dim_labels in labels_of(dims).items():
+        if not labels_agree(coords.setdefault(label, dim_labels), dim_labels):
             raise DimsError(
-                f"{what}: the dimension {label!r} has the labels {known[:3]}..., the values have "
-                f"{coords[label][:3]}...; put them in the order of the dimension first"
+                f"{subject}: the dimension {label!r} has the labels {dim_labels[:3]}..., but the "
+                f"values have {coords[label][:3]}...; sort the values by the dimension's labels "
+                "first"
             )
-        coords[label] = known if named(known) else coords[label]
+        coords[label] = dim_labels if named(dim_labels) else coords[label]
     frozen = np.array(array)
-    if gone.any():
+    if missing_mask.any():
         if frozen.dtype.kind != "f":
             frozen = frozen.astype(float_dtype())
-        frozen[gone] = np.nan
+        frozen[missing_mask] = np.nan
     frozen.setflags(write=False)
-    if gone.any():
+    if missing_mask.any():
         return Array(Incomplete(frozen, name, names, coords))
     return Array(Data(frozen, name, names, coords=coords))
 
 
 def _labels(value: Any) -> tuple[dict[str, np.ndarray], tuple[str, ...] | None]:
-    """Coordinates and dims that xarray and pandas objects bring along."""
+    """The coordinates and dims of xarray and pandas objects."""
     dims = getattr(value, "dims", None)
     coords = getattr(value, "coords", None)
     if dims is not None and coords is not None and not isinstance(dims, dict):
@@ -136,44 +138,46 @@ def _labels(value: Any) -> tuple[dict[str, np.ndarray], tuple[str, ...] | None]:
 
 
 def _plain(labels: Any) -> np.ndarray:
-    """Labels as an array; texts, which pandas keeps as objects, as texts."""
+    """Return labels as an array; pandas' texts, kept as objects, become texts."""
     array = np.asarray(labels)
     if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.flat):
         return array.astype(str)
     return array
 
 
-_INFINITE = "drop or replace it first, or say that it is meant: kg.data(..., infinite=True)"
+_INFINITE = "drop or replace it first, or allow infinite values: kg.data(..., infinite=True)"
 
 
-class _What:
-    """How messages call data: by the name given, or the variable that holds them, and the line."""
+class _Description:
+    """The description of data in messages: name or variable, and line."""
 
     def __init__(self, value: Any, name: str | None) -> None:
         check_name("data", name)
         self.value, self.name = value, name
 
     def __str__(self) -> str:
-        held = None
+        variable = None
         if not isinstance(self.value, (str, int, float, type(None))):
-            held = variable_name(self.value)
-        name = f" {self.name!r}" if self.name else f" {held}" if held else ""
+            variable = variable_name(self.value)
+        name = f" {self.name!r}" if self.name else f" {variable}" if variable else ""
         return f"data{name} at {site_of(here())}"
 
 
-def _refuse_missing(bad: np.ndarray, gone: np.ndarray, array: np.ndarray, what: _What) -> None:
+def _refuse_missing(
+    bad: np.ndarray, missing_mask: np.ndarray, array: np.ndarray, subject: _Description
+) -> None:
     if bad.any():
         place = first_place(bad)
         count = int(bad.sum()) - 1
-        masked = gone[place] and not np.isnan(array[place])
-        given = "masked" if masked else str(array[place])
-        others = f" and {count} more missing or infinite value{'s' * (count > 1)}"
-        advice = _INFINITE if (np.isinf(array) & ~gone)[bad].all() else ADVICE
-        raise DataError(f"{what}: {given}{index_text(place)}{others if count else ''}; {advice}")
+        masked = missing_mask[place] and not np.isnan(array[place])
+        text = "masked" if masked else str(array[place])
+        more = f" and {count} more missing or infinite value{'s' * (count > 1)}"
+        advice = _INFINITE if (np.isinf(array) & ~missing_mask)[bad].all() else ADVICE
+        raise DataError(f"{subject}: {text}{index_text(place)}{more if count else ''}; {advice}")
 
 
 def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:
-    """A value that a compiled function takes as an argument.
+    """Make an array whose value is an argument of compiled functions.
 
     Parameters
     ----------
@@ -182,7 +186,7 @@ def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> 
     dtype
         The type of the elements; by default the working precision.
     name
-        How messages call it.
+        The name in messages.
 
     Examples
     --------

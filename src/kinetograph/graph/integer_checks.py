@@ -1,7 +1,8 @@
-"""Demands on whole numbers where machine arithmetic has no answer.
+"""Checks of integer operations that have no result in machine arithmetic.
 
-Where it is known while the graph is built, or found when a compiled function runs, it is an error,
-as in Python. `elementwise` asks by its hooks: a demand is an effect, and made of operations itself.
+Division by zero, negative powers and overflow are errors, as in Python. A known value is checked
+while the graph is built, a computed value when a compiled function runs. `elementwise` calls these
+checks by hooks and cannot import them, because a check is an effect made of elementwise operations.
 """
 
 from collections.abc import Sequence
@@ -15,11 +16,11 @@ from .operations.bounds import inside
 from .operations.elementwise import ON_NARROWED, ON_PARTIAL, elementwise
 from .source import place_text
 
-__all__ = ["demand", "demand_fits"]
+__all__ = ["require_result", "demand_fits"]
 
 
-def demand(operation: Operation, nodes: Sequence[Node]) -> None:
-    """Demand that an operation on whole numbers has an answer, now or when the program runs."""
+def require_result(operation: Operation, nodes: Sequence[Node]) -> None:
+    """Require that an integer operation has a result."""
     x, y = nodes
     if operation.name == "power":
         if y.dtype.kind != "i":
@@ -36,29 +37,29 @@ def demand(operation: Operation, nodes: Sequence[Node]) -> None:
         if not (getattr(np, allowed)(y.value, 0)).all():
             raise error(text)
         return
-    most = np.iinfo(np.int64).max
-    if inside(y, 1, most) or inside(y, -most, -1):
+    largest = np.iinfo(np.int64).max
+    if inside(y, 1, largest) or inside(y, -largest, -1):
         return
-    if operation.name == "power" and inside(y, 0, most):
+    if operation.name == "power" and inside(y, 0, largest):
         return
     run_time_check(elementwise(allowed, y, 0), error, text)
 
 
 def demand_fits(x: Node, dtype: np.dtype) -> None:
-    """Demand that a whole number is one that a narrower type has, as NumPy of Python's."""
+    """Require that an integer fits a narrower type, as NumPy requires it."""
     limits = np.iinfo(dtype)
     text = f"Python integer {describe(x)} out of bounds for {dtype}{place_text()}"
     if isinstance(x, Data):
         if not limits.min <= int(x.value) <= limits.max:
             raise OverflowError(text)
         return
-    enough = elementwise("greater_equal", x, np.int64(limits.min))
+    in_range = elementwise("greater_equal", x, np.int64(limits.min))
     if limits.max < np.iinfo(np.int64).max:
-        enough = elementwise(
-            "logical_and", enough, elementwise("less_equal", x, np.int64(limits.max))
+        in_range = elementwise(
+            "logical_and", in_range, elementwise("less_equal", x, np.int64(limits.max))
         )
-    run_time_check(enough, OverflowError, text)
+    run_time_check(in_range, OverflowError, text)
 
 
-ON_PARTIAL.append(demand)
+ON_PARTIAL.append(require_result)
 ON_NARROWED.append(demand_fits)

@@ -1,4 +1,4 @@
-"""`kg.lift`: any JAX function becomes an operation of the graph."""
+"""The function `kg.lift`: JAX functions as operations of the graph."""
 
 import functools
 import inspect
@@ -20,26 +20,26 @@ from .text import in_words
 
 __all__ = ["LIFTED", "Lifted", "lift", "with_structures"]
 
-LIFTED = "__lifted__"  # the attribute of an operation that is the function it was made of
+LIFTED = "__lifted__"  # the attribute of an operation that holds the lifted function
 
 
 def lift(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make an operation on kinetograph arrays of a function on JAX arrays.
+    """Make an operation on kinetograph arrays from a function on JAX arrays.
 
-    The function must be pure and traceable by JAX. Array arguments are given by position, also in
-    structures (parameters of a network, the state of an optimiser): tuples, dicts and all that JAX
-    knows as pytrees, but lists of numbers are arrays. Keyword arguments are passed on unchanged and
-    must not be arrays. It may return one array, or several in such a structure. The results' shapes
-    and dtypes are worked out at once, by abstract evaluation, so that mistakes show up where the
-    operation is called. Derivatives are JAX's, or the function's own (`jax.custom_jvp`,
-    `jax.custom_vjp`).
+    The function must be pure and traceable by JAX. Pass arrays by position, alone or in structures
+    (parameters of a network, the state of an optimiser): tuples, dictionaries and all other
+    pytrees of JAX. A list of numbers is one array. Keyword arguments are passed on unchanged and
+    must not be arrays. The function may return one array, or several arrays in a structure. The
+    shapes and dtypes of the results are determined at once, by abstract evaluation, so that an
+    error is raised where the operation is called. Derivatives come from JAX, or from the function's
+    rules (`jax.custom_jvp`, `jax.custom_vjp`).
 
     Raises
     ------
     ShapeError
         If the function does not accept arrays of these shapes and types.
     SymbolicError
-        If it is given an array by keyword, or reads one that it has not been given.
+        If an array is passed by keyword, or the function reads an array that is not an argument.
 
     Examples
     --------
@@ -55,14 +55,14 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     array([4., 7.])
     """
     if not callable(function):
-        raise TypeError(f"lift: function must be one of JAX arrays, got {in_words(function)}")
+        raise TypeError(f"lift: expected a function of JAX arrays, got {in_words(function)}")
     name = getattr(function, "__name__", type(function).__name__)
 
     @functools.wraps(function)
     def operation(*arrays: Any, **options: Any) -> Any:
         for key, value in options.items():
             if isinstance(value, Array):
-                raise SymbolicError(f"{name}: give the array {key}= by position, not by keyword")
+                raise SymbolicError(f"{name}: pass the array {key}= by position, not by keyword")
         parts = [jax.tree.flatten(a, is_leaf=_is_array) for a in arrays]
         nodes = tuple(as_node(leaf, name) for leaves, _ in parts for leaf in leaves)
         lower = functools.partial(function, **options)
@@ -76,24 +76,24 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
             single = Operation(name, Lifted(lower, single=True))
             results = [Apply(single, nodes, *leaves[0])]
         else:
-            whole = Bundle(Operation(name, Lifted(lower, single=False)), nodes)
-            results = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
+            bundle = Bundle(Operation(name, Lifted(lower, single=False)), nodes)
+            results = [bundle.part(i, *leaf) for i, leaf in enumerate(leaves)]
         return jax.tree_util.tree_unflatten(structure, map(Array, results))
 
     setattr(operation, LIFTED, function)
     return operation
 
 
-# What JAX says of a use that needs the value of an array.
+# Advice for JAX's errors about uses that need the value of an array.
 _HINTS: dict[type[Exception], str] = {
-    jax.errors.TracerArrayConversionError: "; write the function of jax.numpy in place of NumPy's",
-    jax.errors.TracerBoolConversionError: "; write jax.numpy.where or jax.lax.cond in place of if",
-    jax.errors.ConcretizationTypeError: "; compute with the array itself, by jax.numpy",
+    jax.errors.TracerArrayConversionError: "; use the function of jax.numpy in place of NumPy's",
+    jax.errors.TracerBoolConversionError: "; use jax.numpy.where or jax.lax.cond in place of if",
+    jax.errors.ConcretizationTypeError: "; compute with the array itself, using jax.numpy",
 }
 
 
 def _is_array(value: Any) -> bool:
-    """Whether an argument is one array: also a list or tuple of numbers."""
+    """Whether an argument is one array, also as a list of numbers."""
     if type(value) in (list, tuple):
         return len(value) > 0 and all(map(_is_number, jax.tree.leaves(value)))
     return isinstance(value, Array) or jax.tree_util.all_leaves([value])
@@ -104,24 +104,24 @@ def _is_number(value: Any) -> bool:
 
 
 def with_structures(function: Callable[..., Any], structures: tuple[Any, ...], *leaves: Any) -> Any:
-    """The function of leaves in structures, which hold the number of each leaf in them."""
-    rest = iter(leaves)
-    return function(*(jax.tree.map(lambda _: next(rest), s) for s in structures))
+    """Call a function with structures that are filled with the given leaves."""
+    remaining = iter(leaves)
+    return function(*(jax.tree.map(lambda _: next(remaining), s) for s in structures))
 
 
 def _captured(function: Any) -> list[str]:
-    """The names of arrays that a function reads from outside of it."""
+    """The names of arrays that a function reads from its surroundings."""
     while isinstance(function, functools.partial):
         function = function.args[0] if function.func is with_structures else function.func
     try:
         names = inspect.getclosurevars(inspect.unwrap(function))
-    except TypeError:  # no function written in Python
+    except TypeError:  # not a function written in Python
         return []
     return [n for n, v in {**names.globals, **names.nonlocals}.items() if isinstance(v, Array)]
 
 
 class Lifted:
-    """The user's function as a graph calls it: its leaves, or its only one."""
+    """The user's function in the graph, returning its leaves or only leaf."""
 
     def __init__(self, function: Callable[..., Any], *, single: bool) -> None:
         self.function, self.single = function, single
@@ -138,7 +138,7 @@ def _leaves(result: Any) -> list[Any]:
 def _abstract(
     name: str, function: Callable[..., Any], nodes: tuple[Node, ...]
 ) -> tuple[list[tuple[tuple[int, ...], np.dtype]], Any]:
-    """The shapes and dtypes of the results, without computing anything."""
+    """The shapes and dtypes of the results, by abstract evaluation."""
     stand_ins = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in nodes]
     try:
         with x64():
@@ -147,8 +147,8 @@ def _abstract(
         captured = _captured(function)
         if captured:
             raise SymbolicError(
-                f"{name}: the function reads {', '.join(captured)}, arrays that it has not been "
-                f"given{place_text()}; JAX knows nothing of them: pass them as arguments"
+                f"{name}: the function reads {', '.join(captured)}, which are kinetograph arrays "
+                f"but not its arguments{place_text()}; JAX cannot read them: pass them as arguments"
             ) from error
         given = ", ".join(f"{describe(n)} {n.shape} {n.dtype}" for n in nodes)
         reason = (str(error).partition("\n")[0] or type(error).__name__).rstrip(".")

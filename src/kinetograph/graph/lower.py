@@ -1,8 +1,8 @@
-"""From nodes to tensors: evaluate a graph in an environment, parents first, each node once.
+"""Evaluation of a graph: from nodes to tensors.
 
-The environment maps nodes to tensors. Evaluated under a JAX trace it lowers the graph to XLA;
-evaluated on concrete values, with `Scope(eager=True)`, it is a reference interpreter that goes node
-by node and through branches and loops as Python does.
+Each node is evaluated once, parents before children. The environment maps nodes to tensors. Under a
+JAX trace, the evaluation lowers the graph to XLA. On concrete values, with `Scope(eager=True)`, it
+is a reference interpreter that computes node by node and runs branches and loops as Python does.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,9 +41,9 @@ Environment = dict[Node, Any]
 
 
 class Instead(NamedTuple):
-    """How an operation is computed otherwise: by which function, and of what as its first operand.
+    """A replacement for an operation: its function and its first operand.
 
-    That is its own one where `operand` is None.
+    The first operand stays as it is if `operand` is None.
     """
 
     lower: Callable[..., Any]
@@ -52,48 +52,48 @@ class Instead(NamedTuple):
 
 @dataclass
 class Scope:
-    """How a region is lowered.
+    """The settings with which a region of the graph is lowered.
 
-    `modes` are the derivatives being taken around it, the innermost first. `anchors` are zeros that
-    each of these perturbs: loops have them among their inputs, so that every derivative meets
-    every loop, in order. `live` tells which results of branches and loops take part in them, None
-    that all do. `active` is false where the region is computed for nothing, in a batch
-    whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
-    region, what its loops report. `effects` are checks and prints to be carried out, None for none;
-    `indices` the numbers of those whose indices are looked at, None where nobody is told of faults.
-    `instead` are operations that are computed in another way than their own.
+    `modes` are the derivatives taken around the region, the innermost first. Each of these
+    derivatives perturbs one of the zeros in `anchors`. Loops have the anchors among their inputs,
+    so that every derivative passes through every loop, in order. `live` has the results of
+    branches and loops that take part in the derivatives; with None, all do. `active` is false for
+    the rows of a batch that do not need the region; loops make no trips there. `trips` collects the
+    reports of the region's loops, as tensors of this region. `effects` are the checks and prints to
+    run, None for none. `indices` numbers the nodes whose indices are checked; with None, faults are
+    not reported. `instead` has replacements for operations.
     """
 
     modes: tuple[str, ...] = ()
     anchors: tuple[Any, ...] = ()
     live: "Mapping[Control, Places] | None" = None
     active: Any = None
-    recorded: bool = False  # whether some reverse derivative is taken around
+    recorded: bool = False  # whether a reverse derivative is taken around the region
     capacity: Capacity = field(default_factory=Capacity)
     effects: "Effects | None" = None
     indices: Mapping[Node, int] | None = None
     instead: Mapping[Node, Instead] = field(default_factory=dict)
     eager: bool = False
-    watch: "Culprits | None" = None  # is shown every tensor of an eager evaluation, in order
-    trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
+    watch: "Culprits | None" = None  # checks every tensor of an eager evaluation, in order
+    trail: list[str] = field(default_factory=list)  # present trips and branches, if eager
     trips: "dict[Looping, Trips]" = field(default_factory=dict)
-    shared: Environment = field(default_factory=dict)  # tensors of this region found on the way
+    shared: Environment = field(default_factory=dict)  # tensors that gradients computed, too
 
     def inside(self, **changed: Any) -> "Scope":
-        """The scope of a region inside this one; its trips are its own."""
+        """The scope of a region inside this one, with separate trips."""
         return replace(self, trips={}, shared={}, **changed)
 
     @contextmanager
-    def within(self, what: str) -> Iterator[None]:
-        """Note where an eager evaluation is."""
-        self.trail.append(what)
+    def within(self, place: str) -> Iterator[None]:
+        """Note the place of an eager evaluation: a trip or a branch."""
+        self.trail.append(place)
         try:
             yield
         finally:
             self.trail.pop()
 
     def derived(self, mode: str, anchor: Any) -> "Scope":
-        """The scope of a region that is being differentiated."""
+        """The scope of a region inside, which is differentiated."""
         return self.inside(
             modes=(mode, *self.modes),
             anchors=(anchor, *self.anchors),
@@ -101,31 +101,31 @@ class Scope:
         )
 
     def live_places(self, node: "Control") -> "Places | None":
-        """The results of a node that take part in the derivatives; None for all."""
+        """The results of a node that take part in derivatives."""
         return None if self.live is None else self.live.get(node, frozenset())
 
     def note(self, loop: "Looping", trips: Trips) -> None:
-        """A loop of this region reports."""
-        known = self.trips.get(loop)
-        self.trips[loop] = trips if known is None else known.join(trips)
+        """Add the report of a loop in this region."""
+        earlier = self.trips.get(loop)
+        self.trips[loop] = trips if earlier is None else earlier.join(trips)
 
     def reporting(self, *subgraphs: "Subgraph") -> "tuple[Looping, ...]":
-        """What reports from inside of these: loops, and faults of indices as the last."""
+        """The loops inside subgraphs, and last `FAULT` if indices are checked."""
         loops = dict.fromkeys(loop for subgraph in subgraphs for loop in subgraph.loops)
         faults = self.indices is not None and any(s.has_faults for s in subgraphs)
         return (*loops, FAULT) if faults else tuple(loops)
 
     def reports(self, loops: "Sequence[Looping]") -> tuple[Trips, ...]:
-        """What these loops report, to be handed out of a region."""
-        found = []
+        """The reports of loops, as tensors to pass out of a region."""
+        reports = []
         for loop in loops:
             trips = self.trips.get(loop, NO_TRIPS)
             most = jnp.asarray(trips.most, np.int64 if loop is FAULT else np.int32)
-            found.append(Trips(most, *map(jnp.asarray, trips[1:])))
-        return tuple(found)
+            reports.append(Trips(most, *map(jnp.asarray, trips[1:])))
+        return tuple(reports)
 
     def receive(self, loops: "Sequence[Looping]", reports: Sequence[Any]) -> None:
-        """Take over what came out of a region."""
+        """Add the reports that came out of a region."""
         for loop, trips in zip(loops, reports, strict=True):
             self.note(loop, Trips(*trips))
 
@@ -136,17 +136,17 @@ def lower_node(
     scope: Scope,
     sides: Sides | None = None,
 ) -> Any:
-    """The tensor of one operation, given its parents' tensors."""
+    """Compute the tensor of one operation from its parents' tensors."""
     if sides is None or node not in sides.twins:
         return _lower_node(node, environment, scope, sides, node)
     results: list[Any] = []
-    for one in (node, *sides.twins[node]):
-        places = sides.places(one)
+    for twin in (node, *sides.twins[node]):
+        places = sides.places(twin)
         assert places is not None
         live: dict[Any, Places] = {node: places}
-        own = replace(scope, live=live, effects=None if results else scope.effects)
-        found = _lower_node(node, environment, own, sides, one)
-        results = [found[i] if i in places else r for i, r in enumerate(results)] or list(found)
+        inner = replace(scope, live=live, effects=None if results else scope.effects)
+        tensors = _lower_node(node, environment, inner, sides, twin)
+        results = [tensors[i] if i in places else r for i, r in enumerate(results)] or list(tensors)
     return results
 
 
@@ -186,7 +186,7 @@ def _lower_node(
 def _lower_alike(
     nodes: "Sequence[Apply]", environment: Environment, sides: Sides | None
 ) -> Environment:
-    """The tensors of operations that are alike, computed as one operation with an axis more."""
+    """Compute equal operations on different operands as one batched operation."""
     nodes = [node for node in nodes if node not in environment]
     first = nodes[0]
     rows = [[environment[p] for p in node.parents] for node in nodes]
@@ -195,10 +195,10 @@ def _lower_alike(
     rows = [list(map(read, row)) for row in rows]
     tensors = [jnp.stack([jnp.asarray(t) for t in column]) for column in zip(*rows, strict=True)]
     attributes = first.attributes
-    found = jax.vmap(lambda *row: first.operation.lower(*row, **attributes))(*tensors)
-    # The place is a value at run time: then all are taken out by one and the same kernel.
-    places = [lax.optimization_barrier(np.int32(i)) for i in range(len(nodes))]
-    return {n: lax.dynamic_index_in_dim(found, i, 0, False) for n, i in zip(nodes, places)}
+    results = jax.vmap(lambda *row: first.operation.lower(*row, **attributes))(*tensors)
+    # The index is a value at run time, so that XLA uses the same kernel for all results.
+    indices = [lax.optimization_barrier(np.int32(i)) for i in range(len(nodes))]
+    return {n: lax.dynamic_index_in_dim(results, i, 0, False) for n, i in zip(nodes, indices)}
 
 
 def _cast(tensor: Any, dtype: np.dtype) -> Any:
@@ -211,14 +211,15 @@ def evaluate(
     define: Callable[[Node, Environment], Any] | None = None,
     scope: Scope | None = None,
 ) -> Environment:
-    """Add the tensors of `nodes`, and of all they need, to the environment.
+    """Add the tensors of `nodes` and of their ancestors to the environment.
 
-    `define` gives the tensors of nodes that are neither operations nor data nor already present.
+    `define` gives the tensors of nodes that are not operations, not data and not yet present.
     """
     scope = Scope() if scope is None else scope
     nodes = tuple(nodes)
     order = ancestors(nodes, stop=environment.__contains__)
-    # Gradients come first: they compute what they differentiate, loops above all, on the way.
+    # Gradients come first, because they also compute the values of the differentiated subgraph,
+    # above all of its loops.
     first = [] if scope.eager else [n for n in order if isinstance(n, Bundle) and n.early]
     if first:
         order = ancestors((*first, *order), stop=environment.__contains__)
@@ -249,14 +250,14 @@ def evaluate(
             environment[node] = environment[before]
         elif isinstance(node, Data):
             environment[node] = jnp.asarray(node.value)
-        elif not node.size:  # whatever it is, it has one value
+        elif not node.size:  # an empty array has only one possible value
             environment[node] = jnp.zeros(node.shape, node.dtype)
         elif define is not None:
             environment[node] = define(node, environment)
         else:
             raise KeyError(node)
         if scope.watch is not None:
-            scope.watch.seen(node, environment)
+            scope.watch.inspect(node, environment)
     if sides is not None:
         for node in sides.masked():
             environment.pop(node, None)

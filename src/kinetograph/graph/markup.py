@@ -1,4 +1,4 @@
-"""Tables in HTML, for notebooks: light or dark, as the page around them is."""
+"""HTML tables for notebooks, on light or dark pages."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,19 +10,22 @@ _LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
 
 
 class Html(str):
-    """A text of a cell that is HTML already."""
+    """The text of a cell that is HTML, and is not escaped."""
 
     __slots__ = ()
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: bool = False) -> str:
-    """A table of texts; its first column names the rows, the others are of `numbers` or words."""
+    """Make a table of texts; the first column names the rows.
+
+    The other columns are aligned to the right if they are `numbers`, else to the left.
+    """
 
     def cell(kind: str, text: str, place: int) -> str:
         side = "right" if numbers and place else "left"
-        more = f";{_LINE}" if kind == "th" else ""
-        inside = text if isinstance(text, Html) else escape(text)
-        return f'<{kind} style="{_CELL};text-align:{side}{more}">{inside}</{kind}>'
+        line_style = f";{_LINE}" if kind == "th" else ""
+        content = text if isinstance(text, Html) else escape(text)
+        return f'<{kind} style="{_CELL};text-align:{side}{line_style}">{content}</{kind}>'
 
     lines = ['<table style="border-collapse:collapse;margin:0.3em 0 0.6em 0;color:inherit">']
     lines.append(f"<tr>{''.join(cell('th', text, i) for i, text in enumerate(head))}</tr>")

@@ -1,4 +1,7 @@
-"""How arrays are named in messages: by the user's variable, else by how they were computed."""
+"""Descriptions of arrays in messages.
+
+An array is named by the user's variable, else by the expression that computes it.
+"""
 
 from collections.abc import Sequence
 
@@ -22,28 +25,28 @@ __all__ = [
 
 
 class Names(dict[int, str]):
-    """The names of arrays by the ids of their nodes, as variables call them at present."""
+    """The present variable names of arrays, by the ids of their nodes."""
 
 
 def names_in_scope() -> Names:
-    """The names of all arrays held by variables of the user's frame and its callers."""
+    """Collect the arrays in variables of the user's frame and its callers."""
     names = Names()
     frame = user_frame()
     while frame is not None:
         for scope in (local_variables(frame), frame.f_globals):
             for name, value in list(scope.items()):
-                held = value.held if isinstance(value, Handle) else None
-                if held is not None and name.isidentifier() and not name.startswith("_"):
-                    names.setdefault(id(held), name)
+                node = value.held if isinstance(value, Handle) else None
+                if node is not None and name.isidentifier() and not name.startswith("_"):
+                    names.setdefault(id(node), name)
         frame = frame.f_back
     return names
 
 
 def describe(node: Node, names: dict[int, str] | None = None, depth: int = 3) -> str:
-    """A node as the user would write it: `mu + tau * theta`.
+    """Describe a node as the user's code: `mu + tau * theta`.
 
-    What stands in a branch or loop for a value from outside is called as that value, and a result
-    of a branch or loop that no variable holds as "p.j of while loop 'while_1'".
+    A captured value in a branch or loop has the name of the value outside. A result of a branch or
+    loop that no variable holds is described as "p.j of while loop 'while_1'".
     """
     names = names_in_scope() if names is None else names
     words = "" if id(node) in names else result_in_words(node)
@@ -51,15 +54,15 @@ def describe(node: Node, names: dict[int, str] | None = None, depth: int = 3) ->
 
 
 def result_in_words(node: Node) -> str:
-    """Which result of which conditional or loop a node is; nothing for other nodes."""
+    """Describe a result of a conditional or loop; empty for other nodes."""
     if not isinstance(node, Apply) or node.operation is not PART:
         return ""
     bundle = node.parents[0]
     if not getattr(bundle, "contexts", ()):
         return ""
     name = bundle.call(node.attributes["place"]).suffix  # type: ignore[attr-defined]
-    what = f"result {name}" if name.startswith("[") else name.removeprefix(".") or "the result"
-    return f"{what} of {bundle.title}"  # type: ignore[attr-defined]
+    result = f"result {name}" if name.startswith("[") else name.removeprefix(".") or "the result"
+    return f"{result} of {bundle.title}"  # type: ignore[attr-defined]
 
 
 def _expression(node: Node, names: dict[int, str], depth: int) -> Expression:
@@ -69,8 +72,10 @@ def _expression(node: Node, names: dict[int, str], depth: int) -> Expression:
     if isinstance(node, Inner) and node.role == "captured":
         return _expression(node.outer, names, depth)
     if not isinstance(node, Apply):
-        here = isinstance(names, Names) and isinstance(node, Data) and node.literal and node.shape
-        return atom((variable_of(node) if here else "") or node.label())
+        in_user_code = (
+            isinstance(names, Names) and isinstance(node, Data) and node.literal and node.shape
+        )
+        return atom((variable_of(node) if in_user_code else "") or node.label())
     if depth == 0:
         return atom("...")
     if node.operation is PART and isinstance(node.parents[0], Bundle):
@@ -83,17 +88,17 @@ def _expression(node: Node, names: dict[int, str], depth: int) -> Expression:
 
 
 def variable_of(node: Node) -> str:
-    """The variable in the user's present call whose numbers a constant was made of, if any."""
+    """The variable in the user's present call that a constant came from."""
     if not isinstance(node, Data) or not node.literal:
         return ""
-    found = [name for name, value in used_in_call().items() if _equals(value, node.value)]
-    return found[0] if len(found) == 1 else ""
+    matches = [name for name, value in used_in_call().items() if _equals(value, node.value)]
+    return matches[0] if len(matches) == 1 else ""
 
 
 def _equals(value: object, numbers: np.ndarray) -> bool:
     if not isinstance(value, (np.ndarray, np.generic, int, float, list, tuple)):
         return False
-    if _holds_arrays(value):  # which would describe themselves, to say that they are no numbers
+    if _holds_arrays(value):  # np.asarray would raise an error for them, which calls this again
         return False
     try:
         array = np.asarray(value)
@@ -109,19 +114,19 @@ def _holds_arrays(value: object) -> bool:
 
 
 def index_text(place: Sequence[int]) -> str:
-    """` at index 3` or ` at index (0, 3)`; nothing for a single number."""
+    """The text ` at index (0, 3)`; empty for a single number."""
     if not place:
         return ""
     return f" at index {place[0] if len(place) == 1 else tuple(place)}"
 
 
 def site_text(node: Node) -> str:
-    """` (written at file:line)`, or nothing where the place is not known."""
+    """The text ` (written at file:line)`; empty for an unknown place."""
     return f" (written at {node.site})" if node.site else ""
 
 
 def describe_operands(operation: Operation, nodes: Sequence[Node]) -> str:
-    """The expression and, line by line, the shapes of its operands."""
+    """The expression of an operation, with the shape of each operand."""
     names = names_in_scope()
     expressions = [_expression(node, names, 3) for node in nodes]
     parts = [e.text for e in expressions]

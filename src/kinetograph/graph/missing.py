@@ -1,4 +1,4 @@
-"""Missing values: where they are, and the node of data that have some."""
+"""Missing values: their detection, and the node for data that have some."""
 
 import numbers
 from typing import Any
@@ -12,13 +12,13 @@ from .source import place_text
 
 __all__ = ["ADVICE", "Incomplete", "find_missing", "first_place", "refuse_masked"]
 
-ADVICE = 'drop or fill missing values first, or have them inferred: kg.data(..., missing="impute")'
+ADVICE = 'drop or fill missing values first, or infer them: kg.data(..., missing="impute")'
 
 
 class Incomplete(Node):
-    """Data of which some are missing (NaN), before it is said what they follow.
+    """Data with missing values (NaN), before their distribution is stated.
 
-    `parts` is what observing them has made of them, by name.
+    `parts` has the arrays that observing the data made, by name.
     """
 
     __slots__ = ("coords", "parts", "value", "variable")
@@ -41,12 +41,12 @@ class Incomplete(Node):
         raise self.refused()
 
     def refused(self) -> ModelError:
-        """What to raise where it is used."""
-        what = describe(self)
+        """The error for a use before a distribution is stated."""
+        name = describe(self)
         return ModelError(
-            f"{what} has missing values and follows no distribution{place_text()}; state one "
-            f"before they are used, kg.observe({what}, kg.normal(mean, sd)), by which the missing "
-            "values become unknowns"
+            f"{name} has missing values and no distribution{place_text()}; state one before the "
+            f"data are used, as in kg.observe({name}, kg.normal(mean, sd)): the missing values "
+            "then become unknowns"
         )
 
     def label(self) -> str:
@@ -54,23 +54,26 @@ class Incomplete(Node):
 
 
 def find_missing(value: Any, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The array, of numbers if it is one of objects that are, and which elements are missing."""
-    gone = np.zeros(array.shape, bool)
+    """Return an array and the mask of its missing elements.
+
+    An array of objects that are all numbers or missing becomes an array of numbers.
+    """
+    mask = np.zeros(array.shape, bool)
     if np.ma.isMaskedArray(value):
-        gone |= np.ma.getmaskarray(value)
+        mask |= np.ma.getmaskarray(value)
     if array.dtype.kind == "O":
-        gone |= np.reshape([_is_missing(v) for v in array.reshape(-1)], array.shape).astype(bool)
-        if gone.any() and all(isinstance(v, numbers.Real) for v in array[~gone]):
-            found = np.full(array.shape, np.nan)
-            found[~gone] = array[~gone].astype(float)
-            array = found
+        mask |= np.reshape([_is_missing(v) for v in array.reshape(-1)], array.shape).astype(bool)
+        if mask.any() and all(isinstance(v, numbers.Real) for v in array[~mask]):
+            converted = np.full(array.shape, np.nan)
+            converted[~mask] = array[~mask].astype(float)
+            array = converted
     if array.dtype.kind == "f":
-        gone |= np.isnan(array)
-    return array, gone
+        mask |= np.isnan(array)
+    return array, mask
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # pandas' missing values
         return True
     return isinstance(value, numbers.Real) and value != value
 
@@ -80,18 +83,20 @@ def first_place(mask: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(mask)[0])
 
 
-def refuse_masked(value: Any, what: str = "") -> None:
-    """Refuse an array with masked elements, which NumPy would convert to the numbers below.
+def refuse_masked(value: Any, subject: str = "") -> None:
+    """Refuse an array with masked elements.
+
+    NumPy would otherwise use the numbers that are stored under the mask.
 
     Raises
     ------
     DataError
         If an element is masked.
     """
-    mask = getattr(value, "_mask", None)  # of masked arrays, and of pandas' nullable ones
+    mask = getattr(value, "_mask", None)  # NumPy's masked arrays and pandas' nullable arrays
     if isinstance(mask, np.ndarray) and mask.any():
         place = first_place(mask)
         raise DataError(
-            f"{what or 'an array'}: masked{index_text(place)}{place_text()}; fill masked elements "
-            "first (value.filled(0.0)), or leave them out (value.compressed())"
+            f"{subject or 'an array'}: masked{index_text(place)}{place_text()}; fill masked "
+            "elements first (value.filled(0.0)), or remove them (value.compressed())"
         )

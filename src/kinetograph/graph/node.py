@@ -1,15 +1,17 @@
-"""Nodes: what arrays stand for. A node knows its parents, shape, dtype and where it was written.
+"""The nodes of the graph.
+
+A node has parents, a shape, a dtype and the line of the user's program that made it.
 
     Data         a known value, an argument of every compiled function that uses it
     Placeholder  a value given when a compiled function is called
     Apply        an operation applied to parent nodes
-    Bundle       an operation with several results, each of which is an Apply on it
-    Inner        what stands inside a branch or loop for a value from outside or a loop variable
+    Bundle       an operation with several results; each result is an Apply on it
+    Inner        the inside of a branch or loop: a captured value or a loop variable
 
-A node that is made inside a branch or loop belongs to its context, which puts an `Inner` in the
-place of each parent from outside. Unknowns and distributions are further kinds, defined in the
-layers that own them. A node holds its parents strongly and its children weakly: dropping an array
-frees whatever only it needed.
+A node that is made inside a branch or loop belongs to a context, which replaces each parent from
+outside by an `Inner`. Unknowns and distributions are further kinds of nodes, defined in outer
+layers. A node has strong references to its parents and weak references to its children, so that
+dropping an array frees all nodes that only this array needed.
 """
 
 import itertools
@@ -53,23 +55,26 @@ __all__ = [
 
 
 class Handle:
-    """What a user's variable holds of the graph: a `kg.Array`."""
+    """The base of `kg.Array`: an object that holds a node."""
 
     __slots__ = ("node",)
     node: "Node"
 
     @property
     def held(self) -> "Node | None":
-        """Its node, without any effect on the program: None if it would have to be read first."""
+        """The node, without an effect on the program.
+
+        None for a state without a version in this context: reading it would change the program.
+        """
         return self.node
 
 
 class _Current(threading.local):
-    """The innermost branch or loop that is being built by this thread."""
+    """The present state of graph building, separate for each thread."""
 
-    context: "ControlFlowContext | None" = None
-    adapted: int = 0  # how often a weak node took a type that it would not have taken else
-    values: "Mapping[Any, np.ndarray]" = MappingProxyType({})  # of data, in place of their own
+    context: "ControlFlowContext | None" = None  # the innermost branch or loop being built
+    adapted: int = 0  # how often a weak node took the type of another operand
+    values: "Mapping[Any, np.ndarray]" = MappingProxyType({})  # replacements for values of data
 
 
 CURRENT = _Current()
@@ -79,7 +84,7 @@ _NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
 @contextmanager
 def within(context: "ControlFlowContext | None") -> Iterator[None]:
-    """Build in a branch or loop, or at the top level, for a while."""
+    """Build in the given context, or at the top level for None."""
     before, CURRENT.context = CURRENT.context, context
     try:
         yield
@@ -89,7 +94,7 @@ def within(context: "ControlFlowContext | None") -> Iterator[None]:
 
 @contextmanager
 def with_values(values: "Mapping[Any, np.ndarray]") -> Iterator[None]:
-    """Have data hold other values for a while, in this thread: those that a model has of them."""
+    """Replace the values of data in this thread, as a model does."""
     before, CURRENT.values = CURRENT.values, {**CURRENT.values, **values}
     try:
         yield
@@ -98,19 +103,19 @@ def with_values(values: "Mapping[Any, np.ndarray]") -> Iterator[None]:
 
 
 def next_serial() -> int:
-    """A number between those of the nodes made so far and of those made later."""
+    """A serial number after all existing nodes and before all later ones."""
     return next(_SERIAL)
 
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """A kind of computation: how it is named, and the JAX function that computes it.
+    """A kind of computation, with a name and a JAX function.
 
-    `lower(*tensors, **attributes)` receives the tensors of the parents. `symbol`, where there is
-    one, is how it is written between two operands. `elementwise` operations act on each element
-    alone, so that named dimensions pass through them. A result that is NaN where a search for it
-    did not succeed says by `search` what that was. An `ambient` one reads more than its operands:
-    what the function that is being traced around it was given.
+    `lower(*tensors, **attributes)` receives the tensors of the parents. `symbol`, if any, is the
+    operator between two operands. `elementwise` operations act on each element alone, so that
+    named dimensions pass through them. `search` describes the search of an operation whose result
+    is NaN if its search fails. An `ambient` operation reads more than its operands: arguments of
+    the function that is being traced around it.
     """
 
     name: str
@@ -125,10 +130,10 @@ class Operation:
 
 
 class Node:
-    """The base of all kinds; see the module's text.
+    """The base of all kinds of nodes; see the module's docstring.
 
-    A `weak` node stands for a Python number, as a loop variable that began as one: it takes the
-    type of the array that it meets, as `kg.Array`s do not.
+    A `weak` node stands for a Python number, for example a loop variable that started as one. In
+    an operation it takes the type of the other operand, which a `kg.Array` does not.
     """
 
     __slots__ = (
@@ -147,8 +152,8 @@ class Node:
     )
     kind = "node"
     triangular = False  # whether the value is known to be a Cholesky factor
-    computes = False  # whether it is computed by its own `compute`, not by its operation
-    tracks = False  # whether it tells which of its operands took part
+    computes = False  # whether its method `compute` computes it, not its operation
+    tracks = False  # whether its tensor records which operands took part
 
     def __init__(
         self,
@@ -160,7 +165,7 @@ class Node:
     ) -> None:
         self.context = context = CURRENT.context
         if context is not None:
-            parents = context.add_op(self, parents)  # makes nodes for what comes from outside
+            parents = context.add_op(self, parents)  # captures parents from outside
         self.serial = next(_SERIAL)  # order of creation: parents come before children
         self.parents = parents
         self.shape = shape
@@ -189,7 +194,7 @@ class Node:
 
     @property
     def site(self) -> Site | None:
-        """The user's line that made this node."""
+        """The user's file and line that made this node."""
         return site_of(self._place)
 
     @property
@@ -202,26 +207,26 @@ class Node:
 
     @property
     def children(self) -> Iterator["Node"]:
-        """The living nodes that have this one as a parent, once for each time they use it."""
+        """The living children, each once for each use of this node."""
         for reference in tuple(self._children or ()):
             child = reference()
             if child is not None:
                 yield child
 
     def _purge(self) -> None:
-        # Dead children are swept when the list has doubled: constant cost per child.
+        # Dead children are removed when the list has doubled: constant cost per child.
         self._children = [r for r in self._children or () if r() is not None]
         self._purge_at = max(16, 2 * len(self._children))
 
     def check_inside(self) -> None:
-        """Raise an error if nodes of this kind cannot be computed inside of a branch or loop."""
+        """Raise an error if branches and loops cannot compute the node."""
 
     def compute(self, tensors: list[Any], scope: "Scope") -> Any:
-        """The tensor, given those of the parents."""
+        """Compute the tensor from the tensors of the parents."""
         raise NotImplementedError
 
     def label(self) -> str:
-        """A few words for drawings and messages."""
+        """A short text for drawings and messages."""
         return self.name or self.kind
 
     def __repr__(self) -> str:
@@ -229,7 +234,10 @@ class Node:
 
 
 class Data(Node):
-    """A known value: an argument of compiled functions or, if literal, part of the program."""
+    """A known value, an argument of compiled functions.
+
+    A literal, such as a number in an expression, is part of the program instead.
+    """
 
     __slots__ = ("_held", "_owned", "coords", "literal", "settled", "source", "variable")
     kind = "data"
@@ -248,13 +256,13 @@ class Data(Node):
         self.coords = coords or {}
         self.literal = literal
         self._owned: Node | None = None  # the likelihood observed on this array
-        self.variable: str | None = None  # what the user calls the values it was made of
-        self.source: Node | None = None  # what it was computed from, once: `y[1:]` of data y
-        self.settled: str | None = None  # what the graph was made by of its values, in words
+        self.variable: str | None = None  # the user's variable that holds the values
+        self.source: Node | None = None  # the node that it was computed from: y for `y[1:]`
+        self.settled: str | None = None  # why new values need a new graph, in words
 
     @property
     def value(self) -> np.ndarray:
-        """The value; see `with_values`."""
+        """The value, or the replacement set by `with_values`."""
         return CURRENT.values.get(self, self._held)
 
     def label(self) -> str:
@@ -272,10 +280,10 @@ class Placeholder(Node):
 
 
 class Inner(Node):
-    """The inside of a branch or loop: a captured value, a loop variable or an element of a row.
+    """A captured value, loop variable or row, inside a branch or loop.
 
-    `outer` is the node outside that it stands for; of a loop variable, its value at the start.
-    `interval` is what is known of the whole numbers it takes: the smallest and the largest.
+    `outer` is the node outside that it stands for; for a loop variable, the initial value.
+    `interval` has the smallest and largest value that an integer can take, if they are known.
     """
 
     __slots__ = ("interval", "outer", "role")
@@ -292,7 +300,7 @@ class Inner(Node):
 
 
 class Apply(Node):
-    """An operation applied to parents. `attributes` are known when the graph is built."""
+    """An operation applied to parents, with attributes known at build time."""
 
     __slots__ = ("attributes", "operation")
     kind = "operation"
@@ -311,7 +319,10 @@ class Apply(Node):
 
     @property
     def alike(self) -> Hashable:
-        """What operations share that are best computed as one, in a batch; None for most."""
+        """A key shared by operations that are best computed as one batch.
+
+        None for most operations, which are computed one by one.
+        """
         return None
 
     def label(self) -> str:
@@ -322,9 +333,9 @@ FORM = Operation("form", lambda x, *, kind: x, elementwise=True)
 
 
 class FormOf(Apply):
-    """Another form of a node, such as its logarithm, where it is used in the node's place.
+    """Another form of a node, such as its logarithm, in its place.
 
-    Its tensor is that of its parent, which was not computed from the node `of`, but by other means.
+    Its tensor is the tensor of its parent, which is computed without the node `of`.
     """
 
     __slots__ = ("of",)
@@ -335,18 +346,18 @@ class FormOf(Apply):
 
 
 class Call(NamedTuple):
-    """How one result of a bundle is written: `name(operands)suffix`."""
+    """The text of one result of a bundle: `name(operands)suffix`."""
 
     name: str
     operands: tuple[Node, ...]
-    labels: tuple[str, ...]  # a keyword for each operand, or nothing
+    labels: tuple[str, ...]  # a keyword for each operand, or an empty text
     suffix: str = ""
 
 
 class Bundle(Node):
-    """An operation with several results: its tensor is a list of them.
+    """An operation with several results, whose tensor is a list of results.
 
-    One that is `early` finds other tensors on the way, and is evaluated before these.
+    An `early` bundle also computes tensors of other nodes, and is evaluated before them.
     """
 
     __slots__ = ("attributes", "operation")
@@ -354,7 +365,7 @@ class Bundle(Node):
 
     @property
     def early(self) -> bool:
-        """Whether it is to be evaluated before others."""
+        """Whether it is evaluated before other nodes."""
         return False
 
     def __init__(
@@ -371,15 +382,15 @@ class Bundle(Node):
         return self.operation.name
 
     def call(self, place: int) -> Call:
-        """How a result is written in messages and drawings."""
+        """The text of a result in messages and drawings."""
         return Call(self.label(), self.parents, ("",) * len(self.parents), f"[{place}]")
 
     def part(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> Apply:
-        """One of the results."""
+        """Make the node of one result."""
         return Apply(PART, (self,), shape, dtype, {"place": place})
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
-        """Another form of a result; see `representations`."""
+        """Another form of a result, if any; see `representations`."""
         return None
 
 
@@ -387,7 +398,10 @@ PART = Operation("part", lambda results, *, place: results[place])
 
 
 def sources(node: Node) -> tuple[Node, ...]:
-    """What a node's value follows from: its parents and, of a form, what it is a form of."""
+    """The nodes that determine a node's value.
+
+    These are its parents and, for a form, the node that it is a form of.
+    """
     return (*node.parents, node.of) if isinstance(node, FormOf) else node.parents
 
 
@@ -396,25 +410,26 @@ def ancestors(
     stop: Callable[[Node], bool] = lambda node: False,
     above: Callable[[Node], tuple[Node, ...]] = attrgetter("parents"),
 ) -> list[Node]:
-    """The given nodes and all they are computed from, parents before children.
+    """The given nodes and all their ancestors, parents before children.
 
-    Nodes for which `stop` is true are listed, but not entered. Iterative: no recursion limit.
+    Nodes for which `stop` is true are included, but their ancestors are not. The search is
+    iterative, so that deep graphs do not reach Python's recursion limit.
     """
-    seen: set[Node] = set()
+    visited: set[Node] = set()
     order: list[Node] = []
     stack: list[tuple[Node, Iterator[Node]]] = []
 
     def enter(node: Node) -> None:
-        seen.add(node)
+        visited.add(node)
         stack.append((node, iter(() if stop(node) else above(node))))
 
     for root in nodes:
-        if root not in seen:
+        if root not in visited:
             enter(root)
         while stack:
             node, parents = stack[-1]
             for parent in parents:
-                if parent not in seen:
+                if parent not in visited:
                     enter(parent)
                     break
             else:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["IN_PLACE", "Operators"]
 
-# What `x += v` does with x and x + v; empty, it is x = x + v, as there is nothing to change.
+# Functions that `x += v` calls with x and x + v, to update other arrays that share x's elements.
+# Without such a function, `x += v` is `x = x + v`.
 IN_PLACE: list[Callable[["Array", "Array"], "Array"]] = []
 
 
@@ -31,7 +32,7 @@ def _in_place(name: str) -> Callable[["Array", Any], "Array"]:
 
 
 class Operators:
-    """What can be written as `x + y`; a part of `Array`."""
+    """The operators of `Array`, such as `x + y`."""
 
     __slots__ = ()
 
@@ -53,7 +54,7 @@ class Operators:
         return self._new(ew.elementwise("subtract", *_counted(other, self)))
 
     def __mul__(self, other: "ArrayLike | list[Any] | tuple[Any, ...]") -> "Array":
-        if getattr(other, "__array_ufunc__", self) is None:  # as NumPy leaves it to the other
+        if getattr(other, "__array_ufunc__", self) is None:  # as in NumPy, `other` computes it
             return NotImplemented
         return self._new(ew.elementwise("multiply", *_counted(self, other)))
 
@@ -83,7 +84,7 @@ class Operators:
         if modulus is None:
             return power
         raise TypeError(
-            f"pow of arrays takes two arguments, got a modulus, {in_words(modulus)}{place_text()}; "
+            f"pow of arrays takes two arguments, got a modulus: {in_words(modulus)}{place_text()}; "
             "write x ** y % m"
         )
 
@@ -177,7 +178,10 @@ class Operators:
 
 
 def _counted(*operands: Any) -> tuple[Any, ...]:
-    """Single truth values as whole numbers, as Python's operators take them: True + True is 2."""
+    """Convert single booleans to integers if all operands are single booleans.
+
+    Python's operators do the same: True + True is 2.
+    """
     for operand in operands:
         node = getattr(operand, "node", operand)
         single = isinstance(node, (bool, np.bool_)) or (

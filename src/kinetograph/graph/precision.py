@@ -1,7 +1,8 @@
-"""The working precision of floating-point numbers, without touching JAX's global flags.
+"""The working precision of floating-point numbers, without JAX's global flags.
 
 JAX computes in float32 unless a process-wide flag is set. kinetograph opens JAX's thread-local
-64-bit scope around its own tracing and calls only, so the rest of the process is left alone.
+64-bit scope only around its own tracing and calls, so that other code in the process is not
+affected.
 """
 
 from collections.abc import Iterator
@@ -21,18 +22,21 @@ _FLOAT: ContextVar[np.dtype] = ContextVar("kinetograph_float", default=FLOAT64)
 
 
 def x64() -> AbstractContextManager[None]:
-    """A scope in which JAX keeps 64-bit types; needed around every trace and call."""
+    """Open a scope in which JAX keeps 64-bit types.
+
+    It is needed around every trace and every call of a compiled program.
+    """
     require_threads()
     return jax.enable_x64(True)
 
 
 def float_dtype() -> np.dtype:
-    """The floating-point type that new arrays get: float64 unless `kg.precision` says otherwise."""
+    """The floating-point type of new arrays: float64, unless `kg.precision` changes it."""
     return _FLOAT.get()
 
 
 def common_dtype(*dtypes: np.dtype) -> np.dtype:
-    """The type that holds all of these by NumPy's rules; float64 becomes the working precision."""
+    """The common type by NumPy's rules; float64 becomes the working precision."""
     dtype = np.result_type(*set(dtypes))
     return float_dtype() if dtype == FLOAT64 else dtype
 
@@ -49,7 +53,7 @@ def precision(name: str) -> Iterator[None]:
     Raises
     ------
     ValueError
-        If the name is neither.
+        If the name is not one of these.
 
     Examples
     --------

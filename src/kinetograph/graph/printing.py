@@ -1,4 +1,4 @@
-"""`kg.print`: Python's print, at the time when the program runs."""
+"""The function `kg.print`: Python's print, when the program runs."""
 
 import builtins
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ PRINT = Operation("print", lambda state, *values: state)
 
 @storable
 class _Place:
-    """Stands in a structure for the array that will be there."""
+    """A marker for an array in a structure that is printed."""
 
     def __init__(self, number: int) -> None:
         self.number = number
 
 
 class Print(Effect):
-    """A line to be printed: its parts, in which places stand for arrays."""
+    """A line to print, whose parts have markers for arrays."""
 
     __slots__ = ("end", "parts", "sep")
 
@@ -46,18 +46,20 @@ class Print(Effect):
         self.parts, self.sep, self.end = tuple(parts), sep, end
 
     def compute(self, tensors: list[Any], scope: "Scope") -> Any:
-        """The state as it is; on the way, the line is printed unless a check has failed."""
+        """Print the line unless a check has failed; return the state unchanged."""
         state, *values = tensors
         if scope.effects is None:
             return state
         active = True if scope.active is None else scope.active
         if scope.eager:
             return self._show(state, active, *values)
-        # What comes out is what went in, but nobody but this line knows: so it is not left out,
-        # nor done before the line above. Rows of a batch come one after the other.
-        kind = jax.ShapeDtypeStruct((), state.dtype)
-        held = map(lax.stop_gradient, values)
-        return jax.pure_callback(self._show, kind, state, active, *held, vmap_method="sequential")
+        # The callback returns the state unchanged, but XLA does not know that. So it neither drops
+        # the call nor runs it before the previous line. Rows of a batch run one after the other.
+        state_type = jax.ShapeDtypeStruct((), state.dtype)
+        constants = map(lax.stop_gradient, values)
+        return jax.pure_callback(
+            self._show, state_type, state, active, *constants, vmap_method="sequential"
+        )
 
     def _show(self, state: Any, active: Any, *values: Any) -> Any:
         if active and not state:
@@ -75,23 +77,24 @@ def _filled(part: Any, arrays: Sequence[np.ndarray]) -> Any:
 
 
 def _value(array: np.ndarray) -> Any:
-    """A number as Python would print it, also in a list, where NumPy's names its type."""
+    """Convert a NumPy number to a Python number, printed without its type."""
     if array.ndim:
         return array
     return float(str(array)) if array.dtype.kind == "f" else array.item()
 
 
 def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
-    """Print values when the program runs, as Python's `print` does while the graph is built.
+    """Print values when the program runs, in the way of Python's `print`.
 
-    Lines come in the order of the program: in a branch only if it is taken, in a loop once a trip,
-    in a batch row by row. A compiled function prints in the branches, loops and rows that its
-    outputs need, and what was written outside since `kg.compile` was last called where its inputs
-    allow it. `kg.debug` prints, too; the log density of a model does not.
+    Lines are printed in the order of the program: in a branch only if the branch is taken, in a
+    loop once in each trip, in a batch row by row. A compiled function prints the lines in the
+    branches, loops and rows that its outputs need. Of the lines written outside of branches and
+    loops since the last call of `kg.compile`, it prints the ones that can be computed from its
+    inputs. `kg.debug` prints, too; the log density of a model does not.
 
-    Derivatives print nothing besides, but a loop that several gradients are taken of may print its
-    trips for more than one of them, and so does one that is run again: by a backward pass that
-    keeps nothing, or because it made more trips than there was room for.
+    Derivatives print no additional lines, with two exceptions. If several gradients are taken of a
+    loop, its trips may be printed for more than one of them. A loop that runs again also prints
+    again: in a backward pass that stores nothing, or because it made more trips than its capacity.
 
     Outside of branches, loops and functions that are being traced, a line without arrays is printed
     at once.
@@ -99,10 +102,10 @@ def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     Parameters
     ----------
     *values
-        Arrays and structures of them, whose values are printed as NumPy prints them; anything else
-        is printed as it is now.
+        Arrays and structures of arrays, whose values are printed as NumPy prints them. The text of
+        any other value is fixed when `kg.print` is called.
     sep, end
-        What stands between the values, and after the last.
+        The text between the values, and the text after the last value.
 
     Raises
     ------
@@ -135,7 +138,10 @@ def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
 
 
 def _part(value: Any, nodes: list[Node]) -> Any:
-    """The value with places for its arrays, which are added to `nodes`; else its text."""
+    """Replace the arrays of a value by markers.
+
+    The nodes of the arrays are added to `nodes`. A value without arrays becomes its text.
+    """
     leaves, _, structure = flatten(value)
     if not any(isinstance(leaf, Array) for leaf in leaves):
         return str(value)

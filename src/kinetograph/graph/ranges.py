@@ -1,4 +1,4 @@
-"""`kg.range`: evenly spaced numbers, whose bounds may be arrays."""
+"""The function `kg.range`: evenly spaced numbers, whose bounds may be arrays."""
 
 import builtins
 import math
@@ -41,29 +41,30 @@ RULES[RANGE] = _interval
 class Range:
     """Evenly spaced numbers whose bounds are arrays; made by `kg.range`.
 
-    A `for` of converted code loops over it; it has no elements that could be listed now.
+    A `for` loop in converted code can loop over it. Its elements are not known before the program
+    runs.
 
     Attributes
     ----------
     start, stop, step
-        The bounds, as they were given.
+        The given bounds and step.
     dtype
         The type of the numbers.
     length
-        How many there are: max(0, ceil((stop - start) / step)).
+        The number of elements: max(0, ceil((stop - start) / step)).
     """
 
     def __init__(self, start: Any, stop: Any, step: Any, dtype: np.dtype) -> None:
         self.start, self.stop, self.step = start, stop, step
         self.dtype = dtype
         if any(isinstance(bound, Array) for bound in (start, stop, step)):
-            # Which of the two it is, type checkers do not know.
+            # Type checkers do not know whether it is a number or an array.
             self.length: int | Array | Any = Array(_symbolic_length(start, stop, step, dtype))
         else:
             self.length = _length(start, stop, step)
 
     def at(self, i: Any) -> Array:
-        """The number at a place: start + i * step."""
+        """The number at index i: start + i * step."""
         number = astype(as_node(i), self.dtype)
         if isinstance(self.step, Array) or self.step != 1:
             number = elementwise("multiply", number, _node(self.step, self.dtype))
@@ -91,11 +92,11 @@ class Range:
             return self.length > 0
         raise self._unknown("it is not known whether it is empty")
 
-    def _unknown(self, what: str) -> SymbolicTruthError:
+    def _unknown(self, consequence: str) -> SymbolicTruthError:
         return SymbolicTruthError(
             f"using a symbolic array as a Python int is not allowed: {self!r} has bounds that are "
-            f"not known while the graph is built, so {what}{place_text()}; loop over it in a "
-            "function decorated with @kg.function, or use kg.while_loop"
+            f"not known while the graph is built, so {consequence}{place_text()}; loop over it in "
+            "a function decorated with @kg.function, or use kg.while_loop"
         )
 
     def __repr__(self) -> str:
@@ -108,30 +109,32 @@ def range(*bounds: float | np.number | np.ndarray) -> Array: ...  # type: ignore
 @overload
 def range(*bounds: Array | float | np.number | np.ndarray) -> Range: ...
 def range(*bounds: Any) -> "Array | Range":
-    """Evenly spaced numbers: start, start + step, ..., as far as stop, which is not reached.
+    """Make evenly spaced numbers from start up to stop, without stop.
 
         range(stop), range(start, stop), range(start, stop, step)
 
-    In a function decorated with `kg.function`, `for i in kg.range(n)` is a loop of the graph; over
-    Python's own `range` it is a loop of Python's, whose trips are written out.
+    In a function decorated with `kg.function`, `for i in kg.range(n)` is a loop of the graph. A
+    loop over Python's own `range` is unrolled: each trip becomes a part of the graph.
 
     Parameters
     ----------
     *bounds
-        Numbers, of either sign, or arrays of one element. Where not given, start is 0, step 1.
+        Positive or negative numbers, or arrays of one element. The default of start is 0, the
+        default of step is 1.
 
     Returns
     -------
     Array or Range
-        An array, as np.arange gives, of 64-bit integers or floating-point numbers. With an array
-        among the bounds, whose length would not be known: a `Range`, over which one can loop.
+        An array of 64-bit integers or floating-point numbers, as from np.arange. If a bound is an
+        array, the length is not known, and the result is a `Range`, which loops accept.
 
     Raises
     ------
     ValueError
-        If step is zero (of an array: when a compiled function runs), or a bound is not finite.
+        If step is zero (if it is an array: when a compiled function runs), or a bound is not
+        finite.
     TypeError
-        If a bound is no number, or there are none or more than three.
+        If a bound is not a number, or there are no bounds or more than three.
     ShapeError
         If a bound has several elements.
 
@@ -165,7 +168,10 @@ def range(*bounds: Any) -> "Array | Range":
 
 
 def as_range(array: Array) -> Range | None:
-    """What `kg.range` made an array of, so that a loop over it can count; None for others."""
+    """The range of an array made by `kg.range`; None for other arrays.
+
+    A loop over the range counts, and does not read the array.
+    """
     node = array.node
     if not isinstance(node, Apply) or node.operation is not RANGE:
         return None
@@ -176,7 +182,7 @@ def as_range(array: Array) -> Range | None:
 
 
 def _bound(value: Any, name: str) -> Any:
-    """A bound as a Python number, or as an array of no axes."""
+    """Return a bound as a Python number or a 0-dimensional array."""
     if isinstance(value, Array):
         node = value.node
         if node.size != 1:
@@ -194,12 +200,14 @@ def _bound(value: Any, name: str) -> Any:
     if array.ndim or array.dtype.kind not in "biuf":
         raise TypeError(f"range: {name} must be a number, got {type(value).__name__}{place_text()}")
     if not np.isfinite(array):
-        raise ValueError(f"range: {name} is {value}{place_text()}; use a while loop without end")
+        raise ValueError(
+            f"range: {name} is {value}{place_text()}; use kg.while_loop for an endless loop"
+        )
     return float(array) if array.dtype.kind == "f" else int(array)
 
 
 def _dtype(*bounds: Any) -> np.dtype:
-    """64-bit integers, or the floating-point type of the arrays; else the working precision."""
+    """The common type of the bounds: int64 or a floating-point type."""
     floats = [b.dtype for b in bounds if isinstance(b, Array) and b.dtype.kind == "f"]
     if floats:
         return np.result_type(*floats)
@@ -219,7 +227,7 @@ def _symbolic_length(start: Any, stop: Any, step: Any, dtype: np.dtype) -> Node:
         by = where(elementwise("equal", by, 0), 1, by)
     if kind is FLOAT64:
         count = elementwise("ceil", elementwise("divide", elementwise("subtract", last, first), by))
-    else:  # the ceiling of a quotient is minus the floor of minus it
+    else:  # ceil(x / y) = -floor(-x / y)
         count = elementwise("subtract", first, last)
         count = elementwise("negative", elementwise("floor_divide", count, by))
     return astype(elementwise("maximum", count, 0), INT)

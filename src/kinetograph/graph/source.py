@@ -1,7 +1,7 @@
-"""Where in the user's program something was written, and by which name the user knows an array.
+"""Places in the user's program, and names of the user's variables.
 
-`here()` is called once for every node, so it keeps the code object and the place in it only; lines
-and names are looked up when a message needs them.
+`here()` is called once for every node, so it stores only the code object and the offset in it.
+Lines and names are looked up when a message needs them.
 """
 
 import contextlib
@@ -39,12 +39,12 @@ __all__ = [
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# Whose functions are Python inside, and may call kinetograph for a user.
+# Libraries written in Python whose functions may call kinetograph for the user.
 LIBRARIES = frozenset({"numpy", "pandas", "scipy", "sklearn", "xarray"})
 
-COMMAND = "click.core"  # which calls the functions of the command
+COMMAND = "click.core"  # the module that calls the functions of the command line
 
-_BETWEEN = {functools.__file__, contextlib.__file__}  # by which kinetograph calls itself
+_BETWEEN = {functools.__file__, contextlib.__file__}  # kinetograph calls itself through these
 
 Place = tuple[CodeType, int]  # a code object and the offset of the instruction being executed
 
@@ -60,15 +60,15 @@ class Site(NamedTuple):
 
 
 def cell_of(filename: str) -> str:
-    """What a notebook calls the cell that is compiled as a file of some name: `In[3]`."""
+    """The name of a notebook cell, `In[3]`; empty for other files."""
     session = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    named = getattr(getattr(session, "compile", None), "format_code_name", None)
-    found = None if named is None else named(filename)
-    return "" if found is None else str(found[1])
+    format_name = getattr(getattr(session, "compile", None), "format_code_name", None)
+    result = None if format_name is None else format_name(filename)
+    return "" if result is None else str(result[1])
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame that is neither kinetograph's own nor of a library that has called it."""
+    """The innermost frame outside kinetograph and the libraries that called it."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
@@ -79,24 +79,29 @@ def user_frame() -> FrameType | None:
 
 
 def is_own(filename: str) -> bool:
-    """Whether a file is kinetograph's, or one by which it calls itself."""
+    """Whether a file belongs to kinetograph or lies between its calls."""
     return filename.startswith(PACKAGE) or filename in _BETWEEN
 
 
 def here() -> Place | None:
-    """The instruction of the user's program that is being executed."""
-    frame: FrameType | None = sys._getframe(2)  # the caller is kinetograph's
+    """The instruction of the user's program that runs now."""
+    frame: FrameType | None = sys._getframe(2)  # the caller is in kinetograph
     while frame is not None:
         code = frame.f_code
         filename = code.co_filename
-        if not filename.startswith(PACKAGE) and filename not in _BETWEEN:  # for every node: inline
+        if (
+            not filename.startswith(PACKAGE) and filename not in _BETWEEN
+        ):  # `is_own` inline, for speed
             return code, frame.f_lasti
         frame = frame.f_back
     return None
 
 
 def site_of(place: "Place | Site | None") -> Site | None:
-    """The file and line of an instruction; what is one already, as in a loaded graph, stays."""
+    """The file and line of an instruction.
+
+    A Site is returned unchanged; the places in a loaded graph are Sites.
+    """
     if place is None or isinstance(place, Site):
         return place
     code, offset = place
@@ -107,7 +112,10 @@ def site_of(place: "Place | Site | None") -> Site | None:
 
 
 def place_text() -> str:
-    """` (file:line)` of the user's statement that is being carried out; none of a command."""
+    """The text ` (file:line)` of the user's present statement.
+
+    It is empty in a command of the command line.
+    """
     frame = user_frame()
     if frame is not None and frame.f_globals.get("__name__") == COMMAND:
         return ""
@@ -116,12 +124,12 @@ def place_text() -> str:
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn, of the user's statement that is being carried out."""
+    """Issue a warning that points to the user's present statement."""
     warnings.warn(message, category, stacklevel=2, skip_file_prefixes=(PACKAGE, *_BETWEEN))
 
 
 def asserted() -> str:
-    """The condition of the user's `assert` that is being carried out, as it is written there."""
+    """The source text of the condition in the user's present `assert`."""
     import ast
     import linecache
 
@@ -129,15 +137,17 @@ def asserted() -> str:
     line = "" if site is None else linecache.getline(site.filename, site.line).strip()
     try:
         tree = ast.parse(line)
-    except SyntaxError:  # it goes on in the next line
+    except SyntaxError:  # the statement continues on the next line
         return ""
-    found = tree.body[0] if tree.body else None
-    text = ast.get_source_segment(line, found.test) if isinstance(found, ast.Assert) else None
+    statement = tree.body[0] if tree.body else None
+    text = (
+        ast.get_source_segment(line, statement.test) if isinstance(statement, ast.Assert) else None
+    )
     return text or ""
 
 
 def called_here() -> bool:
-    """Whether the user's program is calling a function at present, of Python or of kinetograph."""
+    """Whether the user's present instruction is a function call."""
     import dis
 
     frame = user_frame()
@@ -147,7 +157,7 @@ def called_here() -> bool:
 
 
 def assigned_here() -> bool:
-    """Whether the user's program is assigning to an item, as in `x[0] = v`."""
+    """Whether the user's present instruction assigns to an item of an array."""
     import dis
 
     frame = user_frame()
@@ -157,7 +167,7 @@ def assigned_here() -> bool:
 
 
 def used_in_call() -> dict[str, Any]:
-    """The variables, with their values, that the lines of the user's present call name."""
+    """The variables in the lines of the user's present call."""
     frame = user_frame()
     if frame is None:
         return {}
@@ -167,8 +177,8 @@ def used_in_call() -> dict[str, Any]:
 
 
 def _loaded_in_call(frame: FrameType) -> list[str]:
-    """The names and attributes that the lines of a frame's present call load, in order."""
-    import dis  # for messages alone: importing it takes time
+    """The names and attributes loaded by the present call's lines, in order."""
+    import dis  # only messages need it, and the import is slow
 
     places = list(frame.f_code.co_positions())
     start, end = places[frame.f_lasti // 2][:2]
@@ -183,7 +193,7 @@ def _loaded_in_call(frame: FrameType) -> list[str]:
 
 
 def draws_by_numpy() -> bool:
-    """Whether the user's present call is to one of NumPy's generators of random numbers."""
+    """Whether the user's present call uses a random generator of NumPy."""
     from numpy import random
 
     frame = user_frame()
@@ -201,7 +211,7 @@ def draws_by_numpy() -> bool:
 
 
 def written_at(function: Any) -> str:
-    """` (file:line)` of a function or method, or nothing where it is not known."""
+    """The text ` (file:line)` of a function; empty if not known."""
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if not isinstance(code, CodeType):
         return ""
@@ -209,10 +219,10 @@ def written_at(function: Any) -> str:
 
 
 def variable_name(obj: object, frame: FrameType | None = None) -> str | None:
-    """The variable of the user's frame, or of one of its callers, that holds `obj`, if any.
+    """The variable of the user's frame or its callers for an object.
 
-    A name that starts with an underscore counts only when no other does (IPython keeps results
-    in such names).
+    None if no variable holds the object. A name that starts with an underscore is returned only if
+    the frame has no other name for the object, because IPython keeps results in such names.
     """
     frame = user_frame() if frame is None else frame
     while frame is not None:

@@ -1,4 +1,4 @@
-"""Did you mean: of the names that there are, the one nearest to a name that there is not."""
+"""Suggestions ("did you mean ...?") for unknown names, and fixed attributes."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -19,65 +19,68 @@ __all__ = [
     "refuse_assignment",
 ]
 
-# By the class and the attribute that it lacks: what does elsewhere what this does for others'
-# objects; filled by an outer layer.
+# Functions of a class name and of an attribute that the class lacks. They return advice for
+# attributes that other libraries' objects have, or an empty text. An outer layer adds them.
 INSTEAD: list[Callable[[str, str], str]] = []
-_ALIKE = 0.6  # the share of letters in common, in their order, from which a name may be meant
+_ALIKE = 0.6  # the smallest similarity ratio (difflib) of a suggestion
 
 
 def plain(name: str) -> str:
-    """A name without what is easily mistaken: capitals, underscores, hyphens, blanks."""
+    """Remove capitals, underscores, hyphens and blanks from a name."""
     return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def closest(wanted: Any, names: Iterable[Any]) -> str | None:
-    """The name that is nearest to what was written, if any is near."""
-    from difflib import get_close_matches  # for messages alone: importing it takes time
+    """The most similar name; None if no name is similar enough."""
+    from difflib import get_close_matches  # only messages need it, and the import is slow
 
     if not isinstance(wanted, str):
         return None
-    known: dict[str, str] = {}
+    candidates: dict[str, str] = {}
     for name in names:
         if isinstance(name, str):
-            known.setdefault(plain(name), name)
-    if plain(wanted) in known:
-        return known[plain(wanted)]
-    found = get_close_matches(plain(wanted), known, 1, _ALIKE)
-    return known[found[0]] if found else None
+            candidates.setdefault(plain(name), name)
+    if plain(wanted) in candidates:
+        return candidates[plain(wanted)]
+    matches = get_close_matches(plain(wanted), candidates, 1, _ALIKE)
+    return candidates[matches[0]] if matches else None
 
 
 def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) -> str:
-    """`; did you mean 'name'?`, or nothing where no name is near."""
+    """The text `; did you mean 'name'?`, or an empty text."""
     name = closest(wanted, names)
     return "" if name is None else f"; did you mean {show(name)}?"
 
 
 class Named[V](dict[str, V]):
-    """A dictionary that tells which names it has where it is asked for another one."""
+    """A dictionary whose KeyError lists its names."""
 
     def __missing__(self, name: Any) -> V:
         names = ", ".join(self)
-        raise KeyError(f"{name!r} is not there{place_text()}; there are {names}{meant(name, self)}")
+        raise KeyError(
+            f"{name!r} is not there{place_text()}; the names are {names}{meant(name, self)}"
+        )
 
 
 class FixedAttributeError(KinetographError, AttributeError):
-    """An attribute that was assigned and is fixed."""
+    """An assignment to an attribute that is fixed or does not exist."""
 
 
 class MissingAttributeError(KinetographError, AttributeError):
     """An attribute that an object does not have.
 
-    Python's own hint is there in some tracebacks only: not in notebooks, not in the text.
+    The message has a suggestion, because Python shows its own only in some tracebacks: not in
+    notebooks, and not in the error's text.
     """
 
 
 class Closed:
-    """The base of objects whose public attributes a program may read and not assign.
+    """The base of objects whose public attributes users cannot assign.
 
-    Python would take any attribute, which nothing reads then. Our own lines may assign.
+    Python would accept any attribute, also one that nothing reads. Code of kinetograph may assign.
     """
 
-    _instead = ""  # what to do instead, after `; `
+    _instead = ""  # advice, the end of the message
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -86,20 +89,23 @@ class Closed:
 
 
 def refuse_assignment(holder: Any, name: str, filename: str) -> None:
-    """Refuse an attribute that a line of the user's assigns.
+    """Refuse an assignment to an attribute from the user's code.
+
+    Assignments from kinetograph's files, to classes of the user, and to properties with a setter
+    are allowed.
 
     Raises
     ------
     FixedAttributeError
-        It says what to do instead.
+        With advice, the class's `_instead`.
     """
     kind = type(holder)
     attribute = getattr(kind, name, None)
-    of_users = kind.__module__.partition(".")[0] != __name__.partition(".")[0]
-    if is_own(filename) or of_users or getattr(attribute, "fset", None) is not None:
+    is_user_class = kind.__module__.partition(".")[0] != __name__.partition(".")[0]
+    if is_own(filename) or is_user_class or getattr(attribute, "fset", None) is not None:
         return
-    there = attribute is not None or name in getattr(holder, "__dict__", ())
-    meaning = "is fixed" if there else "does not exist"
+    exists = attribute is not None or name in getattr(holder, "__dict__", ())
+    meaning = "is fixed" if exists else "does not exist"
     raise FixedAttributeError(
         f"attribute {name!r} of a {kind.__name__} {meaning} and cannot be assigned{place_text()}; "
         f"{holder._instead}",
@@ -108,7 +114,7 @@ def refuse_assignment(holder: Any, name: str, filename: str) -> None:
 
 
 class _Wording:
-    """The text of the error; names are compared when somebody reads it."""
+    """The text of an error, composed only when it is read."""
 
     def __init__(self, holder: Any, name: str) -> None:
         self.holder, self.name, self.site = holder, name, here()
@@ -118,15 +124,18 @@ class _Wording:
         kind = type(self.holder).__name__
         site = site_of(self.site)
         place = f" ({site})" if site else ""
-        found = [instead(kind, self.name) for instead in INSTEAD]
-        hint = next(filter(None, found), "") or meant(self.name, names)
+        advice = [instead(kind, self.name) for instead in INSTEAD]
+        hint = next(filter(None, advice), "") or meant(self.name, names)
         return f"{kind!r} object has no attribute {self.name!r}{place}{hint}"
 
     __repr__ = __str__
 
 
 def read_missing(holder: Any, name: str) -> Any:
-    """What `__getattr__` does: the attribute is missing, or a property says what is wrong."""
+    """Raise the error for a missing attribute, in a class's `__getattr__`.
+
+    An AttributeError that a property raised is passed on unchanged.
+    """
     try:
         return object.__getattribute__(holder, name)
     except AttributeError as error:

@@ -1,4 +1,4 @@
-"""How an array prints: what it is, its shape, its values or question marks."""
+"""Texts of arrays and other values, for printing and messages."""
 
 import os
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["array_text", "check_name", "check_path", "in_words", "value_text"]
 
 
 def array_text(node: Node) -> str:
-    """One line on what the array is and, where they are known, its values."""
+    """The text that an array prints: kind, name, shape, dtype and values."""
     shape = f"shape {node.shape}" if node.shape else "a number"
     name = f"{node.name!r}, " if node.name else ""
     if isinstance(node, Data):
@@ -32,7 +32,7 @@ def array_text(node: Node) -> str:
 
 
 def _computed(node: Node) -> str:
-    """How a node is computed, in the words of errors: by the variables that hold its operands."""
+    """The expression that computes a node, with the variables of its operands."""
     names = {key: name for key, name in names_in_scope().items() if key != id(node)}
     return describe(node, names)
 
@@ -41,44 +41,47 @@ def _variable(node: Node) -> str:
     distribution = getattr(node, "distribution", None)
     if distribution is None:
         return "variable"
-    name, _, more = distribution.label().partition(" ")  # "normal truncated below"
+    name, _, more = distribution.label().partition(" ")  # such as "normal truncated below"
     article = "an" if name[0] in "aeiou" else "a"
     return f"variable following {article} {name} distribution{f' {more}' if more else ''}"
 
 
 def value_text(value: Any) -> str:
-    """A number, or shape, range and first bad element of an array."""
+    """The text of a number, or a summary of an array.
+
+    The summary has the shape, the range and the first element that is not finite.
+    """
     array = np.asarray(value)
     if array.ndim == 0:
         return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
     if not array.size:
         return f"shape {array.shape}"
-    known = np.isfinite(array)
-    low, high = (float(f(array[known])) if known.any() else np.nan for f in (np.min, np.max))
+    finite = np.isfinite(array)
+    low, high = (float(f(array[finite])) if finite.any() else np.nan for f in (np.min, np.max))
     text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
-    bad = np.argwhere(~known)
+    bad = np.argwhere(~finite)
     if len(bad):
         place = tuple(int(i) for i in bad[0])
         text += f", {array[place]} at {list(place)}"
     return text
 
 
-def check_name(what: str, name: Any) -> None:
-    """Refuse a `name=` that is no text."""
+def check_name(subject: str, name: Any) -> None:
+    """Refuse a `name=` that is not a text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"{what}: name must be a text, got {in_words(name)}{place_text()}")
+        raise TypeError(f"{subject}: name must be a text, got {in_words(name)}{place_text()}")
 
 
-def check_path(what: str, path: Any) -> None:
-    """Refuse a path that is none."""
+def check_path(subject: str, path: Any) -> None:
+    """Refuse a path that is not a text or a pathlib.Path."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
-            f"{what}: path must be a text or a pathlib.Path, got {in_words(path)}{place_text()}"
+            f"{subject}: path must be a text or a pathlib.Path, got {in_words(path)}{place_text()}"
         )
 
 
 def in_words(value: Any) -> str:
-    """What a value is that should be something else: `the array mu`, `a list`, `the number 3`."""
+    """Describe a wrong value: `the array mu`, `a list`, `the number 3`."""
     if isinstance(value, Handle):
         return f"the array {describe(value.held)}" if value.held is not None else "a state"
     if value is None or isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The trips of the loops of a program: what a run tells of them, and what it can keep of them."""
+"""Trips of loops: a run's reports, and the capacity for backward passes."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,14 +15,14 @@ FIRST = 64  # trips
 
 
 class Trips(NamedTuple):
-    """What a run tells of a loop."""
+    """The report of a run on one loop."""
 
-    most: Any  # trips of its longest execution
-    truncated: Any  # whether its bound, where that is an error, cut one short
-    overflowed: Any  # whether there was too little room for the backward pass of one
+    most: Any  # the trips of its longest execution
+    truncated: Any  # whether its bound, if reaching it is an error, ended an execution early
+    overflowed: Any  # whether an execution made more trips than the capacity
 
     def join(self, other: "Trips") -> "Trips":
-        """Those of two executions together."""
+        """Combine the reports of two executions."""
         return Trips(
             jnp.maximum(self.most, other.most),
             jnp.logical_or(self.truncated, other.truncated),
@@ -34,7 +34,7 @@ NO_TRIPS = Trips(np.int32(0), np.bool_(False), np.bool_(False))
 
 
 class LoopPlan(NamedTuple):
-    """How the backward pass of a loop was lowered."""
+    """The strategy with which the backward pass of a loop was lowered."""
 
     strategy: str
     rows: int
@@ -44,10 +44,11 @@ class LoopPlan(NamedTuple):
 
 @dataclass
 class Capacity:
-    """How many trips of each unbounded loop a program keeps for its backward pass.
+    """The number of trips that a program keeps for each unbounded loop.
 
-    A run that needed more is made again with more room; all its inputs are still there. Where
-    nobody can make it again, as in the midst of another JAX program, it is `final`.
+    The backward pass needs these trips. If a run makes more trips, it is repeated with a larger
+    capacity; all its inputs still exist. If a run cannot be repeated, as inside another JAX
+    program, the capacity is `final`.
     """
 
     rows: "dict[Looping, int]" = field(default_factory=dict)
@@ -55,16 +56,16 @@ class Capacity:
     final: bool = False
 
     def of(self, loop: "Looping") -> int:
-        """How many trips of a loop can be kept."""
+        """The number of trips of a loop that can be kept."""
         return self.rows.get(loop, FIRST)
 
     def grown(self, needed: "dict[Looping, int]") -> "Capacity":
-        """One for so many trips, in powers of two."""
+        """The capacity for the needed trips, rounded up to powers of two."""
         rows = {loop: 1 << max(int(n) - 1, 1).bit_length() for loop, n in needed.items()}
         return Capacity({**self.rows, **rows}, self.plans)
 
     def key(self) -> tuple[tuple[int, int], ...]:
-        """For lookups: rooms are equal where their loops and sizes are."""
+        """A key for lookups: equal for equal loops and sizes."""
         if not self.rows:
             return ()
         return tuple(sorted((loop.serial, rows) for loop, rows in self.rows.items()))

@@ -1,4 +1,4 @@
-"""Functional updates: `x.at[i].set(v)` is a copy of x with x[i] = v."""
+"""Functional updates: `x.at[i].set(v)` returns a copy of x with x[i] = v."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["At"]
 
 
 class At:
-    """Where an array is about to be updated: `x.at`."""
+    """The object `x.at`, which is indexed by the elements to update."""
 
     __slots__ = ("_array",)
 
@@ -23,7 +23,7 @@ class At:
 
 
 class AtIndex:
-    """The elements at an index, about to be replaced in a copy."""
+    """The elements at an index, to be updated in a copy: `x.at[i]`."""
 
     __slots__ = ("_array", "_key")
 
@@ -31,13 +31,13 @@ class AtIndex:
         self._array, self._key = array, key
 
     def set(self, value: Any) -> "Array":
-        """The copy with these elements replaced."""
+        """Return a copy with these elements replaced."""
         return self._array._new(indexing.update(self._array, self._key, value, "set"))
 
     def add(self, value: Any) -> "Array":
-        """The copy with `value` added to these elements."""
+        """Return a copy with `value` added to these elements."""
         return self._array._new(indexing.update(self._array, self._key, value, "add"))
 
     def multiply(self, value: Any) -> "Array":
-        """The copy with these elements multiplied by `value`."""
+        """Return a copy with these elements multiplied by `value`."""
         return self._array._new(indexing.update(self._array, self._key, value, "multiply"))

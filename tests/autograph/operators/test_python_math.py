@@ -49,5 +49,5 @@ def test_numbers_stay_python_s_and_arrays_are_refused():
     assert f(0.0) == 7.0
     with pytest.raises(TypeError, match=r"math.exp\(x\) .*shape \(2,\), expected a single number"):
         f([1.0, 2.0])
-    with pytest.raises(kg.SymbolicTruthError, match=r"by kg\.exp in place of math\.exp"):
+    with pytest.raises(kg.SymbolicTruthError, match=r"kg\.exp in place of math\.exp"):
         math.exp(kg.placeholder())

@@ -364,7 +364,7 @@ def test_jacobians():
     np.testing.assert_allclose(again, wanted, rtol=1e-12)
     nothing = kg.jacobian(kg.data([1.0, 2.0]), w)
     assert kg.compile([w], nothing)(v).tolist() == [[0] * 3] * 2
-    with pytest.raises(SymbolicError, match=r"jacobian: .* must be of floating point"):
+    with pytest.raises(SymbolicError, match=r"jacobian: .* must be floating-point"):
         kg.jacobian(kg.data([1, 2]), w)
 
 

@@ -16,7 +16,7 @@ from kinetograph.graph.precision import x64
 
 
 def counting(counter):
-    """A lifted function that counts how often it is traced into a program."""
+    """A lifted function that counts its traces."""
 
     def f(x):
         counter.append(1)
@@ -68,7 +68,7 @@ def test_outputs():
     assert [(a.shape, a.dtype.kind) for a in several] == [((2,), "f"), ((), "f"), ((2,), "b")]
     assert kg.compile([x], [])([1, 2]) == []
     y = x * 2
-    assert kg.compile([y], y + 1)([1, 2]).tolist() == [2, 3]  # what y is computed from is ignored
+    assert kg.compile([y], y + 1)([1, 2]).tolist() == [2, 3]  # the operands of y are ignored
     assert "compiled function of (x)" in repr(kg.compile([x], y))
 
 
@@ -269,5 +269,5 @@ def test_a_whole_number_beyond_all_types_does_not_fit():
 
 def test_pure_asks_for_the_states_first():
     x = kg.placeholder(name="x")
-    with pytest.raises(TypeError, match=r"pure: first come the values of the states.* float"):
+    with pytest.raises(TypeError, match=r"pure: the first argument must be values of .* float"):
         kg.compile([x], x).pure(1.0, 2.0)

@@ -1,4 +1,4 @@
-"""Compiled functions in other JAX programs. The oracle is JAX itself, on the same function."""
+"""Compiled functions in other JAX programs, compared with JAX itself."""
 
 import warnings
 
@@ -18,7 +18,10 @@ def no_warnings():
 
 
 def powers():
-    """x w^n with the first n for which it is 100 or more: a loop of unknown length."""
+    """Compute x w^n by a loop of unknown length.
+
+    n is the smallest number for which the result is at least 100.
+    """
     x, w = kg.placeholder(name="x"), kg.placeholder(name="w")
     (y,) = kg.while_loop(lambda v: v < 100, lambda v: v * w, [x])
     return kg.compile([x, w], y)

@@ -7,7 +7,7 @@ import kinetograph as kg
 
 
 def arrays_of(function, *values):
-    """How many arrays go into a call and come out of it."""
+    """The numbers of arrays that enter and leave a call."""
     packed = function._entering.pack([*values, *function._state_values()])
     return len(packed), len(jax.tree.leaves(function._execute(packed)))
 

@@ -1,1 +1,1 @@
-"""From a graph to a compiled function, and its calls."""
+"""Compilation of a graph to a function, and calls of the function."""

@@ -1,4 +1,9 @@
-"""What `kg.compile` gives: one compiled function from the inputs of a graph to its outputs."""
+"""The class of compiled functions, which `kg.compile` returns.
+
+A compiled function lowers the graph between its inputs and outputs to one XLA program. Data are
+arguments of the program; states go in and out. The program also reports the trips of its loops and
+failures, and is compiled again with a larger capacity if a backward pass needed more trips.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -41,20 +46,22 @@ _HOST = frozenset((np.ndarray, np.float64, np.float32, np.int64, float, int, boo
 
 
 class Function(Closed):
-    """A compiled function; made by `kg.compile`. Call it with a value for each input.
+    """A compiled function, made by `kg.compile`, with an argument for each input.
 
-    It gives NumPy arrays in the structure of the outputs; called with JAX arrays it gives JAX
-    arrays, of the types that JAX's present mode has for its results. It can be called where JAX
-    traces (`jax.jit`, `jax.grad`, `jax.vmap`, `jax.lax.scan`, ...), unless it has states: these go
-    in and out of `pure`. There a check that fails makes its floating-point results NaN.
+    It returns NumPy arrays in the structure of the outputs. With JAX arrays as arguments it returns
+    JAX arrays, with the dtypes of JAX's present mode. It can be called in JAX transformations
+    (`jax.jit`, `jax.grad`, `jax.vmap`, `jax.lax.scan`, ...), where a check that fails makes the
+    floating-point results NaN. A function with states cannot be called there; use `pure`, which
+    takes and returns the states.
 
     Attributes
     ----------
     state
-        The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets.
+        The values of the states that the function uses: `f.state[s]` reads a value,
+        `f.state[s] = value` sets it.
     """
 
-    _instead = "its states are set by f.state[s] = value, and its inputs are given in the call"
+    _instead = "set states with f.state[s] = value, and pass inputs in the call"
 
     def __init__(
         self,
@@ -64,7 +71,7 @@ class Function(Closed):
         *,
         arguments: Sequence[Structure] | None = None,  # None: each is an array
         results: Structure | None = None,  # None: a list of arrays
-        state: "StateValues | None" = None,  # shared with other functions
+        state: "StateValues | None" = None,  # may be shared with other functions
         doing: str = "compile",
         advice: str = "add it to the inputs",
     ) -> None:
@@ -81,22 +88,23 @@ class Function(Closed):
         self._program = program
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
-        wanted = (*program.effects.values(), *outputs, *self._finals)
-        needed = ancestors(wanted, stop=given.__contains__)
-        # Of inputs that are computed, densities may read forms that were made of other things.
+        targets = (*program.effects.values(), *outputs, *self._finals)
+        needed = ancestors(targets, stop=given.__contains__)
+        # Densities may read forms of computed inputs, which were not computed from the input's
+        # value. They are computed from the given value instead.
         self._forms: dict[FormOf, Node] = {}
         if any(type(node) is FormOf for node in needed):
-            self._forms = {form: form_of_value(form) for form in forms_by_value(wanted, inputs)}
+            self._forms = {form: form_of_value(form) for form in forms_by_value(targets, inputs)}
             stop = {*given, *self._forms}.__contains__
-            needed = ancestors((*wanted, *self._forms.values()), stop)
-        known = {*given, *self._reads}
+            needed = ancestors((*targets, *self._forms.values()), stop)
+        available = {*given, *self._reads}
         for node in needed:
-            if node not in known and not isinstance(node, (Apply, Bundle, Data)):
+            if node not in available and not isinstance(node, (Apply, Bundle, Data)):
                 raise ModelError(
                     f"{doing}: the value of {describe(node)}{site_text(node)} is needed; {advice}"
                 )
-        # Data that are not inputs are arguments too, so that they are not built into the program,
-        # and so are large arrays in an expression, on which XLA would spend time folding constants.
+        # Data that are not inputs are arguments, too, so that they are not built into the program.
+        # So are large arrays in an expression, because XLA spends time on folding constants.
         self._data = tuple(
             node
             for node in needed
@@ -108,22 +116,22 @@ class Function(Closed):
         self._effects = Effects.of(program.effects, needed)
         self._indices = numbered(everything(needed))
         self.loops = tuple(dict.fromkeys(loops_in(needed)))
-        # The types of values that need no look: where all inputs are numbers, Python's.
+        # The types of values that need no check: Python floats, if all inputs are float64 numbers.
         self._floats = tuple(
             float if not n.shape and n.dtype == FLOAT64 else None for n in self._inputs
         )
         self._fails = self._effects is not None or bool(self._indices)
-        told = len(Trips._fields) * len(self.loops) + 2 * self._fails
+        report_count = len(Trips._fields) * len(self.loops) + 2 * self._fails
         self._entering = Packing((*self._inputs, *self._reads))
-        self._leaving = Packing((*self._outputs, *self._finals), told)
+        self._leaving = Packing((*self._outputs, *self._finals), report_count)
         self.capacity = Capacity()
         self.most_trips: dict[Looping, int] = {}
         self._needed = needed
         self.state = StateValues() if state is None else state
         self.state.include(self._cells)
-        self._given: tuple[Any, ...] | None = None  # the data, as JAX has them
+        self._data_tensors: tuple[Any, ...] | None = None  # the data as JAX arrays
         self._programs: dict[Any, Any] = {}
-        self._embedded: dict[Any, Any] = {}  # the programs that JAX sees
+        self._embedded: dict[Any, Any] = {}  # programs inside other JAX programs
 
     def _scope(self, capacity: Capacity) -> Scope:
         return Scope(capacity=capacity, effects=self._effects, indices=self._indices or None)
@@ -145,7 +153,7 @@ class Function(Closed):
         return results, finals, self._failed(environment, scope), scope.reports(self.loops)
 
     def _failed(self, environment: Environment, scope: Scope) -> Any:
-        """One number for all that can fail: a check below 0, a fault of an index above."""
+        """The failure's number: negative for a check, positive for an index."""
         fault = scope.reports((FAULT,))[0].most if scope.indices else jnp.int64(0)
         if scope.effects is None:
             return fault
@@ -161,13 +169,13 @@ class Function(Closed):
     def __call__(self, *values: Any, **named: Any) -> Any:
         if named:
             raise TypeError(
-                f"this function has no parameter {next(iter(named))}{place_text()}; it takes "
-                f"values by position, of its inputs in order: {', '.join(self._names) or 'none'}"
+                f"this function has no parameter {next(iter(named))}{place_text()}; pass values "
+                f"by position, in the order of its inputs: {', '.join(self._names) or 'none'}"
             )
         return self._structured(self.called(self._opened(values)))
 
     def called(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The results for a value of each input, without structures."""
+        """The flat list of results for a flat list of input values."""
         if tuple(map(type, values)) != self._floats:
             if not _HOST.issuperset(map(type, values)) and has_jax(values):
                 return from_jax(self, values)
@@ -177,49 +185,52 @@ class Function(Closed):
         return self.run(values)
 
     def _opened(self, values: Sequence[Any]) -> Sequence[Any]:
-        """A value for each input, out of the structures of the arguments."""
+        """The flat list of input values in the arguments' structures."""
         arguments = self._arguments
         count = len(self._inputs if arguments is None else arguments)
         if len(values) != count:
             names = ", ".join(self._names) or "none"
-            what = f"values ({names})" if arguments is None else f"arguments, for {names}"
-            what = what.replace("s", "", 1) if count == 1 else what
-            raise TypeError(f"this function takes {count} {what}, got {len(values)}{place_text()}")
+            expected = f"values ({names})" if arguments is None else f"arguments, for {names}"
+            expected = expected.replace("s", "", 1) if count == 1 else expected
+            raise TypeError(
+                f"this function takes {count} {expected}, got {len(values)}{place_text()}"
+            )
         if arguments is None:
             return values
-        found: list[Any] = []
+        leaves: list[Any] = []
         for i, (structure, value) in enumerate(zip(arguments, values, strict=True)):
-            found += structure.leaves_of(value, f"argument {i}")
-        return found
+            leaves += structure.leaves_of(value, f"argument {i}")
+        return leaves
 
     def _structured(self, results: Sequence[Any]) -> Any:
-        """Results in the structure of the outputs."""
+        """Put results into the structure of the outputs."""
         if self._single:
             return results[0]
         return results if self._results is None else self._results.fill(results)
 
     def pure(self, states: "StateValues", *values: Any) -> tuple[Any, "StateValues"]:
-        """The results, and the values of the states after the call; nothing is changed.
+        """Call the function with given states, without changing `f.state`.
 
-        For JAX transformations, to which `states` is a pytree, as for loops that carry it.
+        It is made for JAX transformations and loops, for which `states` is a pytree.
 
         Parameters
         ----------
         states
-            Values of the states: at first a copy, `f.state.copy()`. `f.state.restore(states)`
-            goes on with others.
+            The values of the states; for the first call use a copy, `f.state.copy()`. To continue
+            with other values in later calls of the function, use `f.state.restore(states)`.
         *values
             A value for each input.
 
         Returns
         -------
         results, states
-            JAX arrays, in the structure of a call's, and the values of the states after it.
+            JAX arrays in the structure of a call's results, and the values of the states after the
+            call.
 
         Raises
         ------
         ModelError
-            If values of some states are missing.
+            If the value of a state is missing.
 
         Examples
         --------
@@ -235,14 +246,14 @@ class Function(Closed):
         """
         if not isinstance(states, StateValues):
             raise TypeError(
-                "pure: first come the values of the states, f.state.copy() say, got a value of "
-                f"type {type(states).__name__}"
+                "pure: the first argument must be values of the states, such as f.state.copy(), "
+                f"got {type(states).__name__}"
             )
         results, finals = embed(self, states.known(self._cells), self._opened(values))
         return self._structured(results), states.changed(self._cells, finals)
 
     def run(self, checked: Sequence[Any]) -> list[np.ndarray]:
-        """The results, for arrays of the right shapes and types; numbers may be Python's."""
+        """The results for checked values: arrays of the inputs' shapes and types."""
         if not tracing():
             return self._call(checked)
         if self._cells:
@@ -253,34 +264,37 @@ class Function(Closed):
         if not self._cells:
             return self._completed(self._entering.pack(checked))
         with self.state._lock:
-            found = self._completed(self._entering.pack([*checked, *self._state_values()]))
+            results = self._completed(self._entering.pack([*checked, *self._state_values()]))
             count = len(self._outputs)
-            self.state.replace(dict(zip(self._cells, found[count:], strict=True)))
-        return found[:count]
+            self.state.replace(dict(zip(self._cells, results[count:], strict=True)))
+        return results[:count]
 
     def _completed(self, packed: Sequence[Any]) -> list[np.ndarray]:
-        """Results and states of a run that had room and ended by itself, with all checks held."""
-        found, told = self._leaving.unpack(self._execute(packed))
-        while told and self._lacked_room(told):
-            # The inputs and states are still there: run again with more room.
-            found, told = self._leaving.unpack(self._execute(packed))
-        return found
+        """The results and states of a run without overflow or failure."""
+        results, reports = self._leaving.unpack(self._execute(packed))
+        while reports and self._overflowed(reports):
+            # The inputs and states still exist: run again with the larger capacity.
+            results, reports = self._leaving.unpack(self._execute(packed))
+        return results
 
-    def _lacked_room(self, told: Sequence[float]) -> bool:
-        """Whether backward passes of loops lacked room, and have more from now on."""
+    def _overflowed(self, reports: Sequence[float]) -> bool:
+        """Whether a run exceeded the capacity, which is then increased.
+
+        Raises an error if the run failed.
+        """
         loops, count = self.loops, len(self.loops)
-        for loop, most in zip(loops, told, strict=False):
-            if most > self.most_trips.get(loop, -1):
-                self.most_trips[loop] = int(most)
-        if not any(told[count:]):
+        for loop, trips in zip(loops, reports, strict=False):
+            if trips > self.most_trips.get(loop, -1):
+                self.most_trips[loop] = int(trips)
+        if not any(reports[count:]):
             return False
-        overflowed, truncated = told[count : 2 * count], told[2 * count : 3 * count]
+        overflowed, truncated = reports[count : 2 * count], reports[2 * count : 3 * count]
         if any(overflowed):
-            lacking = compress(zip(loops, map(int, told), strict=False), overflowed)
-            self.capacity = self.capacity.grown(dict(lacking))
+            needed = compress(zip(loops, map(int, reports), strict=False), overflowed)
+            self.capacity = self.capacity.grown(dict(needed))
             return True
         if self._fails:
-            high, low = map(int, told[-2:])
+            high, low = map(int, reports[-2:])
             self._raise_failed((high << 32) + low)
         raise limit_reached(next(compress(loops, truncated)))
 
@@ -322,38 +336,38 @@ class Function(Closed):
                 program = self._programs[self.capacity.key()] = jax.jit(
                     partial(self._run, self.capacity)
                 )
-            if self._given is None:
-                self._given = tuple(jnp.asarray(node.value) for node in self._data)
+            if self._data_tensors is None:
+                self._data_tensors = tuple(jnp.asarray(node.value) for node in self._data)
             try:
-                return program(packed, self._given)
+                return program(packed, self._data_tensors)
             except (TypeError, ValueError) as error:
-                named = refused_derivative(self._needed, error)
-                if named is None:
+                explained = refused_derivative(self._needed, error)
+                if explained is None:
                     raise
-                raise named from error
+                raise explained from error
 
     def _run(self, capacity: Capacity, packed: Sequence[Any], data: Sequence[Any]) -> list[Any]:
-        """The program: results and states, and what a run tells beside them."""
+        """The program: it returns results, states and reports on the run."""
         tensors, count = self._entering.unpack_tensors(packed), len(self._inputs)
         scope = self._scope(capacity)
         results, finals, failed, reports = self._lower(
             scope, tensors[:count], tensors[count:], data
         )
-        told = [
+        extras = [
             *(trips.most for trips in reports),
             *(trips.overflowed for trips in reports),
             *(trips.truncated for trips in reports),
             *([failed >> 32, failed & 0xFFFFFFFF] if self._fails else []),  # exact as float64
         ]
-        return self._leaving.pack_tensors((*results, *finals), told)
+        return self._leaving.pack_tensors((*results, *finals), extras)
 
     def controls(self) -> Iterator[Control]:
-        """The nodes with subgraphs, also those inside of others."""
-        found = dict.fromkeys(everything(self._needed))
-        return (node for node in found if isinstance(node, Control))
+        """All nodes with subgraphs, including nested ones."""
+        nodes = dict.fromkeys(everything(self._needed))
+        return (node for node in nodes if isinstance(node, Control))
 
     def note_plans(self) -> None:
-        """Have the plans of all loops noted in `capacity.plans`."""
+        """Note the plans of all loops in `capacity.plans`."""
         if self.loops and not self._programs:
             values = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in self._inputs]
             data = tuple(node.value for node in self._data)
@@ -363,7 +377,7 @@ class Function(Closed):
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name in messages."""
         return self._own_title or repr(self)
 
     def __repr__(self) -> str:
@@ -372,12 +386,12 @@ class Function(Closed):
 
 
 def _hollow(structure: Structure) -> Any:
-    """A structure that holds numbers, so that it can be pickled."""
+    """Fill a structure with numbers, so that it can be pickled."""
     return structure.fill(count())
 
 
-def _loaded(data: bytes, given: Sequence[Any] | None, wanted: Any) -> Function:
-    """A compiled function from its pickled form."""
+def _loaded(data: bytes, arguments: Sequence[Any] | None, results: Any) -> Function:
+    """Make a compiled function from its pickled form."""
     from .serialise import graph_from_bytes
 
     (inputs, outputs), states = graph_from_bytes(data, "this compiled function")
@@ -386,20 +400,20 @@ def _loaded(data: bytes, given: Sequence[Any] | None, wanted: Any) -> Function:
         inputs,
         outputs,
         Program(cells, reads, finals, effects),
-        arguments=given and [flatten(value)[2] for value in given],
-        results=None if wanted is None else flatten(wanted)[2],
+        arguments=arguments and [flatten(value)[2] for value in arguments],
+        results=None if results is None else flatten(results)[2],
     )
     function.state.replace(dict(zip(cells, values, strict=True)))
     return function
 
 
 def limit_reached(loop: Any) -> LoopError:
-    """The complaint about a loop that its bound has ended too early."""
+    """The error for a loop that reached its bound too early."""
     place = f" ({loop.site})" if loop.site else ""
     bound = loop.bound if isinstance(loop, While) and loop.bound is not None else ""
     return LoopError(
         f"the while loop {loop.contexts[0].name!r}{place} reached maximum_iterations"
         f"{f' = {bound}' if bound != '' else ''} while its predicate was still true; the states "
-        "are as before the call. Raise maximum_iterations, or pass on_limit='stop' and look at "
+        "are as before the call. Raise maximum_iterations, or pass on_limit='stop' and check "
         "result.loop.truncated"
     )

@@ -1,4 +1,4 @@
-"""The values given to the inputs of a compiled function: what fits, and what needs a look."""
+"""Checks of the values that are passed to a compiled function."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,9 +19,10 @@ __all__ = ["checked", "index_bounds"]
 def index_bounds(
     inputs: Sequence[Node], needed: Sequence[Node]
 ) -> list[tuple[int, int, int, Node]]:
-    """Where data are inputs that index something: their place, the axis, its length, and what.
+    """The inputs whose values are indices, to check in every call.
 
-    Known indices were checked when the graph was built and are trusted, other values need a check.
+    These are data that became inputs: their values were checked when the graph was built, but
+    other values were not. A tuple has the input's number, the axis, its length and the array.
     """
     places: dict[Node, int] = {n: i for i, n in enumerate(inputs) if isinstance(n, Data)}
     bounds = []
@@ -34,12 +35,14 @@ def index_bounds(
 
 
 def checked(node: Node, name: str, value: Any) -> Any:
-    """A value for an input, as an array of its type; numbers stay Python's where they fit.
+    """Convert a value to an array of an input's type.
+
+    A number of the right type is returned unchanged.
 
     Raises
     ------
     ShapeError, SymbolicError, DataError
-        If it has another shape or type, or a whole number in it is too large.
+        If the value has another shape or type, or contains an integer that is too large.
     """
     kind = type(value)
     if kind in NUMBERS and NUMBERS[kind] is node.dtype and not node.shape and fits(value):

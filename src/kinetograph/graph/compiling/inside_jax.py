@@ -1,9 +1,10 @@
-"""Compiled functions in other JAX programs: called with JAX arrays, or where JAX traces.
+"""Calls of compiled functions with JAX arrays, and inside JAX transformations.
 
-JAX arrays in, JAX arrays out. A call that JAX traces becomes an operation of the program around it
-(see `primitive`): it computes in kinetograph's precision, and its results have the type that the
-program around has for theirs: float32 and int32 unless its 64-bit mode is on. Such a call is pure.
-Nothing can be raised there, so what would be turns all floating-point results into NaN.
+With JAX arrays as arguments a call returns JAX arrays. A call that JAX traces becomes an operation
+of the surrounding program (see `primitive`). It computes in kinetograph's precision, and its
+results have the types of the surrounding program: float32 and int32 unless JAX's 64-bit mode is on.
+Such a call is pure. A traced program cannot raise an error, so a failure makes all floating-point
+results NaN.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,12 +40,12 @@ __all__ = [
 
 
 def has_jax(values: Any) -> bool:
-    """Whether JAX arrays are among values, also in lists and the like."""
+    """Whether values contain JAX arrays, in nested structures, too."""
     return any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(values))
 
 
 def has_tracer(values: Any) -> bool:
-    """Whether arrays that JAX is tracing are among values."""
+    """Whether values contain JAX tracers."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
 
 
@@ -53,12 +54,12 @@ with jax.core.eval_context():
 
 
 def tracing() -> bool:
-    """Whether JAX is tracing here, so that even what is known becomes part of a program."""
+    """Whether JAX is tracing, so that operations become part of a program."""
     return type(find_top_trace(())) is not _NOT_TRACING
 
 
 def outside(run: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a call with known values, which is not traced."""
+    """Run a function on known values, outside of any trace."""
     if not tracing():
         return run(*arguments)
     with jax.ensure_compile_time_eval():
@@ -66,13 +67,13 @@ def outside(run: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def constant(value: Any) -> Any:
-    """A known array as an input of a program, in its own precision."""
+    """Convert a known array to a JAX array, and keep its precision."""
     with jax.ensure_compile_time_eval(), x64():
         return jnp.asarray(value)
 
 
 def from_jax(function: "Function", values: Sequence[Any]) -> list[Any]:
-    """The results of a call with JAX arrays."""
+    """Call a function with JAX arrays; return JAX arrays."""
     if not has_tracer(values):
         values = [*map(_checked, function._inputs, function._names, values)]
         return list(map(jnp.asarray, function.called(tuple(map(np.asarray, values)))))
@@ -83,12 +84,12 @@ def from_jax(function: "Function", values: Sequence[Any]) -> list[Any]:
 
 
 def refused(function: "Function") -> ModelError:
-    """What to do with states in a JAX program."""
+    """The error for a function with states in a JAX program."""
     titles = ", ".join(f"{'' if c.hidden else 'state '}{c.title}" for c in function._cells)
     name = function.title if function.title.isidentifier() else "f"
     return ModelError(
         f"{function.title} is called in a JAX transformation (jit, grad, vmap, scan, ...), where "
-        f"it cannot keep {titles}. Hand its states in and out: "
+        f"it cannot update {titles}. Pass the states explicitly: "
         f"states = {name}.state.copy(), then results, states = {name}.pure(states, ...)"
     )
 
@@ -96,15 +97,15 @@ def refused(function: "Function") -> ModelError:
 def embed(
     function: "Function", states: Sequence[Any], values: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
-    """Results and next states of a call that has no effect."""
-    given = [
+    """Call a function without side effects; return results and new states."""
+    tensors = [
         *map(_checked, function._inputs, function._names, values),
         *(value if isinstance(value, jax.Array) else constant(value) for value in states),
         *(constant(node.value) for node in function._data),
     ]
-    found = call(_program(function), given)
+    results = call(_program(function), tensors)
     count = len(function._outputs)
-    return found[:count], found[count:]
+    return results[:count], results[count:]
 
 
 def _checked(node: Any, name: str, value: Any) -> Any:
@@ -112,19 +113,19 @@ def _checked(node: Any, name: str, value: Any) -> Any:
     array = jnp.asarray(value) if has_jax(value) else constant(np.asarray(value))
     if array.shape != node.shape:
         raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
-    known = isinstance(array.dtype, np.dtype)  # JAX's random keys have a type of their own
-    if not known or not np.can_cast(array.dtype, node.dtype, "same_kind"):
+    is_numeric = isinstance(array.dtype, np.dtype)  # JAX's random keys have a special dtype
+    if not is_numeric or not np.can_cast(array.dtype, node.dtype, "same_kind"):
         raise SymbolicError(f"input {name}: expected {node.dtype}, got {array.dtype}")
     return array
 
 
 def _program(function: "Function") -> Whole:
-    """The function as JAX sees it, in its present mode."""
+    """The program of a function for JAX's present 64-bit mode."""
     types = tuple(outer_dtype(node.dtype) for node in (*function._outputs, *function._reads))
-    known = function._embedded
-    if types not in known:
-        known[types] = Whole(_lowered(function, types))
-    return known[types]
+    programs = function._embedded
+    if types not in programs:
+        programs[types] = Whole(_lowered(function, types))
+    return programs[types]
 
 
 def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., Any]:
@@ -132,17 +133,19 @@ def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., A
     inputs = (*function._inputs, *function._reads)
     fallible = _fallible(function)
     ends = (*function._outputs, *function._finals, *function._forms.values())
-    parts = live(function._needed, ends).results
+    live_places = live(function._needed, ends).results
 
     def run(scope: Scope, tensors: Sequence[Any]) -> Any:
-        own = [jnp.asarray(t).astype(n.dtype) for t, n in zip(tensors, inputs, strict=False)]
-        values, states = own[: counts[0]], own[counts[0] :]
+        converted = [jnp.asarray(t).astype(n.dtype) for t, n in zip(tensors, inputs, strict=False)]
+        values, states = converted[: counts[0]], converted[counts[0] :]
         effects = function._effects
-        scope = replace(scope, effects=effects, indices=function._indices or None, live=parts)
+        scope = replace(scope, effects=effects, indices=function._indices or None, live=live_places)
         results, finals, failed, reports = function._lower(
             scope, values, states, tensors[sum(counts) :]
         )
-        if effects is not None:  # no check has such a number: results wait for what is printed
+        # No check has such a number. The comparison makes the results depend on the state, so that
+        # XLA does not drop the prints.
+        if effects is not None:
             results = [jnp.where(failed < -(2**30), jnp.zeros_like(r), r) for r in results]
         if fallible:
             bad = jnp.asarray(failed != 0)
@@ -160,22 +163,25 @@ def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., A
 
 
 def _fallible(function: "Function") -> bool:
-    """Whether calls can fail; refused if results could not tell."""
-    what = ["an index out of bounds"] if function._bounds or function._indices else []
+    """Whether calls can fail.
+
+    Raises ModelError if a result that is not floating-point could not show a failure.
+    """
+    failures = ["an index out of bounds"] if function._bounds or function._indices else []
     if function._effects is not None:
         errors = (effect.error() for effect in function._effects.numbers)
-        what += [str(error) for error in errors if error is not None]
-    what += [
+        failures += [str(error) for error in errors if error is not None]
+    failures += [
         "on_limit='error'"
         for loop in function.loops
         if isinstance(loop, While) and loop.on_limit == "error"
     ]
-    mute = [i for i, node in enumerate(function._outputs) if node.dtype.kind != "f"]
-    if what and mute:
+    without_nan = [i for i, node in enumerate(function._outputs) if node.dtype.kind != "f"]
+    if failures and without_nan:
         raise ModelError(
             f"{function.title} is called in a JAX transformation (jit, grad, vmap, scan, ...), "
-            f"where nothing can be raised, but it can fail ({what[0]}) and its result {mute[0]} "
-            f"({function._outputs[mute[0]].dtype}) has no NaN to tell. Return floating-point "
-            "results only, or leave the check out"
+            f"where errors cannot be raised, but it can fail ({failures[0]}) and its result "
+            f"{without_nan[0]} ({function._outputs[without_nan[0]].dtype}) cannot be NaN. Return "
+            "floating-point results only, or remove the check"
         )
-    return bool(what)
+    return bool(failures)

@@ -1,7 +1,7 @@
-"""Derivatives that JAX refuses: which lifted function it is, where it was called, and what to do.
+"""Errors about derivatives of lifted functions that JAX cannot compute.
 
-JAX complains when the program is put together, in words of its own and without a line. Then the
-lifted functions of the graph are tried one by one.
+JAX raises its error while it builds the program, without the name and line of the user's function.
+To find the function, the derivatives of all lifted functions in the graph are tried one by one.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,20 +20,20 @@ from ..precision import x64
 __all__ = ["refused_derivative"]
 
 _TWICE = (
-    "It has a rule for reverse mode only (jax.custom_vjp), and kg.jvp, kg.hessian inside of loops "
-    'and grad="forward" go forward: take kg.gradients, of kg.gradients for second derivatives, or '
-    "give it its rule by jax.custom_jvp, which serves both"
+    "It has a rule for reverse mode only (jax.custom_vjp), but kg.jvp, kg.hessian inside loops and "
+    'grad="forward" use forward mode: use kg.gradients (twice for second derivatives), or define '
+    "the rule with jax.custom_jvp, which works in both modes"
 )
 _LOOP = (
-    "JAX cannot reverse its loops: write them with kg.while_loop, which has gradients, or with "
-    "jax.lax.scan; kg.jvp goes through them as they are"
+    "JAX cannot differentiate its loops in reverse mode: write them with kg.while_loop, which has "
+    "gradients, or with jax.lax.scan; kg.jvp works without changes"
 )
-_RULE = "Give it a rule by jax.custom_jvp"
+_RULE = "Define its derivative with jax.custom_jvp"
 _ADVICE = {"custom_vjp": _TWICE, "while_loop": _LOOP, "": _RULE}
 
 
 def refused_derivative(nodes: Iterable[Node], error: Exception) -> DerivativeError | None:
-    """The error that names the lifted function which JAX complains about; None if it is none."""
+    """The error that names the lifted function behind a JAX error."""
     first = str(error).partition("\n")[0]
     for node in everything(nodes):
         if not isinstance(node, (Apply, Bundle)) or not isinstance(node.operation.lower, Lifted):
@@ -60,7 +60,7 @@ def _reverse(function: Callable[..., Any], floats: list[Any]) -> Any:
 
 
 def _complaint(derive: Callable[..., Any], node: Apply | Bundle) -> str:
-    """The first line of what JAX says to a derivative of a lifted function; nothing if it works."""
+    """The first line of JAX's error for a derivative; empty without error."""
     kinds = [(n.shape, n.dtype) for n in node.parents]
     places = [i for i, (_, dtype) in enumerate(kinds) if dtype.kind == "f"]
 
@@ -68,8 +68,10 @@ def _complaint(derive: Callable[..., Any], node: Apply | Bundle) -> str:
         tensors = [jnp.zeros(shape, dtype) for shape, dtype in kinds]
         for place, tensor in zip(places, floats, strict=True):
             tensors[place] = tensor
-        found = node.operation.lower(*tensors)
-        return [t for t in (found if isinstance(found, list) else [found]) if t.dtype.kind == "f"]
+        results = node.operation.lower(*tensors)
+        return [
+            t for t in (results if isinstance(results, list) else [results]) if t.dtype.kind == "f"
+        ]
 
     floats = [jnp.zeros(*kinds[place]) for place in places]
     try:

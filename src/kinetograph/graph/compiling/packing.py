@@ -1,6 +1,7 @@
-"""Numbers travel together: those of a type enter a compiled program, and leave it, as one array.
+"""Packing of numbers: one array for all numbers of a type.
 
-Each array that is handed over or read costs microseconds.
+Each array that enters or leaves a compiled program costs microseconds. So the numbers of a type are
+packed into one array.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from ..precision import FLOAT64
 
 __all__ = ["NUMBERS", "Packing", "fits"]
 
-# Types whose values are packed as they are, where the type of the array is this one.
+# Types of Python and NumPy numbers that are packed without conversion, and the arrays' dtypes.
 _INT, _BOOL = np.dtype(np.int64), np.dtype(bool)
 NUMBERS: dict[type, np.dtype] = {
     float: FLOAT64,
@@ -28,36 +29,37 @@ NUMBERS: dict[type, np.dtype] = {
 
 
 def fits(number: bool | int | float) -> bool:
-    """Whether a number is no whole number of more than 64 bits."""
+    """Whether a number fits 64 bits, which an int may not."""
     return type(number) is not int or -(2**63) <= number < 2**63
 
 
 class Packing:
-    """How the values of some nodes travel: their numbers by type, then their arrays.
+    """The layout of nodes' values: packed numbers by type, then the arrays.
 
-    With them travel, as float64, so many numbers `beside`.
+    `extra_count` additional float64 numbers are packed with them.
     """
 
-    def __init__(self, nodes: Sequence[Node], beside: int = 0) -> None:
-        numbers: dict[np.dtype, list[int]] = {FLOAT64: []} if beside else {}
+    def __init__(self, nodes: Sequence[Node], extra_count: int = 0) -> None:
+        numbers: dict[np.dtype, list[int]] = {FLOAT64: []} if extra_count else {}
         for place, node in enumerate(nodes):
             if not node.shape:
                 numbers.setdefault(node.dtype, []).append(place)
         self._numbers = tuple(numbers.items())
         self._arrays = tuple(place for place, node in enumerate(nodes) if node.shape)
-        self._beside = beside
-        self._all_alike = len(numbers) == 1 and not self._arrays
-        # Of each node, which of the packed arrays has its value, and where; None for all of it.
-        found: dict[int, tuple[int, int | None]] = {}
+        self._extras = extra_count
+        self._one_dtype = len(numbers) == 1 and not self._arrays
+        # For each node: the number of the packed array with its value, and the index in this array
+        # (None for the whole array).
+        slots: dict[int, tuple[int, int | None]] = {}
         for group, places in enumerate(numbers.values()):
-            found.update((place, (group, i)) for i, place in enumerate(places))
+            slots.update((place, (group, i)) for i, place in enumerate(places))
         for number, place in enumerate(self._arrays, start=len(numbers)):
-            found[place] = number, None
-        self._places = tuple(found[place] for place in range(len(nodes)))
+            slots[place] = number, None
+        self._places = tuple(slots[place] for place in range(len(nodes)))
 
     def pack(self, values: Sequence[Any]) -> list[Any]:
-        """Python's numbers and NumPy's arrays, for a program."""
-        if self._all_alike:  # the usual case, and faster so
+        """Pack numbers and NumPy arrays for a program."""
+        if self._one_dtype:  # the usual case, made fast
             return [np.array(values, self._numbers[0][0])]
         packed: list[Any] = [
             np.array([values[i] for i in places], dtype) for dtype, places in self._numbers
@@ -66,23 +68,23 @@ class Packing:
         return packed
 
     def unpack(self, packed: Sequence[Any]) -> tuple[list[np.ndarray], list[float]]:
-        """What a program gave, as NumPy's arrays; and the numbers beside."""
+        """Unpack a program's results to NumPy arrays and the extra numbers."""
         arrays = list(map(np.asarray, packed))
-        beside = arrays[0][-self._beside :].tolist() if self._beside else []
-        found = [arrays[k] if i is None else arrays[k][i, ...] for k, i in self._places]
-        return found, beside
+        extras = arrays[0][-self._extras :].tolist() if self._extras else []
+        values = [arrays[k] if i is None else arrays[k][i, ...] for k, i in self._places]
+        return values, extras
 
-    def pack_tensors(self, tensors: Sequence[Any], beside: Sequence[Any]) -> list[Any]:
-        """What a program is to give."""
+    def pack_tensors(self, tensors: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        """Pack tensors and the extra numbers inside a program."""
         packed: list[Any] = []
         for dtype, places in self._numbers:
-            numbers = [tensors[i] for i in places] + ([] if packed else [*beside])
+            numbers = [tensors[i] for i in places] + ([] if packed else [*extras])
             packed.append(jnp.stack([jnp.asarray(n).astype(dtype) for n in numbers]))
         packed += [tensors[i] for i in self._arrays]
         return packed
 
     def unpack_tensors(self, packed: Sequence[Any]) -> list[Any]:
-        """What a program was given."""
+        """Unpack a program's arguments to tensors inside the program."""
         return [
             packed[k] if i is None else lax.index_in_dim(packed[k], i, keepdims=False)
             for k, i in self._places

@@ -1,17 +1,17 @@
-"""One JAX primitive, through which programs of kinetograph are parts of other JAX programs.
+"""The JAX primitive that embeds kinetograph's programs in other JAX programs.
 
-JAX takes derivatives of a program and makes batches of it long after it was traced, in the
-precision that is then in force, and cannot reverse loops whose length it does not know. So a call
-of ours is one operation to it: `jax.jit` keeps it as it is, and every derivative and batch of it is
-such an operation again, one that is made here, in our precision and with our loops' derivatives.
+JAX differentiates and batches a program long after it was traced, in the precision that is set at
+that time, and cannot reverse loops of unknown length. So a call of a kinetograph program is a
+single operation for JAX. `jax.jit` keeps it as it is. Every derivative and batch of it is again a
+single operation, made here in kinetograph's precision and with the derivatives of its loops.
 
     Whole       the program itself
-    Pushed      the tangents of its results, given those of its inputs (forward mode)
-    Reversed    the cotangents of its inputs, given those of its results (reverse mode)
+    Pushed      tangents of the results from tangents of the inputs (forward mode)
+    Reversed    cotangents of the inputs from cotangents of the results (reverse mode)
     Batched     the program for each row of its inputs
 
-They nest: the Hessian of f is made of Pushed(Reversed(f)). Two that are made alike are equal, so
-that what is compiled for one serves the other.
+They nest: the Hessian of f is computed by Pushed(Reversed(f)). Two transformed programs that are
+made in the same way are equal, so that a program compiled for one is used for both.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,13 +37,15 @@ Tensors = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A program: a function of a scope and of tensors, which gives the tensors of its results."""
+    """A program: a function from a scope and tensors to result tensors."""
 
     function: Callable[[Scope, Tensors], Sequence[Any]]
-    cache: dict[Any, Any] = field(default_factory=dict)  # what was compiled, of this and made of it
+    cache: dict[Any, Any] = field(
+        default_factory=dict
+    )  # programs compiled for this and its transforms
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
-        """The results, within derivatives, the innermost first; see `Scope`."""
+        """Compute the results inside derivatives, the innermost first; see `Scope`."""
         capacity = Capacity(final=True)
         recorded = REVERSE in modes
         scope = Scope(capacity=capacity, modes=modes, anchors=anchors, recorded=recorded)
@@ -55,42 +57,50 @@ class Whole:
         return self
 
 
-class _Made:
-    """What is made of another program, `of`."""
+class _Transformed:
+    """A program that is a transformation of another program, `of`."""
 
     of: Any
 
     @cached_property
     def root(self) -> Whole:
-        """The program that everything is made of."""
+        """The original program, without transformations."""
         return self.of.root
 
 
 @dataclass(frozen=True)
-class Pushed(_Made):
-    """From inputs, and tangents of those at `wrt`, to the tangents of floating-point results."""
+class Pushed(_Transformed):
+    """The forward derivative of a program.
+
+    Its arguments are the inputs, and the tangents of the inputs at `wrt`. It returns the tangents
+    of the floating-point results.
+    """
 
     of: Any
     inputs: int
     wrt: tuple[int, ...]
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
-        """As that of `Whole`."""
-        given, tangents = tensors[: self.inputs], tensors[self.inputs :]
+        """Compute the results inside derivatives; see `Whole.run`."""
+        inputs, tangents = tensors[: self.inputs], tensors[self.inputs :]
 
         def function(anchor: Any, *xs: Any) -> Any:
-            values = _replaced(given, self.wrt, xs)
+            values = _replaced(inputs, self.wrt, xs)
             results = self.of.run((FORWARD, *modes), (anchor, *anchors), values)
             return tuple(r for r in results if _differentiable(r))
 
-        xs = tuple(given[place] for place in self.wrt)
+        xs = tuple(inputs[place] for place in self.wrt)
         zero = jnp.zeros(())
         return jax.jvp(function, (zero, *xs), (zero, *tangents))[1]
 
 
 @dataclass(frozen=True)
-class Reversed(_Made):
-    """From inputs, and cotangents of the results at `given`, to cotangents of inputs at `wrt`."""
+class Reversed(_Transformed):
+    """The reverse derivative of a program.
+
+    Its arguments are the inputs, and the cotangents of the results at `given`. It returns the
+    cotangents of the inputs at `wrt`.
+    """
 
     of: Any
     inputs: int
@@ -98,29 +108,32 @@ class Reversed(_Made):
     given: tuple[int, ...]
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
-        """As that of `Whole`."""
-        values, cotangents = tensors[: self.inputs], tensors[self.inputs :]
+        """Compute the results inside derivatives; see `Whole.run`."""
+        given_inputs, cotangents = tensors[: self.inputs], tensors[self.inputs :]
 
         def function(anchor: Any, *xs: Any) -> Any:
-            inputs = _replaced(values, self.wrt, xs)
+            inputs = _replaced(given_inputs, self.wrt, xs)
             results = self.of.run((REVERSE, *modes), (anchor, *anchors), inputs)
             return tuple(results[place] for place in self.given)
 
-        xs = tuple(values[place] for place in self.wrt)
+        xs = tuple(given_inputs[place] for place in self.wrt)
         _, pull = jax.vjp(function, jnp.zeros(()), *xs)
         return pull(cotangents)[1:]
 
 
 @dataclass(frozen=True)
-class Batched(_Made):
-    """A program for each row of inputs along their `axes`, of which some are None."""
+class Batched(_Transformed):
+    """A program for each row of the inputs along their `axes`.
+
+    An input whose axis is None is the same for all rows.
+    """
 
     of: Any
     axes: tuple[int | None, ...]
     size: int
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
-        """As that of `Whole`."""
+        """Compute the results inside derivatives; see `Whole.run`."""
 
         def row(*values: Any) -> Tensors:
             return self.of.run(modes, anchors, values)
@@ -128,10 +141,10 @@ class Batched(_Made):
         return jax.vmap(row, self.axes, axis_size=self.size)(*tensors)
 
 
-def _replaced(values: Tensors, places: Sequence[int], others: Sequence[Any]) -> Tensors:
+def _replaced(values: Tensors, places: Sequence[int], replacements: Sequence[Any]) -> Tensors:
     result = list(values)
-    for place, other in zip(places, others, strict=True):
-        result[place] = other
+    for place, replacement in zip(places, replacements, strict=True):
+        result[place] = replacement
     return tuple(result)
 
 
@@ -140,16 +153,16 @@ def _differentiable(tensor: Any) -> bool:
 
 
 def outer_dtype(dtype: np.dtype) -> np.dtype:
-    """The type that the JAX program around us has for ours."""
+    """The dtype of the surrounding JAX program for a dtype of kinetograph."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
 def call(program: Whole, tensors: Sequence[Any]) -> list[Any]:
-    """The results of a program as part of a JAX program."""
+    """Call a program as a part of the surrounding JAX program."""
     return CALL.bind(*tensors, program=program, linear=0)
 
 
-# The primitive. In the last `linear` of its inputs the program is linear.
+# The primitive. The program is linear in the last `linear` of its inputs.
 CALL = Primitive("kinetograph")
 CALL.multiple_results = True
 
@@ -189,16 +202,17 @@ mlir.register_lowering(CALL, _lower)
 def _push(primals: Any, tangents: Any, *, program: Any, linear: int) -> Any:
     results = CALL.bind(*primals, program=program, linear=linear)
     wrt = tuple(i for i, t in enumerate(tangents) if type(t) is not ad.Zero)
-    given = len(primals) - linear
-    if all(place >= given for place in wrt):
-        full = map(ad.instantiate_zeros, tangents[given:])
-        return results, CALL.bind(*primals[:given], *full, program=program, linear=linear)
+    nonlinear = len(primals) - linear
+    if all(place >= nonlinear for place in wrt):
+        full = map(ad.instantiate_zeros, tangents[nonlinear:])
+        return results, CALL.bind(*primals[:nonlinear], *full, program=program, linear=linear)
     pushed = Pushed(program, len(primals), wrt)
-    parts = [tangents[place] for place in wrt]
-    found = iter(CALL.bind(*primals, *parts, program=pushed, linear=len(parts)))
+    nonzero = [tangents[place] for place in wrt]
+    pushed_tangents = iter(CALL.bind(*primals, *nonzero, program=pushed, linear=len(nonzero)))
     kinds = map(jax.typeof, results)
     return results, [
-        next(found) if _differentiable(kind) else ad.Zero(kind.to_tangent_aval()) for kind in kinds
+        next(pushed_tangents) if _differentiable(kind) else ad.Zero(kind.to_tangent_aval())
+        for kind in kinds
     ]
 
 
@@ -206,30 +220,32 @@ ad.primitive_jvps[CALL] = _push
 
 
 def _transpose(cotangents: Any, *inputs: Any, program: Any, linear: int) -> Any:
-    wanted = [i for i, value in enumerate(inputs) if ad.is_undefined_primal(value)]
-    given = tuple(i for i, ct in enumerate(cotangents) if type(ct) is not ad.Zero)
+    linear_places = [i for i, value in enumerate(inputs) if ad.is_undefined_primal(value)]
+    nonzero = tuple(i for i, ct in enumerate(cotangents) if type(ct) is not ad.Zero)
     results: list[Any] = [None] * len(inputs)
-    if not given:
-        for place in wanted:
+    if not nonzero:
+        for place in linear_places:
             results[place] = ad.Zero(inputs[place].aval.to_ct_aval())
         return results
-    parts = [cotangents[place] for place in given]
+    nonzero_cotangents = [cotangents[place] for place in nonzero]
     if isinstance(program, Pushed):
-        # The transposed of the derivative, at the same point.
+        # The transpose of the derivative, at the same point.
         kinds = _types(*map(jax.typeof, inputs[: program.inputs]), program=program.of, linear=0)
         floats = [i for i, kind in enumerate(kinds) if _differentiable(kind)]
-        wrt = tuple(program.wrt[place - program.inputs] for place in wanted)
-        places = tuple(floats[place] for place in given)
+        wrt = tuple(program.wrt[place - program.inputs] for place in linear_places)
+        places = tuple(floats[place] for place in nonzero)
         back = Reversed(program.of, program.inputs, wrt, places)
         point = list(inputs[: program.inputs])
     else:
-        back = Reversed(program, len(inputs), tuple(wanted), given)
+        back = Reversed(program, len(inputs), tuple(linear_places), nonzero)
         point = [
             jnp.zeros(v.aval.shape, v.aval.dtype) if ad.is_undefined_primal(v) else v
             for v in inputs
         ]
-    found = CALL.bind(*point, *parts, program=back, linear=len(parts))
-    for place, ct in zip(wanted, found, strict=True):
+    input_cotangents = CALL.bind(
+        *point, *nonzero_cotangents, program=back, linear=len(nonzero_cotangents)
+    )
+    for place, ct in zip(linear_places, input_cotangents, strict=True):
         results[place] = ct
     return results
 

@@ -1,7 +1,7 @@
-"""Graphs as bytes inside of pickles: what holds nodes, with all they are computed from.
+"""Conversion of graphs to bytes and back, for pickles.
 
 Nodes are written one after the other (see `saving.document`), so that deep graphs need no deep
-recursion. Functions given to `kg.lift` are pickled as Python pickles them, by their names.
+recursion. Functions given to `kg.lift` are pickled by their names, as Python pickles functions.
 """
 
 import pickle
@@ -16,12 +16,12 @@ __all__ = ["graph_from_bytes", "graph_to_bytes"]
 
 
 def graph_to_bytes(content: Any, doing: str) -> bytes:
-    """Anything that holds nodes, with all they are computed from.
+    """Convert an object that holds nodes, with their ancestors, to bytes.
 
     Raises
     ------
     KinetographError
-        If something in it cannot be pickled.
+        If a part of it cannot be pickled.
     """
     document = encode(content, foreign=True)
     document = document._replace(functions=[_Imported.of(f) for f in document.functions])
@@ -29,15 +29,15 @@ def graph_to_bytes(content: Any, doing: str) -> bytes:
         return pickle.dumps(tuple(document), protocol=5)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise KinetographError(
-            f"{doing}: the graph holds something that cannot be pickled: {error}; functions "
-            "given to kg.lift must be importable, not lambdas"
+            f"{doing}: a part of the graph cannot be pickled: {error}; functions given to "
+            "kg.lift must be importable, not lambdas"
         ) from error
 
 
 class _Imported:
-    """A function that is found by its name, although pickle does not know it by that.
+    """A function that is importable under another name than pickle would use.
 
-    Those that a decorator has wrapped have the name of what is inside.
+    Pickle uses `__qualname__`, which a decorator may copy from the wrapped function.
     """
 
     def __init__(self, name: str) -> None:
@@ -48,7 +48,7 @@ class _Imported:
 
     @classmethod
     def of(cls, function: Any) -> Any:
-        """The function by its name, or itself where it has none."""
+        """Wrap a function by its name, or return it if not importable."""
         if not callable(function) or isinstance(function, types.FunctionType):
             return function
         try:
@@ -58,12 +58,12 @@ class _Imported:
 
 
 def graph_from_bytes(data: bytes, doing: str) -> Any:
-    """What `graph_to_bytes` was given, with new nodes.
+    """Restore the object given to `graph_to_bytes`, with new nodes.
 
     Raises
     ------
     KinetographError
-        If these are no such bytes.
+        If the bytes were not made by `graph_to_bytes`.
     """
     try:
         return decode(Document(*pickle.loads(data)))

@@ -1,4 +1,4 @@
-"""The values of a compiled function's states; `f.state`."""
+"""The values of a compiled function's states, `f.state`."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
@@ -15,20 +15,20 @@ __all__ = ["StateValues"]
 
 
 class StateValues(MutableMapping[State, np.ndarray]):
-    """The values of a compiled function's states, by state; a pytree to JAX."""
+    """A mapping from a compiled function's states to values; a JAX pytree."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # held during a call, too
+        self._lock = threading.RLock()  # also acquired for each call of the function
         self._current: dict[Cell, np.ndarray] = {}
         self.note = ""  # why a state may be missing
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The states, also those of the library's own."""
+        """The cells of all states, including hidden states of the library."""
         return tuple(self._current)
 
     def include(self, cells: Iterable[Cell]) -> None:
-        """Have these states, too; new ones begin with their initial values."""
+        """Add states; new states get their initial values."""
         with self._lock:
             new = {cell: cell.initial for cell in cells if cell not in self._current}
             self._current = {**self._current, **new}
@@ -38,13 +38,13 @@ class StateValues(MutableMapping[State, np.ndarray]):
         return tuple(map(self._current.__getitem__, cells))
 
     def replace(self, values: Mapping[Cell, np.ndarray]) -> None:
-        """Go on with other values."""
+        """Replace the values of some states."""
         for cell, after in values.items():
             cell.check(self._current[cell], after)
         self._current = {**self._current, **values}
 
     def restore(self, saved: "StateValues") -> None:
-        """Go on with the values of a copy, or with those that `pure` gave."""
+        """Replace the values by a copy's values, or by values from `pure`."""
         with self._lock:
             self.include(saved.cells)
             values = saved.values_of(saved.cells)
@@ -55,26 +55,26 @@ class StateValues(MutableMapping[State, np.ndarray]):
             self._current = {**self._current, **new}
 
     def known(self, cells: Iterable[Cell]) -> tuple[Any, ...]:
-        """The values of some states, all of which must be there."""
+        """The values of some states; raises ModelError if one is missing."""
         for cell in cells:
             if cell not in self._current:
                 raise ModelError(
                     f"these states have no value of {'' if cell.hidden else 'state '}{cell.title}: "
-                    "take them by f.state.copy(), for a kg.function after a call or f.trace with "
-                    "such arguments"
+                    "use f.state.copy(); for a kg.function call it, or f.trace, with such "
+                    "arguments first"
                 )
         return self.values_of(cells)
 
     def changed(self, cells: Iterable[Cell], values: Iterable[Any]) -> "StateValues":
-        """A copy with other values of some states."""
+        """A copy with new values of some states."""
         other = self.copy()
         other._current.update(zip(cells, values, strict=True))
         return other
 
-    def _known(self, state: Any) -> Cell:
+    def _cell_of(self, state: Any) -> Cell:
         cell = state if isinstance(state, Cell) else getattr(state, "cell", None)
         if not isinstance(cell, Cell):
-            raise KeyError(f"{state!r} is no state; states are made by kg.state")
+            raise KeyError(f"{state!r} is not a state; states are made by kg.state")
         if cell not in self.cells:
             kind = "" if cell.hidden else "state "
             raise KeyError(f"{kind}{cell.title} is not used in this function{self.note}")
@@ -82,25 +82,25 @@ class StateValues(MutableMapping[State, np.ndarray]):
 
     def raw(self, cell: Cell) -> np.ndarray:
         """A copy of the value of a state."""
-        value = self._current[self._known(cell)]
+        value = self._current[self._cell_of(cell)]
         return value if isinstance(value, jax.core.Tracer) else np.array(value)
 
     def set_raw(self, cell: Cell, value: np.ndarray) -> None:
         """Set the value of a state."""
         with self._lock:
-            self._current[self._known(cell)] = value
+            self._current[self._cell_of(cell)] = value
 
     def copy(self) -> "StateValues":
-        """The same values, from now on apart."""
+        """An independent copy of the values."""
         other = StateValues()
         other._current, other.note = dict(self._current), self.note
         return other
 
     def __getitem__(self, state: Any) -> Any:
-        return self._known(state).view(self)
+        return self._cell_of(state).view(self)
 
     def __setitem__(self, state: State, value: Any) -> None:
-        initial = self._known(state).initial
+        initial = self._cell_of(state).initial
         refuse_masked(value, f"state {state.cell.title}")
         array = np.asarray(value)
         if array.shape != initial.shape:

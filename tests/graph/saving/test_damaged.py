@@ -1,4 +1,4 @@
-"""Files with damage that the checksum does not show are refused when loaded, or work."""
+"""Damaged files with a right checksum are refused, or work."""
 
 import json
 import random
@@ -40,7 +40,7 @@ GRAPHS = {
     "likelihoods": lambda: {"mu": statements()},
     "mixture": mixture,
 }
-# Values as they stand in a document, which most fields cannot have.
+# Encoded values that are wrong for most fields.
 VALUES = [
     *(None, 0, -1, 10**20, 2.5, 1e300, True, "x", "float64"),
     *([], ["@", 0], ["@", 3], ["tuple"], ["tuple", 3], ["tuple", ["@", 1]], ["list"]),
@@ -49,7 +49,7 @@ VALUES = [
 
 
 def changed(value, chance):
-    """Another value of the same kind, where there is one, else one of `VALUES`."""
+    """Another value of the same kind, or one of `VALUES`."""
     if type(value) is bool:
         return not value
     if type(value) is int:
@@ -67,7 +67,7 @@ def changed(value, chance):
 
 
 def damage(content, chance):
-    """Change a field of an object: remove it, replace it, or change a part of it."""
+    """Remove, replace or change a field of an object."""
     rows = [fields for _, fields in content["rows"] if fields]
     fields = chance.choice(rows)
     name = chance.choice(list(fields))
@@ -82,7 +82,7 @@ def damage(content, chance):
 
 
 def use(graph):
-    """Compute, differentiate and name what is there."""
+    """Compute, differentiate and describe the loaded arrays."""
     if "x" not in graph:
         model = kg.model(*graph.values())
         model.gradient(np.full(model.free_size, 0.3))
@@ -95,7 +95,7 @@ def use(graph):
 
 
 def check(path: Path, name: str, seeds: range) -> int:
-    """Damage a file in many ways; gives how often it was refused."""
+    """Damage a file in many ways; return the number of refusals."""
     kg.save_graph(path, GRAPHS[name]())
     content, refused = path.read_bytes(), 0
     use(kg.load_graph(path))
@@ -116,7 +116,7 @@ def check(path: Path, name: str, seeds: range) -> int:
             continue
         try:
             use(graph)
-        except kg.KinetographError:  # such as one of shapes that are those of another program
+        except kg.KinetographError:  # for example about shapes of another program
             continue
         except Exception as error:
             raise AssertionError(f"{name}, {seed}") from error
@@ -124,7 +124,10 @@ def check(path: Path, name: str, seeds: range) -> int:
 
 
 def distributions():
-    """One of each family, with parameters and bounds that are unknown, and further kinds."""
+    """A distribution of each family, with unknown parameters and bounds.
+
+    Further kinds of unknowns are included.
+    """
     r = kg.lognormal(0, 1, name="r")
     p = kg.beta(1 + r, 2, name="p")
     weights = kg.dirichlet([1.0, 2.0, 3.0])

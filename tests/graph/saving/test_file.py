@@ -1,4 +1,4 @@
-"""Graphs in files: values, derivatives and contexts survive, and a file can do no harm."""
+"""Saved graphs: values, derivatives and contexts, and hostile files."""
 
 import hashlib
 import json
@@ -77,7 +77,7 @@ def test_states_and_models_survive(tmp_path):
 
 
 def statements():
-    """A model in which likelihoods and factors hang on unknowns beside its target."""
+    """A model with likelihoods and factors on unknowns besides its target."""
     mu, tau = kg.normal(0, 1, name="mu"), kg.half_normal(1, name="tau")
     theta = kg.normal(mu, tau, shape=3, name="theta")
     kg.observe([1.0, 2.0], kg.normal(mu, 1.0))
@@ -166,7 +166,7 @@ def test_checks_that_conversion_makes_need_no_trust(tmp_path):
         return d["k"]
 
     x = kg.placeholder(name="x")
-    y = kg.cond(x > 0, lambda: last(x), lambda: x)  # checks in branches are those of the array
+    y = kg.cond(x > 0, lambda: last(x), lambda: x)  # checks in branches belong to the array
     kg.save_graph(tmp_path / "graph.kg", [x, y])
     a, b = kg.load_graph(tmp_path / "graph.kg")
     f = kg.compile([a], b)
@@ -186,7 +186,7 @@ def test_lifted_functions_are_imported_only_if_trusted(tmp_path):
     a, b, c = kg.load_graph(path, trust=["jax.lax.erf", "jax.nn.relu"])
     assert kg.compile([a], b)(0.5) == pytest.approx(math.erf(0.5), rel=1e-12)
     assert kg.compile([a], c)(-0.5) == 0
-    with pytest.raises(TypeError, match="trust is a list"):
+    with pytest.raises(TypeError, match="trust must be a list"):
         kg.load_graph(path, trust="jax.lax.erf")
 
 
@@ -260,7 +260,7 @@ def test_other_files_are_refused(tmp_path, monkeypatch, content):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "graph.kg"
     path.write_bytes(content)
-    with pytest.raises(kg.KinetographError, match=r"is no graph saved by kg.save_graph"):
+    with pytest.raises(kg.KinetographError, match=r"is not a graph saved by kg.save_graph"):
         kg.load_graph(path)
     assert not (tmp_path / "harm").exists()
 
@@ -275,7 +275,7 @@ def test_every_damage_is_found(tmp_path):
         damaged = bytearray(content)
         damaged[place] ^= 1 << random.integers(8)
         path.write_bytes(damaged)
-        with pytest.raises(kg.KinetographError, match=r"is damaged|is no graph|is of format"):
+        with pytest.raises(kg.KinetographError, match=r"is damaged|is not a graph|has format"):
             kg.load_graph(path)
     for length in (*range(0, 250, 7), *random.integers(len(content), size=50)):
         path.write_bytes(content[:length])
@@ -287,7 +287,7 @@ def test_another_format_says_who_wrote_it(tmp_path):
     path = tmp_path / "graph.kg"
     write(path, b'{"format": 9, "kinetograph": "7.0"}\n')
     with pytest.raises(
-        kg.KinetographError, match=r"of format 9, written by kinetograph 7.0 .*; this"
+        kg.KinetographError, match=r"has format 9, written by kinetograph 7.0 .*; this"
     ):
         kg.load_graph(path)
 
@@ -332,7 +332,7 @@ def test_a_text_made_by_hand_names_only_what_graphs_hold(tmp_path, value):
         return json.dumps(content)
 
     rewrite(path, change)
-    with pytest.raises(kg.KinetographError, match=r"is no graph|no graph:"):
+    with pytest.raises(kg.KinetographError, match=r"is not a graph|not a graph:"):
         kg.load_graph(path)
 
 
@@ -341,7 +341,7 @@ def test_only_objects_of_graphs_are_made(tmp_path, kind):
     path = tmp_path / "graph.kg"
     kg.save_graph(path, [kg.placeholder(name="x")])
     rewrite(path, lambda text: text.replace("graph.node:Placeholder", kind))
-    with pytest.raises(kg.KinetographError, match="no graph"):
+    with pytest.raises(kg.KinetographError, match="not a graph"):
         kg.load_graph(path)
 
 
@@ -364,7 +364,7 @@ def test_texts_changed_at_random_are_graphs_or_refused(tmp_path):
             kg.load_graph(path)
         except kg.KinetographError:
             refused += 1
-    assert refused > 30  # others changed a name, a line or a number
+    assert refused > 30  # the other changes concern a name, a line or a number
 
 
 def mutate(value, random):
@@ -391,7 +391,8 @@ def test_names_survive(tmp_path):
     written()
     graph = kg.load_graph(tmp_path / "model.kg")
     model = kg.model(graph["intercept"], graph["total"], graph["other"])
-    # In turn: of the dictionary, of the variable, of `name=`; results have that of the dictionary.
+    # The names come from the dictionary, the variable and `name=`, in this order. Results have the
+    # dictionary's name.
     names = sorted(unknown.name for unknown in model.component.unknowns)
     assert names == ["intercept", "own", "slope"]
     assert "total" in repr(model)
@@ -409,7 +410,7 @@ def test_a_name_is_not_given_twice(tmp_path):
 
 
 def kinds(path):
-    """The classes of the objects in a file, and how many there are of each."""
+    """The numbers of objects of each class in a file."""
     _, _, _, text, _ = path.read_bytes().split(b"\n", 4)
     return Counter(kind.split(":")[1] for kind, _ in json.loads(text)["rows"])
 
@@ -434,7 +435,10 @@ def test_only_checks_and_states_of_the_arrays_are_written(tmp_path):
 
 @pytest.mark.parametrize("stateful", [False, True])
 def test_checks_of_the_arrays_are_carried_out(tmp_path, stateful):
-    """Those at the top, in their order; one that needs another input is left out."""
+    """Test that checks outside branches run in order.
+
+    A check that needs another input is left out.
+    """
     path = tmp_path / "graph.kg"
     x, other = kg.placeholder(name="x"), kg.placeholder(name="other")
     kg.check(x > 0, "x must be positive")
@@ -444,7 +448,7 @@ def test_checks_of_the_arrays_are_carried_out(tmp_path, stateful):
     y = total.assign_add(x) if stateful else 2 * x
     kg.save_graph(path, [x, y])
     assert kinds(path)["Check"] == 2
-    kg.compile([other], other)  # begins another program
+    kg.compile([other], other)  # starts another program
     a, b = kg.load_graph(path)
     f = kg.compile([a], b)
     with pytest.raises(kg.CheckError, match="must be positive"):

@@ -1,4 +1,4 @@
-"""Names of what graphs refer to."""
+"""Names of the objects that graphs refer to."""
 
 import functools
 import importlib
@@ -115,7 +115,7 @@ def test_other_functions_have_none(function):
 
 def test_functions_of_the_program_are_refused(monkeypatch):
     monkeypatch.setattr(staged, "__module__", "__main__")
-    with pytest.raises(kg.KinetographError, match="staged is defined in the program that runs"):
+    with pytest.raises(kg.KinetographError, match="staged is defined in the main program"):
         name_of_function(staged)
 
 

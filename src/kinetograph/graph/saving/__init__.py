@@ -1,1 +1,1 @@
-"""Graphs as plain text and numbers: what to keep of each object, and the file that holds it."""
+"""Saving and loading of graphs, as JSON and arrays in a file."""

@@ -1,11 +1,11 @@
-"""A graph as a document: a table of objects in plain JSON, and the arrays they hold.
+"""Documents: graphs as tables of objects in plain JSON, with arrays.
 
-Each object (node, context, state, ...) has a row: its class, by name, and what it holds. A value in
-a row is a number, a text, or a list that begins with a tag: `["@", 7]` is the object of row 7,
-`["array", 3]` the third array, `["tuple", ...]` a tuple. Only classes that `storable` has
-registered are made again, and no constructor is called, so that reading a document runs no code
-that it could choose. Functions of users stand in a list of their own, which the caller writes and
-finds again.
+Each object (node, context, state, ...) has a row with the name of its class and its fields. A value
+in a row is a number, a text, or a list that begins with a tag: `["@", 7]` is the object of row 7,
+`["array", 3]` is array 3, `["tuple", ...]` is a tuple. Only objects of registered classes (see
+`storable`) are restored, and no constructor is called, so that a document cannot choose code that
+runs when it is read. Users' functions are in a separate list, which the caller writes and looks
+up.
 """
 
 import functools
@@ -29,32 +29,36 @@ from .references import own_object, own_reference
 
 __all__ = ["Document", "decode", "encode", "keyed", "storable"]
 
-_DERIVED = {"_children", "_purge_at", "__weakref__"}  # made anew when reading
+_DERIVED = {"_children", "_purge_at", "__weakref__"}  # computed when a document is read
 _SCALARS = (bool, int, float, str)
 _TUPLES = {"Site": Site, "Call": Call}
 _KINDS: dict[str, type] = {}
-_FINDERS: dict[str, Callable[[str], Any]] = {}  # of what is written by a key
+_FINDERS: dict[str, Callable[[str], Any]] = {}  # for objects written as a key
 
 
 class Document(NamedTuple):
-    """What `encode` gives."""
+    """A graph in a form that files can hold; made by `encode`."""
 
-    rows: list[Any]  # JSON
-    root: Any  # JSON
+    rows: list[Any]  # JSON: an object each
+    root: Any  # JSON: the encoded content
     arrays: list[np.ndarray]
     functions: list[Any]  # users' functions
 
 
 def storable[T: type](kind: T) -> T:
-    """Have objects of a class, and of its subclasses in kinetograph, written and made again."""
+    """Allow documents to hold objects of a class and of its subclasses.
+
+    Only subclasses in kinetograph are allowed.
+    """
     _KINDS[_kind_name(kind)] = kind
     return kind
 
 
 def keyed(kind: type, write: Callable[[Any], str], find: Callable[[str], Any]) -> None:
-    """Have objects of a class written as the text that `write` gives, by which `find` makes them.
+    """Allow documents to hold objects of a class as texts.
 
-    `find` must give nothing but what kinetograph itself could have made.
+    `write` returns the text of an object, `find` returns the object of a text. `find` must only
+    return objects that kinetograph itself could have made.
     """
     name = _kind_name(kind)
     _FINDERS[name] = find
@@ -71,15 +75,15 @@ _KINDS.update(
 
 
 def _all_kinds() -> dict[str, type]:
-    found = dict(_KINDS)
-    waiting = list(_KINDS.values())
-    while waiting:
+    kinds = dict(_KINDS)
+    pending = list(_KINDS.values())
+    while pending:
         kind: type
-        for kind in waiting.pop().__subclasses__():
-            if kind.__module__.startswith("kinetograph.") and _kind_name(kind) not in found:
-                found[_kind_name(kind)] = kind
-                waiting.append(kind)
-    return found
+        for kind in pending.pop().__subclasses__():
+            if kind.__module__.startswith("kinetograph.") and _kind_name(kind) not in kinds:
+                kinds[_kind_name(kind)] = kind
+                pending.append(kind)
+    return kinds
 
 
 class _Encoder:
@@ -93,7 +97,7 @@ class _Encoder:
         self.functions: list[Any] = []
 
     def rows(self) -> list[Any]:
-        """The rows of all objects, including those that other rows refer to."""
+        """The rows of all objects, including objects that other rows refer to."""
         rows: list[Any] = []
         programs: dict[int, Versions] = {}
         while len(rows) < len(self.objects):
@@ -102,7 +106,7 @@ class _Encoder:
                 if isinstance(value, Versions) and value.context is None:
                     programs[place] = value
                 rows.append(self._row(value, {} if place in programs else _content(value)))
-            # Nodes that a program leads to may read further states, or follow other effects.
+            # Nodes reached from a program may read more states, or follow other effects.
             for place, program in programs.items():
                 rows[place] = self._row(program, self._reached(program))
         return rows
@@ -111,20 +115,20 @@ class _Encoder:
         return [_kind_name(type(value)), {name: self.value(v) for name, v in content.items()}]
 
     def _reached(self, program: Versions) -> dict[str, Any]:
-        """The states and effects of a program that the objects written so far refer to."""
+        """The fields of a program, restricted to objects written so far."""
         content = _content(program)
-        for name, held in content.items():
-            if isinstance(held, dict):
-                content[name] = {k: v for k, v in held.items() if id(k) in self.places}
+        for name, field in content.items():
+            if isinstance(field, dict):
+                content[name] = {k: v for k, v in field.items() if id(k) in self.places}
         return content
 
     def value(self, value: Any) -> Any:
         kind = type(value)
         if value is None or kind in _SCALARS:
             return value
-        own = own_reference(value)
-        if own is not None:
-            return ["own", *own]
+        reference = own_reference(value)
+        if reference is not None:
+            return ["own", *reference]
         if kind in self.kinds:
             return ["@", self._place(value)]
         encode = _VALUES.get(kind) or self._other(value)
@@ -134,7 +138,7 @@ class _Encoder:
         place = self.places.get(id(value))
         if place is None:
             place = self.places[id(value)] = len(self.objects)
-            self.objects.append(value)  # held, so that its id stays its own
+            self.objects.append(value)  # kept alive, so that its id stays unique
         return place
 
     def _other(self, value: Any) -> Callable[["_Encoder", Any], Any]:
@@ -149,8 +153,8 @@ class _Encoder:
         if callable(value) or self.foreign:
             return _Encoder.function
         raise KinetographError(
-            f"the graph holds a {type(value).__module__}.{type(value).__qualname__}, which cannot "
-            "be written"
+            f"the graph contains a {type(value).__module__}.{type(value).__qualname__}, which "
+            "cannot be written"
         )
 
     def array(self, value: np.ndarray) -> int:
@@ -163,8 +167,8 @@ class _Encoder:
         return place
 
     def function(self, value: Any) -> Any:
-        for place, known in enumerate(self.functions):
-            if known is value:
+        for place, function in enumerate(self.functions):
+            if function is value:
                 return ["function", place]
         self.functions.append(value)
         return ["function", len(self.functions) - 1]
@@ -184,7 +188,7 @@ class _Encoder:
 
 
 def _content(value: Any) -> dict[str, Any]:
-    """What is kept of an object."""
+    """The fields of an object that are written."""
     if not isinstance(value, Node):
         state = value.__getstate__()
         if isinstance(state, tuple):
@@ -220,14 +224,15 @@ _VALUES: dict[type, Callable[[_Encoder, Any], Any]] = {
 
 
 def encode(content: Any, *, foreign: bool = False) -> Document:
-    """A document of anything that holds nodes.
+    """Make a document of an object that holds nodes.
 
-    Objects of other libraries stand among the functions where `foreign` allows them.
+    If `foreign` is true, objects of other libraries are allowed; they are listed among the
+    functions.
 
     Raises
     ------
     KinetographError
-        If it holds something that cannot be written.
+        If a part of the object cannot be written.
     """
     from ..lift import Lifted
 
@@ -245,25 +250,25 @@ class _Decoder:
         self.states: dict[int, State] = {}
 
     def fill(self) -> None:
-        """Give all objects what they hold, and check it."""
-        from . import graph_fields  # noqa: F401  # which needs all kinds of nodes
+        """Set the fields of all objects, and check them."""
+        from . import graph_fields  # noqa: F401  # imported late, because it needs all nodes
 
-        for made, (_, content) in zip(self.objects, self.document.rows, strict=True):
-            allowed = set(_slots(type(made))) if isinstance(made, Node) else None
+        for obj, (_, content) in zip(self.objects, self.document.rows, strict=True):
+            allowed = set(_slots(type(obj))) if isinstance(obj, Node) else None
             for name, stored in content.items():
                 if allowed is not None and (name not in allowed or name in _DERIVED):
-                    raise ValueError(f"{type(made).__name__} has no {name}")
-                if callable(getattr(type(made), name, None)):
-                    raise ValueError(f"{type(made).__name__}.{name} is a method")
-                object.__setattr__(made, name, self.value(stored))
-        for made in self.objects:
-            check_fields(made)
+                    raise ValueError(f"{type(obj).__name__} has no {name}")
+                if callable(getattr(type(obj), name, None)):
+                    raise ValueError(f"{type(obj).__name__}.{name} is a method")
+                object.__setattr__(obj, name, self.value(stored))
+        for obj in self.objects:
+            check_fields(obj)
 
     def value(self, stored: Any) -> Any:
         if stored is None or type(stored) in _SCALARS:
             return stored
-        tag, *rest = stored
-        return _READERS[tag](self, rest)
+        tag, *content = stored
+        return _READERS[tag](self, content)
 
     def values(self, stored: Sequence[Any]) -> list[Any]:
         return [self.value(part) for part in stored]
@@ -274,12 +279,12 @@ class _Decoder:
         return array
 
     def state(self, cell: Cell) -> State:
-        made = self.states.get(id(cell))
-        if made is None:
-            made = self.states[id(cell)] = object.__new__(State)
-            made.cell = cell
-            object.__setattr__(cell, "handle", weakref.ref(made))
-        return made
+        state = self.states.get(id(cell))
+        if state is None:
+            state = self.states[id(cell)] = object.__new__(State)
+            state.cell = cell
+            object.__setattr__(cell, "handle", weakref.ref(state))
+        return state
 
     def named(self, name: str, *values: Any) -> Any:
         return _TUPLES[name](*values)
@@ -292,7 +297,7 @@ class _Decoder:
 
 def _count(place: Any) -> int:
     if type(place) is not int or place < 0:
-        raise ValueError(f"{place!r} is no place")
+        raise ValueError(f"{place!r} is not an index")
     return place
 
 
@@ -332,33 +337,35 @@ _READERS: dict[str, Callable[[_Decoder, list[Any]], Any]] = {
 
 
 def decode(document: Document, test: Callable[[list[Node]], Any] = len) -> Any:
-    """What `encode` was given, with new nodes; `test` may refuse the nodes by an error.
+    """Restore the object given to `encode`, with new nodes.
+
+    `test` is called with the nodes, and may refuse them by an exception.
 
     Raises
     ------
     KinetographError
-        If the document is not one that `encode` gives.
+        If the document was not made by `encode`.
     """
     try:
         decoder = _Decoder(document)
         decoder.fill()
         root = decoder.value(document.root)
-        nodes = [made for made in decoder.objects if isinstance(made, Node)]
+        nodes = [obj for obj in decoder.objects if isinstance(obj, Node)]
         _connect(nodes)
         test(nodes)
     except KinetographError:
         raise
     except Exception as error:
-        raise KinetographError(f"no graph: {type(error).__name__}: {error}") from error
+        raise KinetographError(f"not a graph: {type(error).__name__}: {error}") from error
     return root
 
 
 def _connect(nodes: list[Node]) -> None:
-    """Number the nodes anew, in order, and tell their parents of them."""
+    """Give the nodes new serial numbers, and register them with their parents."""
     for node in nodes:
         named = node.dims is None or len(node.dims) == len(node.shape)
         if not named or not all(p.serial < node.serial for p in node.parents):
-            raise ValueError("a node that follows from no others")
+            raise ValueError("a node whose parents or dims are wrong")
         if isinstance(node, (Read, Assigned)):
             versions = node.program
             if node.cell not in versions.latest or node.cell not in versions.entered:
@@ -367,7 +374,7 @@ def _connect(nodes: list[Node]) -> None:
     for node in sorted(nodes, key=lambda node: node.serial):
         if isinstance(node, Data):
             if node.value.shape != node.shape or node.value.dtype != node.dtype:
-                raise ValueError("data of another shape than their node")
+                raise ValueError("data whose shape or dtype differs from the node's")
             node.value.setflags(write=False)
         node.serial = next(_SERIAL)
         for parent in node.parents:

@@ -1,4 +1,4 @@
-"""The types of the fields of stored objects, which are checked when a file is loaded."""
+"""The types of stored objects' fields, which are checked on loading."""
 
 from collections.abc import Mapping
 from types import NoneType
@@ -49,20 +49,20 @@ class DictOf(NamedTuple):
 
 
 _FIELDS: dict[type, Mapping[str, Any]] = {}
-_EXACT = (bool, int, float, str)  # so that True is not an int
+_EXACT = (bool, int, float, str)  # compared exactly, so that True is not an int
 _SEQUENCES: dict[type, type] = {TupleOf: tuple, ListOf: list, SetOf: set}
 
 
 def fields(kind: type, **types: Any) -> None:
-    """State what objects of a class hold, beside the fields of its bases.
+    """Declare the fields of a class, without the fields of its bases.
 
-    A type is a class, `TupleOf`, `ListOf`, `SetOf`, `DictOf`, `either`, or a function of the value
-    that decides.
+    A type is a class, `TupleOf`, `ListOf`, `SetOf`, `DictOf`, `either`, or a function that returns
+    whether a value is allowed.
     """
     _FIELDS[kind] = types
 
 
-def check_fields(made: Any) -> None:
+def check_fields(obj: Any) -> None:
     """Check an object that was read from a file.
 
     Raises
@@ -70,13 +70,13 @@ def check_fields(made: Any) -> None:
     ValueError
         If a field is missing, or is not of its type.
     """
-    for base in type(made).__mro__:
+    for base in type(obj).__mro__:
         for name, expected in _FIELDS.get(base, {}).items():
-            if not hasattr(made, name):
-                raise ValueError(f"{type(made).__name__} without {name}")
-            value = getattr(made, name)
+            if not hasattr(obj, name):
+                raise ValueError(f"{type(obj).__name__} without {name}")
+            value = getattr(obj, name)
             if not _fits(value, expected):
-                raise ValueError(f"{type(made).__name__}.{name} is {in_words(value)}")
+                raise ValueError(f"{type(obj).__name__}.{name} is {in_words(value)}")
 
 
 def _fits(value: Any, expected: Any) -> bool:
@@ -84,8 +84,8 @@ def _fits(value: Any, expected: Any) -> bool:
         return any(_fits(value, each) for each in expected)
     if isinstance(expected, (TupleOf, ListOf, SetOf)):
         parts: Any = value
-        whole = type(value) is _SEQUENCES[type(expected)]
-        return whole and all(_fits(part, expected.part) for part in parts)
+        right_type = type(value) is _SEQUENCES[type(expected)]
+        return right_type and all(_fits(part, expected.part) for part in parts)
     if isinstance(expected, DictOf):
         return isinstance(value, Mapping) and all(
             _fits(k, expected.key) and _fits(v, expected.value) for k, v in value.items()
@@ -96,26 +96,26 @@ def _fits(value: Any, expected: Any) -> bool:
 
 
 def either(*types: Any) -> frozenset[Any]:
-    """A value of any of these types."""
+    """The type of values that have one of the given types."""
     return frozenset(types)
 
 
 def optional(*types: Any) -> frozenset[Any]:
-    """A value of any of these types, or None."""
+    """The type of values that have a given type or are None."""
     return either(NoneType, *types)
 
 
 def size(value: Any) -> bool:
-    """Whether a value is an integer that is not negative."""
-    whole = isinstance(value, (int, np.integer)) and type(value) is not bool
-    return whole and int(value) >= 0
+    """Whether a value is a non-negative integer."""
+    is_integer = isinstance(value, (int, np.integer)) and type(value) is not bool
+    return is_integer and int(value) >= 0
 
 
 def numbers(value: Any) -> bool:
-    """Whether a value is an array of numbers or booleans, or one of NumPy's numbers."""
+    """Whether a value is a NumPy array or scalar, numeric or boolean."""
     return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf"
 
 
 def anything(value: Any) -> bool:
-    """Whether a value is one at all."""
+    """Accept any value."""
     return True

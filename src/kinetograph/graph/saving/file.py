@@ -1,13 +1,13 @@
-"""`kg.save_graph` and `kg.load_graph`: arrays with all they are computed from, in a file.
+"""The functions `kg.save_graph` and `kg.load_graph`: arrays and their graph in a file.
 
-    kinetograph graph                       what it is
-    9f86d081...                             the SHA-256 of all that follows
-    {"format": 3, "kinetograph": ...}       which format, and who wrote it
+    kinetograph graph                       the kind of file
+    9f86d081...                             the SHA-256 of the rest of the file
+    {"format": 5, "kinetograph": ...}       the format, and the version that wrote the file
     {"rows": ..., "functions": ...}         the graph, as JSON (see `document`)
     ...                                     its arrays, as NumPy's npz
 
-Nothing behind the checksum is looked at unless it is right. Nothing in a file is executed:
-functions given to `kg.lift` stand in it by name, and are imported only if `trust` names them.
+The rest of the file is read only if its checksum is right. Code in a file is never executed:
+functions given to `kg.lift` are stored by name, and are imported only if `trust` has the name.
 """
 
 import hashlib
@@ -44,29 +44,30 @@ _FORMAT = 5
 
 
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
-    """Write arrays, with everything they are computed from, to a file.
+    """Write arrays, and all nodes they are computed from, to a file.
 
-    Unknowns are written with all that is observed of them, so that a model of the loaded arrays has
-    the same density. Checks and prints are written if a function of the arrays would carry them
-    out. Arrays keep their names: that given with `name=`, else that in the dictionary
-    `arrays`, else, for unknowns, placeholders and data, that of the variable that holds them now.
+    Unknowns are written with their observations, so that a model of the loaded arrays has the same
+    density. Checks and prints are written if a compiled function of the arrays would run them.
+    Arrays keep their names. The name of an array is the name given with `name=`, or else its key in
+    the dictionary `arrays`, or else, for unknowns, placeholders and data, the name of the variable
+    that holds it.
 
     Parameters
     ----------
     path
-        The file; it is replaced only when all has been written.
+        The file. An existing file is replaced only after everything has been written.
     arrays
-        An array, or a structure of arrays (tuples, lists, dictionaries); `kg.load_graph` gives the
-        same structure. Arrays that are to be inputs of a function compiled later must be in it,
-        too.
+        An array, or a structure of arrays (tuples, lists, dictionaries). `kg.load_graph` returns
+        the same structure. It must include all arrays that will be inputs of functions compiled
+        from the loaded graph.
 
     Raises
     ------
     KinetographError
-        If the graph holds a function that has no name by which others could import it, such as a
-        lambda given to `kg.lift`.
+        If the graph contains a function that cannot be imported by a name, such as a lambda given
+        to `kg.lift`.
     TypeError
-        If something in `arrays` is no array.
+        If something in `arrays` is not an array.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
             raise TypeError(
                 f"save_graph: expected arrays in tuples, lists and dictionaries, got "
                 f"{in_words(leaf)}{f' at arrays{place}' if place else ''}"
-                + ("; the path comes first: kg.save_graph(path, arrays)" if swapped else "")
+                + ("; pass the path first: kg.save_graph(path, arrays)" if swapped else "")
             )
     check_path("save_graph", path)
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
@@ -101,12 +102,12 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
 
 
 def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any:
-    """The arrays that `kg.save_graph` wrote, as new nodes in the same structure.
+    """Load arrays written by `kg.save_graph`, as new nodes in the same structure.
 
-    A file cannot run code: it can be wrong, but not do harm. Functions that were given to `kg.lift`
-    are the exception: the graph calls them by their names, and only those are imported that
-    `trust` names. Checks of the arrays belong to the program that is being written, as if they
-    were made now.
+    Loading a file cannot run harmful code. The exception are functions that were given to
+    `kg.lift`: the graph calls them by their names, and only functions listed in `trust` are
+    imported. Checks of the arrays become part of the program that is being built, as if they were
+    made now.
 
     Parameters
     ----------
@@ -118,34 +119,34 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
     Raises
     ------
     KinetographError
-        If the file is no saved graph, is damaged or of another format, or calls functions that
-        `trust` does not name.
+        If the file is not a saved graph, is damaged, has another format, or calls functions that
+        are not in `trust`.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     if isinstance(trust, str):
-        raise TypeError(f"load_graph: trust is a list of names, got the text {trust!r}")
+        raise TypeError(f"load_graph: trust must be a list of names, got the text {trust!r}")
     check_path("load_graph", path)
-    whose = f"load_graph: {os.fspath(path)!r}"
+    subject = f"load_graph: {os.fspath(path)!r}"
     data = Path(path).read_bytes()
     if not data.startswith(_MAGIC):
-        raise KinetographError(f"{whose} is no graph saved by kg.save_graph")
+        raise KinetographError(f"{subject} is not a graph saved by kg.save_graph")
     checksum, _, rest = data[len(_MAGIC) :].partition(b"\n")
     if _checksum(rest) != checksum:
         raise KinetographError(
-            f"{whose} is damaged: its checksum is another than when it was written; was it copied "
-            "or downloaded completely?"
+            f"{subject} is damaged: its checksum does not match its content; was it copied or "
+            "downloaded completely?"
         )
     head, _, body = rest.partition(b"\n")
-    header = _header(head, whose)
+    header = _header(head, subject)
     if header.get("format") != _FORMAT:
         raise KinetographError(
-            f"{whose} is of format {header.get('format')}, written by kinetograph "
+            f"{subject} has format {header.get('format')}, written by kinetograph "
             f"{header.get('kinetograph')}; this is kinetograph {__version__}, which reads format "
-            f"{_FORMAT}: save it anew with this version"
+            f"{_FORMAT}: save the graph again with this version"
         )
     try:
-        parts, places, names, effects = decode(from_bytes(body, frozenset(trust), whose), try_out)
+        parts, places, names, effects = decode(from_bytes(body, frozenset(trust), subject), try_out)
         for node, name in names:
             node.name = str(name)
         leaves, _, structure = flatten(places)
@@ -155,53 +156,53 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
         top_level().effects.update(effects)
         return loaded
     except KinetographError as error:
-        if str(error).startswith(whose):
+        if str(error).startswith(subject):
             raise
-        raise KinetographError(f"{whose}: {error}") from error
+        raise KinetographError(f"{subject}: {error}") from error
     except Exception as error:
-        raise KinetographError(f"{whose} is no graph: {error}") from error
+        raise KinetographError(f"{subject} is not a graph: {error}") from error
 
 
 def _check_parts(parts: Any, places: Any, effects: Any) -> None:
-    """Refuse what is not an array, or not an effect, at the root of a document."""
+    """Check the root of a document: arrays, their structure and effects."""
     if not all(isinstance(part, (Node, State)) for part in parts):
         raise ValueError("arrays that are neither nodes nor states")
     if list(places) != list(range(len(parts))):
-        raise ValueError("a structure of other arrays")
+        raise ValueError("a structure of different arrays")
     if not all(isinstance(e, Entry) and isinstance(end, Node) for e, end in effects.items()):
-        raise ValueError("effects that are not of nodes")
+        raise ValueError("effects that are not nodes")
 
 
 def _names(arrays: Any, nodes: list[Node]) -> list[tuple[Node, str]]:
-    """What arrays without a name are called: as in the given dictionary, else as in the program."""
-    found = ancestors(nodes)
-    taken = {node.name for node in found}
-    calls: dict[Node, str] = {}
+    """Names for arrays without a name: keys of the dictionary, or variables."""
+    nodes_above = ancestors(nodes)
+    taken = {node.name for node in nodes_above}
+    candidates: dict[Node, str] = {}
     if isinstance(arrays, dict):
         for key, array in arrays.items():
             if isinstance(array, Array) and isinstance(key, str):
-                calls.setdefault(array.node, key)
+                candidates.setdefault(array.node, key)
     variables = names_in_scope()
-    for node in found:
+    for node in nodes_above:
         literal = isinstance(node, Data) and node.literal
         if id(node) in variables and not literal and not isinstance(node, (Apply, Bundle)):
-            calls.setdefault(node, variables[id(node)])
-    kept: list[tuple[Node, str]] = []
-    for node, name in calls.items():
+            candidates.setdefault(node, variables[id(node)])
+    names: list[tuple[Node, str]] = []
+    for node, name in candidates.items():
         if node.name is None and name not in taken:
             taken.add(name)
-            kept.append((node, name))
-    return kept
+            names.append((node, name))
+    return names
 
 
 def _effects(nodes: list[Node]) -> dict[Node, Node]:
-    """The checks and prints that a function of the nodes has, if all its inputs are given."""
+    """The checks and prints of a function that computes the nodes."""
     given = [n for n in ancestors(nodes) if not isinstance(n, (Apply, Bundle, Data, Read))]
     return effects_of(nodes, set(given))
 
 
 def _is_special(value: Any) -> bool:
-    """Whether a container is one that files do not hold."""
+    """Whether a value is a tuple type that files do not hold."""
     return isinstance(value, tuple) and type(value) is not tuple
 
 
@@ -209,23 +210,23 @@ def _checksum(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest().encode()
 
 
-def _header(head: bytes, whose: str) -> dict[str, Any]:
+def _header(head: bytes, subject: str) -> dict[str, Any]:
     try:
         header = json.loads(head)
     except ValueError:
         header = None
     if not isinstance(header, dict):
-        raise KinetographError(f"{whose} is no graph: its header cannot be read")
+        raise KinetographError(f"{subject} is not a graph: its header cannot be read")
     return header
 
 
 def to_bytes(document: Document) -> bytes:
-    """A document as bytes: a line of JSON, and its arrays.
+    """Convert a document to bytes: a line of JSON, and its arrays.
 
     Raises
     ------
     KinetographError
-        If it holds a function that has no name by which others could import it.
+        If it contains a function that cannot be imported by a name.
     """
     names = [name_of_function(f) for f in document.functions]
     text = json.dumps(
@@ -237,33 +238,33 @@ def to_bytes(document: Document) -> bytes:
     return file.getvalue()
 
 
-def from_bytes(data: bytes, trust: frozenset[str], whose: str) -> Document:
-    """The document of bytes that `to_bytes` gave; functions are imported that `trust` names.
+def from_bytes(data: bytes, trust: frozenset[str], subject: str) -> Document:
+    """Read a document from the bytes of `to_bytes`; import functions in `trust`.
 
     Raises
     ------
     KinetographError
-        If they are no such bytes, or name other functions.
+        If the bytes were not made by `to_bytes`, or name functions that are not in `trust`.
     """
-    text, _, rest = data.partition(b"\n")
+    text, _, array_bytes = data.partition(b"\n")
     try:
         content = json.loads(text)
         names = content["functions"]
-        unknown = [name for name in names if name not in trust]
-        if unknown:
+        untrusted = [name for name in names if name not in trust]
+        if untrusted:
             raise KinetographError(
-                f"{whose} calls {', '.join(unknown)}; if you trust the file to call "
-                f"{'it' if len(unknown) == 1 else 'them'}, write trust={unknown}"
+                f"{subject} calls {', '.join(untrusted)}; if you trust the file to call "
+                f"{'it' if len(untrusted) == 1 else 'them'}, pass trust={untrusted}"
             )
-        with np.load(io.BytesIO(rest), allow_pickle=False) as stored:
+        with np.load(io.BytesIO(array_bytes), allow_pickle=False) as stored:
             arrays = [stored[f"arr_{i}"] for i in range(len(stored.files))]
     except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise KinetographError(f"{whose} is no graph: {error}") from error
+        raise KinetographError(f"{subject} is not a graph: {error}") from error
     return Document(content["rows"], content["root"], arrays, [find_function(n) for n in names])
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file as a whole, or not at all, with the rights that files usually get here."""
+    """Write a complete file or none, with the user's default permissions."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

@@ -1,4 +1,4 @@
-"""What nodes, contexts and states of a saved graph hold."""
+"""The fields of the nodes, contexts and states of a saved graph."""
 
 import weakref
 from types import NoneType

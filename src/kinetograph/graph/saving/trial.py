@@ -1,4 +1,4 @@
-"""A trial of a loaded graph: whether its operations can be lowered, without computing any."""
+"""The trial of a loaded graph: lowering of its operations, without running."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,25 +12,25 @@ from ..precision import x64
 
 __all__ = ["TRIALS", "stand_in", "try_out"]
 
-# What else is tried of kinds of nodes, while JAX traces.
+# Further trials of some classes of nodes, run while JAX traces.
 TRIALS: dict[type, Callable[[Any], None]] = {}
 
 
 def try_out(nodes: Sequence[Node]) -> None:
-    """Lower nodes, for inputs of the types that they have.
+    """Lower nodes for inputs of the right shapes and types.
 
     Raises
     ------
     ValueError
         If the result of an operation does not have the shape and type of its node.
     Exception
-        Whatever an operation raises.
+        Any error that an operation raises.
     """
     outside = [node for node in nodes if node.context is None]
 
     def lower() -> Any:
-        found = evaluate(outside, {}, lambda node, values: stand_in(node))
-        for node, tensor in found.items():
+        environment = evaluate(outside, {}, lambda node, values: stand_in(node))
+        for node, tensor in environment.items():
             result = isinstance(node, Apply) and node.context is None
             if result and (tensor.shape, tensor.dtype) != (node.shape, node.dtype):
                 raise ValueError(f"a result is {tensor.dtype} of shape {tensor.shape}")
@@ -44,5 +44,5 @@ def try_out(nodes: Sequence[Node]) -> None:
 
 
 def stand_in(node: Node) -> Any:
-    """An array of the shape and type of a node."""
+    """Zeros with the shape and type of a node."""
     return jnp.zeros(node.shape, node.dtype)

@@ -25,7 +25,7 @@ def contexts(array):
 
 
 def wiring(text):
-    """What each name is."""
+    """The definition of each name in a listing."""
     lines = (line.split(" = ", 1) for line in text.splitlines() if " = " in line)
     return {name.strip(): value for name, value in lines}
 
@@ -173,7 +173,7 @@ def test_a_bound_and_a_batch_are_told():
     x = kg.placeholder((3,), name="x")
     y = kg.vmap(lambda v: kg.while_loop(lambda v: v < 9, lambda v: v * 2, [v], 5)[0])(x)
     text = contexts(y)[0].describe()
-    assert "(all rows at once: no loop)" in text
+    assert "(all rows at once, without a loop)" in text
     assert "(at most 5 trips: their counter is not shown)" in text
 
 
@@ -200,7 +200,7 @@ def test_contexts_do_not_keep_their_node():
         assert node() is None
     finally:
         gc.enable()
-    assert "not finished, or dropped" in context.describe()
+    assert "not finished, or no longer in use" in context.describe()
     assert "captures x" in context.describe()
 
 
@@ -230,7 +230,7 @@ def test_names_of_inner_nodes_and_results_in_messages():
     results = kg.cond(x < y, branch, lambda: (y, y), name="choice")
     assert describe(seen[0]) == "outer"
     assert describe(seen[0], {}) == "x * 2"
-    # pytest keeps what it compares in variables of its own, whose names would be found
+    # pytest keeps compared values in variables, whose names would be used
     node, used = results[1].node, (results[1] + 1).node
     texts = describe(node, {}), describe(used, {}), repr(results[0])
     assert texts == (

@@ -18,7 +18,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 def boxes(svg):
-    """What each node of an SVG covers, outline and text: left, top, right, bottom."""
+    """The left, top, right and bottom of each node with its text."""
     found = []
     for group in ET.fromstring(svg).iter(f"{NAMESPACE}g"):
         if not group.get("class", "").startswith("node"):
@@ -128,7 +128,7 @@ def test_expressions_have_the_brackets_they_need():
         "m + [1, 2, 3]": m + np.array([1.0, 2.0, 3.0]),
         "m * array[3, 3]": m * np.linspace(0, 1, 9).reshape(3, 3),
     }
-    for text in cases:  # a loop variable would lend the array its name
+    for text in cases:  # a loop variable would give the array its name
         last = draw_graph([cases[text]], collapse=True).text().splitlines()[-1]
         assert last.startswith(f"#1  = {text} ") or last == f"#1  = {text}", (text, last)
 
@@ -144,7 +144,7 @@ def test_numpy_arrays_are_called_as_the_variable_that_holds_them():
 
 def test_what_several_use_is_written_once():
     a = kg.normal(0, 1)
-    shared = [np.exp(a * a)]  # not held by a variable of its own
+    shared = [np.exp(a * a)]  # no variable holds the array itself
     y, z = shared[0] + 1, shared[0] + 2
     assert draw_graph([y, z], collapse=True).text().splitlines()[1:] == [
         "#1  = exp(a * a)", "y   = #1 + 1", "z   = #1 + 2"
@@ -257,7 +257,7 @@ def many(kind):
 )
 def test_a_thousand_nodes_are_drawn_in_time(kind, collapse):
     arrays = many(kind)
-    start = time.process_time()  # others may be using the processor
+    start = time.process_time()  # other processes may use the processor
     *_, svg = every_format(draw_graph(arrays, collapse=collapse))
     assert time.process_time() - start < 5
     assert_apart(svg)

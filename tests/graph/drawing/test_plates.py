@@ -1,4 +1,4 @@
-"""Plates: which boxes there are, what is in which, and where they are in a picture."""
+"""Plates: their boxes, content and positions in a picture."""
 
 import xml.etree.ElementTree as ET
 

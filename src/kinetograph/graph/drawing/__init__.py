@@ -1,13 +1,15 @@
-"""Drawings of the graph, in text, Mermaid, DOT and SVG, without any other program.
+"""Drawings of the graph as text, Mermaid, DOT and SVG.
 
-diagram      what is drawn: vertices and edges
-reading      nodes become a diagram, collapsed or with every node
+No external program is needed.
+
+diagram      the content of a drawing: vertices, edges and groups
+reading      conversion of nodes to a diagram, collapsed or with every node
 classic, classic_diagram      branches and loops in the classic dataflow form
 listing, mermaid, dot, svg    the four formats
-layout       where vertices and edges go (for SVG; the others leave it to their reader)
+layout       the positions of vertices and edges (only for SVG)
 drawing      `Drawing` and `kg.draw_graph`
 
-All of it is imported when first used: most programs draw nothing.
+The modules are imported when they are first used, because most programs draw nothing.
 """
 
 from ..control.contexts import ON_DESCRIBE, ControlFlowContext

@@ -1,14 +1,15 @@
-"""The classic dataflow form of branches and loops: a way to look at the graph, not how it runs.
+"""The classic dataflow form of branches and loops, for drawings only.
 
     cond     one Switch for each captured value, whose outputs 0 and 1 feed the two branches, and
              one Merge for each result
-    while    Enter -> Merge(enter, next) -> predicate -> LoopCond -> Switch; output 1 of the Switch
-             feeds the body, whose results go round by NextIteration; output 0 leaves by Exit.
-             What the loop only reads comes in by Enter(is_constant=True)
-    scan     a while loop with a counter, which chooses the row that is read and written
+    while    Enter -> Merge(enter, next) -> predicate -> LoopCond -> Switch. Output 1 of the Switch
+             feeds the body, whose results enter the next trip by NextIteration. Output 0 leaves
+             the loop by Exit. Captured values enter by Enter(is_constant=True).
+    scan     a while loop with a counter, which selects the row that is read and written
 
-`Classic` reads nodes into a list of `ClassicNode`s, frame by frame; text and pictures are made from
-it in `classic_diagram`. Names are the user's: of loop variables, and of what is captured.
+A compiled program has no such operations. `Classic` converts nodes to a list of `ClassicNode`s,
+frame by frame; `classic_diagram` makes text and pictures from them. The nodes have the user's names
+of loop variables and captured values.
 
 Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
 """
@@ -28,14 +29,14 @@ from ..node import PART, Apply, Bundle, Data, Inner, Node
 
 __all__ = ["Classic", "ClassicFrame", "ClassicNode", "Value"]
 
-LONGEST = 40  # characters of an operation that is folded into another
-LONGEST_NAME = 24  # characters of a captured expression that serves as a name
+LONGEST = 40  # the most characters of an operation that is folded into an expression
+LONGEST_NAME = 24  # the most characters of a captured expression used as a name
 
 
 class Value(NamedTuple):
-    """What flows along an arrow: how it is written, and the nodes it comes from.
+    """A value on an arrow: its expression and its source nodes.
 
-    The outputs of a Switch are called `x/switch:0` and `x/switch:1`.
+    The outputs of a Switch have the names `x/switch:0` and `x/switch:1`.
     """
 
     expression: Expression
@@ -43,24 +44,27 @@ class Value(NamedTuple):
 
     @property
     def text(self) -> str:
-        """How it is written."""
+        """The text of the expression."""
         return self.expression.text
 
 
 @dataclass(frozen=True)
 class ClassicNode:
-    """A node of the classic form. Without `op` it is an ordinary computation, or a leaf."""
+    """A node of the classic form.
+
+    A node with an empty `op` is an ordinary computation or a leaf.
+    """
 
     name: str
     op: str
     inputs: tuple[Value, ...]
     frame: int | None
     constant: bool = False
-    node: Node | None = None  # of the graph, where it is one
+    node: Node | None = None  # the node of the graph, if there is one
 
     @property
     def text(self) -> str:
-        """The right side of its line."""
+        """The right side of the node's line in the listing."""
         texts = [value.text for value in self.inputs]
         if not self.op:
             return ", ".join(texts)
@@ -68,7 +72,7 @@ class ClassicNode:
 
 
 class ClassicFrame(NamedTuple):
-    """A conditional, one of its branches, or a loop; `outer` is the place of the one around it."""
+    """A conditional, a branch or a loop; `outer` is the enclosing frame."""
 
     name: str
     title: str
@@ -77,23 +81,23 @@ class ClassicFrame(NamedTuple):
 
 
 class Classic:
-    """The nodes and frames of the classic form, in the order in which they are read.
+    """The nodes and frames of the classic form, in reading order.
 
-    `known` are the names of nodes by `id`.
+    `node_names` has the names of nodes by `id`.
     """
 
-    def __init__(self, known: dict[int, str]) -> None:
-        self.known = known
+    def __init__(self, node_names: dict[int, str]) -> None:
+        self.node_names = node_names
         self.nodes: list[ClassicNode] = []
         self.frames: list[ClassicFrame] = []
         self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}  # the last one given, by prefix
+        self._numbers: dict[str, int] = {}  # the last number used, by prefix
 
     def add(
         self, name: str, op: str, *inputs: Value, frame: int | None, constant: bool = False,
         node: Node | None = None,
     ) -> Value:  # fmt: skip
-        """Append a node; its value."""
+        """Append a node, and return its value."""
         self._taken.add(name)
         self.nodes.append(ClassicNode(name, op, inputs, frame, constant, node))
         return Value(atom(name), (name,))
@@ -105,9 +109,10 @@ class Classic:
         frame: int | None,
         prefix: str,
     ) -> list[Value]:
-        """Append what is computed at one level, branches and loops in it, and give the outputs.
+        """Append the computation of one level, and return the outputs.
 
-        Operations are folded into expressions; what several others use has a line of its own.
+        Branches and loops in it are included. Operations are folded into expressions, but an
+        operation with several uses has a separate line.
         """
         values, results = dict(given), dict[Node, list[Value]]()
         order = _closure(outputs, values)
@@ -118,20 +123,20 @@ class Classic:
         for node in order:
             if isinstance(node, Control) and node.contexts:
                 inputs = [values[p] for p in node.parents]
-                own = self._free(node.contexts[0].name)  # names in it tell which one they are of
-                results[node] = self.control(node, inputs, frame, own + "/")
+                scope = self._free(node.contexts[0].name)  # the prefix of all names inside
+                results[node] = self.control(node, inputs, frame, scope + "/")
                 continue
             if isinstance(node, Bundle):
                 continue
             place = node.attributes["place"] if _is_part(node) else 0  # type: ignore[attr-defined]
             if _is_part(node) and node.parents[0] in results:
                 values[node] = results[node.parents[0]][place]
-                if frame is None and id(node) in self.known:
-                    name = self._free(self.known[id(node)])
+                if frame is None and id(node) in self.node_names:
+                    name = self._free(self.node_names[id(node)])
                     values[node] = self.add(name, "", values[node], frame=frame, node=node)
                 continue
             value = self._value(node, [values[p] for p in _operands(node)])
-            named = self.known.get(id(node)) if frame is None else None
+            named = self.node_names.get(id(node)) if frame is None else None
             shared = uses.get(node, 0) > 1 or (uses.get(node, 0) and len(value.text) > LONGEST)
             leaf = not (isinstance(node, Apply) or (isinstance(node, Data) and node.literal))
             if leaf or named or (shared and isinstance(node, Apply)):
@@ -160,18 +165,18 @@ class Classic:
     def control(
         self, node: Control, inputs: Sequence[Value], frame: int | None, prefix: str
     ) -> list[Value]:
-        """Append a conditional, loop or batch; the values of its results.
+        """Append a conditional, loop or batch, and return its results.
 
-        All names in it start with `prefix`.
+        All names inside start with `prefix`.
         """
         notes: tuple[str, ...] = ()
         if isinstance(node, While) and node.bounded:
             bound = node.bound if node.bound is not None else inputs[-1].text
             notes = (f"at most {bound} trips: their counter is not shown",)
         if isinstance(node, Scan):
-            notes = ("as a while loop, whose counter chooses the row that is read and written",)
+            notes = ("as a while loop, whose counter selects the row that is read and written",)
         if isinstance(node, Batch):
-            notes = ("all rows at once: no loop",)
+            notes = ("all rows at once, without a loop",)
         title = node.title + (f" ({node.site})" if node.site else "")
         inner = self._frame(node.contexts[0].name, title, notes, frame)
         if isinstance(node, Cond):
@@ -186,38 +191,40 @@ class Classic:
         self.frames.append(ClassicFrame(name, title, notes, outer))
         return len(self.frames) - 1
 
-    # The forms.
+    # The form of each kind of control node.
     def _cond(self, node: Cond, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
-        several = len(node.subgraphs) > 2 or node.parents[0].dtype.kind != "b"
+        is_switch = len(node.subgraphs) > 2 or node.parents[0].dtype.kind != "b"
         index = self.add(
-            f"{prefix}{'index' if several else 'predicate'}", "", inputs[0], frame=frame
+            f"{prefix}{'index' if is_switch else 'predicate'}", "", inputs[0], frame=frame
         )
         names: dict[int, str] = {}
         for subgraph, places in zip(node.subgraphs, node.places, strict=True):
             for inner, place in zip(subgraph.inputs, places, strict=True):
                 if place not in names:
                     names[place] = self._name(inner, prefix)
-        op = "SwitchN" if several else "Switch"
+        op = "SwitchN" if is_switch else "Switch"
         for place, name in sorted(names.items()):
             self.add(f"{name}/switch", op, inputs[1 + place], index, frame=frame)
-        # As in the first description of a conditional: what is true comes first.
-        order = range(len(node.subgraphs)) if several else (1, 0)
+        # As in the reference, the branch of a true predicate comes first.
+        order = range(len(node.subgraphs)) if is_switch else (1, 0)
         results: dict[int, list[Value]] = {}
         for number in order:
             subgraph, places = node.subgraphs[number], node.places[number]
             pivot = node.contexts[number].pivot  # type: ignore[attr-defined]
             case = (
-                f"index is {number}" if several else f"predicate is {'true' if number else 'false'}"
+                f"index is {number}"
+                if is_switch
+                else f"predicate is {'true' if number else 'false'}"
             )
             inner_frame = self._frame(pivot, f"{pivot}: {case}", (), frame)
             given = {
                 inner: _output(f"{names[place]}/switch", number)
                 for inner, place in zip(subgraph.inputs, places, strict=True)
             }
-            own = f"{prefix}{pivot}/"
-            values = self.graph(subgraph.outputs, given, inner_frame, own)
+            scope = f"{prefix}{pivot}/"
+            values = self.graph(subgraph.outputs, given, inner_frame, scope)
             results[number] = [
-                self.add(f"{own}result{_place(i, values)}", "", value, frame=inner_frame)
+                self.add(f"{scope}result{_place(i, values)}", "", value, frame=inner_frame)
                 for i, value in enumerate(values)
             ]
         merged = [results[number] for number in range(len(node.subgraphs))]
@@ -230,20 +237,20 @@ class Classic:
         predicate, body = node.subgraphs
         count = node.carried
         names = [self._name(inner, prefix) for inner in predicate.inputs[:count]]
-        merges = self._entered(names, inputs[:count], frame)
-        constants = self._constants(predicate.inputs[count:], inputs[count:], frame, prefix)
+        merges = self._add_merges(names, inputs[:count], frame)
+        constants = self._add_constants(predicate.inputs[count:], inputs[count:], frame, prefix)
         given = dict(zip(predicate.inputs, [*merges, *constants], strict=True))
         verdict, *versions = self.graph(predicate.outputs, given, frame, prefix)
         for place, version in zip(node.judging, versions, strict=True):
-            # A state that the predicate assigns: the body and what follows see the new version.
-            merges[place] = self._lined(version, f"{names[place]}/judged", frame)
-        self._turned(names, merges, verdict, frame, prefix)
+            # The predicate assigns this state: the body and later nodes read the new version.
+            merges[place] = self._as_node(version, f"{names[place]}/judged", frame)
+        self._add_switches(names, merges, verdict, frame, prefix)
         entering = [_output(f"{name}/switch", 1) for name in names]
         given = dict(zip(body.inputs, [*entering, *constants], strict=True))
         values = self.graph(body.outputs, given, frame, prefix)
-        exits = self._left(names, values, frame)
+        exits = self._add_exits(names, values, frame)
         ends = (f"{prefix}loop_cond",)
-        return [*exits, *(Value(atom(f"{prefix}{what}"), ends) for what in ("trips", "truncated"))]
+        return [*exits, *(Value(atom(f"{prefix}{name}"), ends) for name in ("trips", "truncated"))]
 
     def _scan(self, node: Scan, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
         (body,) = node.subgraphs
@@ -256,28 +263,28 @@ class Classic:
         ]
         start = Value(atom("0"))
         empty = [Value(atom(f"zeros({node.length})")) for _ in results]
-        merges = self._entered(names, [start, *inputs[:count], *empty], frame)
-        constants = self._constants(body.inputs[count:], inputs[count:], frame, prefix)
+        merges = self._add_merges(names, [start, *inputs[:count], *empty], frame)
+        constants = self._add_constants(body.inputs[count:], inputs[count:], frame, prefix)
         verdict = Value(Expression(f"{merges[0].text} < {node.length}", 1), merges[0].sources)
-        self._turned(names, merges, verdict, frame, prefix)
+        self._add_switches(names, merges, verdict, frame, prefix)
         counter, *entering = [_output(f"{name}/switch", 1) for name in names]
         row = f"{node.length - 1} - {counter.text}" if node.reverse else counter.text
         rows = [
-            Value(atom(f"{whole.text}[{row}]"), (*whole.sources, *counter.sources))
-            for whole in constants[: node.rows]
+            Value(atom(f"{array.text}[{row}]"), (*array.sources, *counter.sources))
+            for array in constants[: node.rows]
         ]
         inside = [*entering[:count], *rows, *constants[node.rows :]]
         given = dict(zip(body.inputs, inside, strict=True))
         values = self.graph(body.outputs, given, frame, prefix)
         written = [
             Value(
-                atom(f"{whole.text}.at[{row}].set({value.text})"),
-                (*whole.sources, *counter.sources, *value.sources),
+                atom(f"{array.text}.at[{row}].set({value.text})"),
+                (*array.sources, *counter.sources, *value.sources),
             )
-            for whole, value in zip(entering[count:], values[count:], strict=True)
+            for array, value in zip(entering[count:], values[count:], strict=True)
         ]
-        more = Value(Expression(f"{counter.text} + 1", 5), counter.sources)
-        return self._left(names, [more, *values[:count], *written], frame)[1:]
+        next_counter = Value(Expression(f"{counter.text} + 1", 5), counter.sources)
+        return self._add_exits(names, [next_counter, *values[:count], *written], frame)[1:]
 
     def _batch(
         self, node: Control, inputs: Sequence[Value], frame: int, prefix: str
@@ -295,8 +302,8 @@ class Classic:
             for i, value in enumerate(values)
         ]
 
-    # The parts of a loop.
-    def _entered(self, names: list[str], starts: Sequence[Value], frame: int) -> list[Value]:
+    # Parts of a loop.
+    def _add_merges(self, names: list[str], starts: Sequence[Value], frame: int) -> list[Value]:
         for name, start in zip(names, starts, strict=True):
             self.add(f"{name}/enter", "Enter", start, frame=frame)
         return [
@@ -304,7 +311,7 @@ class Classic:
             for n in names
         ]
 
-    def _constants(
+    def _add_constants(
         self, inners: Sequence[Node], values: Sequence[Value], frame: int, prefix: str
     ) -> list[Value]:
         return [
@@ -312,17 +319,17 @@ class Classic:
             for n, v in zip(inners, values)  # a bound may follow
         ]
 
-    def _turned(
+    def _add_switches(
         self, names: list[str], merges: list[Value], verdict: Value, frame: int, prefix: str
     ) -> None:
         predicate = self.add(f"{prefix}predicate", "", verdict, frame=frame)
-        going = self.add(f"{prefix}loop_cond", "LoopCond", predicate, frame=frame)
+        loop_cond = self.add(f"{prefix}loop_cond", "LoopCond", predicate, frame=frame)
         for name, merge in zip(names, merges, strict=True):
-            self.add(f"{name}/switch", "Switch", merge, going, frame=frame)
+            self.add(f"{name}/switch", "Switch", merge, loop_cond, frame=frame)
 
-    def _left(self, names: list[str], values: Sequence[Value], frame: int) -> list[Value]:
+    def _add_exits(self, names: list[str], values: Sequence[Value], frame: int) -> list[Value]:
         nexts = [
-            self._lined(value, f"{name}/body", frame)
+            self._as_node(value, f"{name}/body", frame)
             for name, value in zip(names, values, strict=True)
         ]
         for name, value in zip(names, nexts, strict=True):
@@ -332,17 +339,17 @@ class Classic:
             for name in names
         ]
 
-    def _lined(self, value: Value, name: str, frame: int) -> Value:
-        """The value as a node of its own; itself where it is one already."""
+    def _as_node(self, value: Value, name: str, frame: int) -> Value:
+        """Add a node for a value that is not a node already."""
         if value.text in value.sources:
             return value
         return self.add(name, "", value, frame=frame)
 
     # Names.
     def _name(self, inner: Node, prefix: str) -> str:
-        """What stands for a loop variable or a captured value, in the user's words."""
+        """Make a name for a loop variable or captured value."""
         captured = isinstance(inner, Inner) and inner.role == "captured"
-        text = describe(inner, self.known) if captured else inner.label()
+        text = describe(inner, self.node_names) if captured else inner.label()
         if len(text) > LONGEST_NAME or "..." in text:
             text = self.number(prefix)
         elif " " in text:
@@ -350,15 +357,15 @@ class Classic:
         return self._free(prefix + text)
 
     def _free(self, name: str) -> str:
-        """The name, with a number where it is taken."""
-        found, number = name, 2
-        while found in self._taken:
-            found, number = f"{name}_{number}", number + 1
-        self._taken.add(found)
-        return found
+        """Reserve a name; add a number if the name is taken."""
+        free_name, number = name, 2
+        while free_name in self._taken:
+            free_name, number = f"{name}_{number}", number + 1
+        self._taken.add(free_name)
+        return free_name
 
     def number(self, prefix: str = "") -> str:
-        """A name for what has none: the next free number."""
+        """Make a name for an unnamed node from the next number."""
         self._numbers[prefix] = number = self._numbers.get(prefix, 0) + 1
         return f"#{number}"
 
@@ -372,7 +379,7 @@ def _output(name: str, place: int) -> Value:
 
 
 def _place(place: int, values: Sequence[Value]) -> str:
-    """The index of a result, where there are several."""
+    """The index of a result in brackets; empty for a single result."""
     return f"[{place}]" if len(values) > 1 else ""
 
 
@@ -381,7 +388,7 @@ def _is_part(node: Node) -> bool:
 
 
 def _operands(node: Node) -> tuple[Node, ...]:
-    """The parents, or what a derivative differentiates and by what."""
+    """The parents; for a derivative dy / dx, y and x."""
     bundle = node.parents[0] if _is_part(node) else None
     if isinstance(bundle, Control) and not bundle.contexts:
         return bundle.call(node.attributes["place"]).operands  # type: ignore[attr-defined]
@@ -389,12 +396,12 @@ def _operands(node: Node) -> tuple[Node, ...]:
 
 
 def _closure(outputs: Iterable[Node], given: dict[Node, Value]) -> list[Node]:
-    """What the outputs are made of, as the user sees it, in order of creation."""
-    found: dict[Node, None] = {}
+    """The nodes that the outputs are computed from, in order of creation."""
+    nodes: dict[Node, None] = {}
     stack = [*outputs]
     while stack:
         node = stack.pop()
-        if node not in found and node not in given:
-            found[node] = None
+        if node not in nodes and node not in given:
+            nodes[node] = None
             stack += _operands(node)
-    return sorted(found, key=lambda node: node.serial)
+    return sorted(nodes, key=lambda node: node.serial)

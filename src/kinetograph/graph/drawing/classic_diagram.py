@@ -1,4 +1,4 @@
-"""The classic form of branches and loops as a diagram, with a group for each, and as text."""
+"""The classic form of branches and loops as diagram and text."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ __all__ = ["classic_diagram", "describe_context", "read_classic"]
 
 
 def read_classic(roots: Iterable[Node], names: dict[int, str]) -> Diagram:
-    """The diagram of what leads to the roots, with branches and loops in the classic form."""
+    """The diagram of the roots and their ancestors, in the classic form."""
     classic = Classic(names)
     for value in classic.graph(list(roots), {}, None, ""):
         if value.text not in value.sources:  # an expression without a name
@@ -23,7 +23,7 @@ def read_classic(roots: Iterable[Node], names: dict[int, str]) -> Diagram:
 
 
 def classic_diagram(classic: Classic) -> Diagram:
-    """The vertices, edges and groups of the classic form."""
+    """Convert the classic form to a diagram; frames become groups."""
     places = {node.name: i for i, node in enumerate(classic.nodes)}
     edges: dict[Edge, None] = {}
     for target, node in enumerate(classic.nodes):
@@ -35,17 +35,17 @@ def classic_diagram(classic: Classic) -> Diagram:
 
 
 def describe_context(context: ControlFlowContext) -> str:
-    """The classic form of the conditional or loop of a context, as text."""
+    """The text of a context's conditional or loop, in the classic form."""
     owner = context._owner
     if owner is None:
         captured = [describe(node) for node in context.external_values]
         lines = [
-            f"{context.title}: not finished, or dropped",
+            f"{context.title}: not finished, or no longer in use",
             *(f"  captures {c}" for c in captured),
         ]
         return "\n".join(lines)
     classic = Classic(names_in_scope())
-    inputs = [Value(atom(describe(node, classic.known))) for node in owner.parents]
+    inputs = [Value(atom(describe(node, classic.node_names))) for node in owner.parents]
     classic.control(owner, inputs, frame=None, prefix="")
     return listing(classic_diagram(classic))
 

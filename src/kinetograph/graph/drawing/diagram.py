@@ -1,6 +1,7 @@
-"""What is drawn: vertices and edges, without any notion of models or distributions.
+"""The content of a drawing: vertices, edges and groups.
 
-Every format (text, Mermaid, DOT, SVG) is written from a `Diagram`, so all of them show the same.
+A diagram does not depend on models or distributions. All formats (text, Mermaid, DOT, SVG) are
+written from a `Diagram`, so that they show the same content.
 """
 
 from dataclasses import dataclass, field
@@ -12,9 +13,9 @@ __all__ = ["Diagram", "Edge", "Group", "Vertex"]
 class Vertex:
     """One node of the drawing.
 
-    `name` is how the user calls it and `caption` what else is written on it: an expression, a
-    distribution with its constants, the value of a constant. `definition` is its line of the
-    listing, right of `handle`; a vertex with an empty definition has no line of its own.
+    `name` is the user's name. `caption` is the further text on the node: an expression, a
+    distribution with its constants, or the value of a constant. `definition` is the text of its
+    line in the listing, to the right of `handle`; a vertex with an empty definition has no line.
     """
 
     kind: str  # data, placeholder, variable, operation, control or distribution
@@ -24,14 +25,14 @@ class Vertex:
     handle: str = ""
     shape: tuple[int, ...] = ()
     dims: tuple[str | None, ...] | None = None
-    marks: tuple[str, ...] = ()  # of: target, observed, factor
-    small: bool = False  # constants and single operations
-    group: int | None = None  # the place of the innermost group around it
-    boxed: tuple[str, ...] = ()  # the dims that plates around it tell
+    marks: tuple[str, ...] = ()  # any of: target, observed, factor
+    small: bool = False  # true for constants and single operations
+    group: int | None = None  # the index of the innermost group around it
+    boxed: tuple[str, ...] = ()  # the dims that are shown by plates around it
 
     @property
     def size_text(self) -> str:
-        """The lengths of axes without a plate: `school: 8`, `85 × 2`; nothing for a number."""
+        """The lengths of axes without a plate, such as `85 × 2`."""
         dims = self.dims or (None,) * len(self.shape)
         pairs = zip(dims, self.shape, strict=True)
         return " × ".join(f"{d}: {n}" if d else str(n) for d, n in pairs if d not in self.boxed)
@@ -39,7 +40,10 @@ class Vertex:
 
 @dataclass(frozen=True)
 class Edge:
-    """An arrow between two vertices, given by their places in the list; dashed for `follows`."""
+    """An arrow between two vertices, given by their indices in the list.
+
+    An arrow from a distribution to the array that follows it is dashed.
+    """
 
     source: int
     target: int
@@ -49,9 +53,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Group:
-    """Vertices that belong together, such as those of a loop, with a title and remarks.
+    """Vertices that belong together, such as a loop, with title and notes.
 
-    `outer` is the place of the group around it. A `plate` is of what has the same named axes.
+    `outer` is the index of the group around it. A `plate` has vertices with the same named axes.
     """
 
     name: str
@@ -63,7 +67,10 @@ class Group:
 
 @dataclass
 class Diagram:
-    """Vertices, in the order of the listing, and edges; perhaps groups, the outer ones first."""
+    """A drawing's vertices, edges and groups.
+
+    The vertices are in the order of the listing, outer groups before inner ones.
+    """
 
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
@@ -71,9 +78,9 @@ class Diagram:
 
     def around(self, vertex: Vertex) -> list[int]:
         """The groups that a vertex is in, the outermost first."""
-        found: list[int] = []
+        groups: list[int] = []
         place = vertex.group
         while place is not None:
-            found.insert(0, place)
+            groups.insert(0, place)
             place = self.groups[place].outer
-        return found
+        return groups

@@ -36,13 +36,13 @@ _CIRCLE = {
 
 
 def _quoted(*lines: str) -> str:
-    """A label; Graphviz reads HTML's entities in it."""
+    """Quote the lines of a label; Graphviz also reads HTML entities."""
     safe = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return f'"{"\\n".join(safe)}"'
 
 
 def _nodes(diagram: Diagram, group: int | None, indent: str) -> list[str]:
-    """The nodes of a group and, as clusters, the groups in it."""
+    """The lines for a group: its nodes, and clusters inside it."""
     lines = [
         indent + _node(i, vertex)
         for i, vertex in enumerate(diagram.vertices)
@@ -65,7 +65,7 @@ def _node(place: int, vertex: Vertex) -> str:
     lines = label_lines(vertex)
     labels, looks = {"label": _quoted(*lines)}, dict(_LOOKS.get(vertex.kind, _CIRCLE))
     if vertex.kind == "operation" and vertex.small:
-        # The circle is too small for text, which stands beside it.
+        # The circle is too small for text, which is written next to it.
         labels = {"label": '""', **({"xlabel": _quoted(*lines)} if lines else {})}
         looks = dict(_CIRCLE)
     elif vertex.small:
@@ -77,7 +77,7 @@ def _node(place: int, vertex: Vertex) -> str:
 
 
 def dot(diagram: Diagram) -> str:
-    """A directed graph from left to right."""
+    """Write a diagram in DOT, from left to right."""
     lines = [
         "digraph kinetograph {",
         '  rankdir=LR; bgcolor="#ffffff";',

@@ -1,4 +1,4 @@
-"""`kg.draw_graph` and what it returns."""
+"""The function `kg.draw_graph`, and the class of its results."""
 
 import os
 from collections.abc import Iterable
@@ -21,45 +21,49 @@ __all__ = ["Drawing", "draw_graph"]
 
 
 class Drawing:
-    """A graph in four formats; notebooks show it as a picture, `print` as text.
+    """A drawing of a graph, in four formats.
 
-    Made by `kg.draw_graph(x)` and `model.plot()`.
+    It is made by `kg.draw_graph(x)` and `model.plot()`. Notebooks show it as a picture, `print`
+    writes it as text.
     """
 
     def __init__(self, diagram: Diagram) -> None:
         self.diagram = diagram
 
     def text(self) -> str:
-        """A line for each array: `theta = mu + tau * z`."""
+        """The text of the graph, with a line for each array.
+
+        For example `theta = mu + tau * z`.
+        """
         return listing(self.diagram)
 
     def mermaid(self) -> str:
-        """A flowchart in Mermaid's language.
+        """The graph as a flowchart in Mermaid's language.
 
-        Mermaid draws 500 arrows at most, unless the page that shows it sets `maxEdges` higher.
+        Mermaid draws at most 500 arrows, unless the page sets `maxEdges` to a higher number.
         """
         return mermaid(self.diagram)
 
     def dot(self) -> str:
-        """A graph in Graphviz's language."""
+        """The graph in Graphviz's language DOT."""
         return dot(self.diagram)
 
     def svg(self) -> str:
-        """A picture; nothing else is needed to show it."""
+        """The graph as an SVG picture, complete in itself."""
         return svg(self.diagram)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file, in the format its suffix says.
+        """Write the drawing to a file; its suffix selects the format.
 
         Parameters
         ----------
         path
-            Ends in .txt (text), .mmd (Mermaid), .dot or .gv (DOT), or .svg.
+            The file; its suffix is .txt (text), .mmd (Mermaid), .dot or .gv (DOT), or .svg.
 
         Raises
         ------
         ValueError
-            If the suffix is another one.
+            If the file has another suffix.
         """
         writers = {
             ".txt": self.text,
@@ -72,10 +76,10 @@ class Drawing:
         writer = writers.get(target.suffix.lower())
         if writer is None:
             raise ValueError(
-                f"save: the suffix of {target.name!r} names no format; use .txt (text), .mmd "
+                f"save: the suffix of {target.name!r} is not a known format; use .txt (text), .mmd "
                 "(Mermaid), .dot or .gv (DOT), or .svg (a picture)"
             )
-        content = writer()  # before the file is opened: a failure must not leave an empty one
+        content = writer()  # before the file is opened: a failure must not leave an empty file
         target.write_text(content + "\n", encoding="utf-8")
 
     def __str__(self) -> str:
@@ -91,21 +95,24 @@ class Drawing:
 
 
 def draw_graph(x: Any, *, collapse: bool = False, classic: bool = False) -> Drawing:
-    """Draw what an array is computed from.
+    """Draw the graph of an array: the array and all its ancestors.
 
-    Data are squares, unknowns circles, operations small grey circles, distributions diamonds with a
-    dashed arrow to the array that follows them. A conditional or loop is one node. What has the
-    same named axes is in one box, a plate: `school (8)`. Models are drawn by `model.plot()`.
+    Data are squares, unknowns are circles, operations are small grey circles, and distributions are
+    diamonds with a dashed arrow to the array that follows them. A conditional or loop is one node.
+    Arrays with the same named axes are in one box, a plate: `school (8)`. To draw a model, use
+    `model.plot()`.
 
     Parameters
     ----------
     x
         An array, or a list or tuple of arrays.
     collapse
-        Fold unnamed operations and constants into expressions: `mu + tau * z` is one node.
+        Whether to fold unnamed operations and constants into expressions: `mu + tau * z` is then
+        one node.
     classic
-        Show what is inside of branches and loops, in the dataflow form of Switch, Merge, Enter,
-        NextIteration and Exit. (It is for looking at: a compiled program has no such operations.)
+        Whether to show the inside of branches and loops, in the dataflow form of Switch, Merge,
+        Enter, NextIteration and Exit. This form is only for drawings: a compiled program has no
+        such operations.
 
     Returns
     -------
@@ -115,7 +122,7 @@ def draw_graph(x: Any, *, collapse: bool = False, classic: bool = False) -> Draw
     Raises
     ------
     TypeError
-        If `x` is not made of arrays.
+        If `x` is not an array or a list of arrays.
     ValueError
         If the list is empty.
 
@@ -142,7 +149,7 @@ def draw_graph(x: Any, *, collapse: bool = False, classic: bool = False) -> Draw
 def _nodes(x: Any) -> Iterable[Node]:
     for item in x if isinstance(x, (list, tuple)) else [x]:
         if not isinstance(item, Array):
-            hint = "; a model is drawn by its own plot()" if hasattr(item, "plot") else ""
+            hint = "; to draw a model, use model.plot()" if hasattr(item, "plot") else ""
             raise TypeError(
                 f"draw_graph: expected an array or a list of arrays, got {in_words(item)}"
                 f"{place_text()}{hint}"

@@ -1,6 +1,7 @@
-"""How high the nodes of a picture are: each as near as it can be to the mean of its neighbours.
+"""Vertical positions of the nodes of a picture.
 
-Lane by lane, by isotonic regression within the layers; the lanes are then put one below the other.
+Each node is as near as possible to the weighted mean of its neighbours. The positions are computed
+lane by lane, by isotonic regression within the layers. Then the lanes are put one below the other.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ SPACE = 14.0  # between two nodes of a layer
 
 
 class Box(NamedTuple):
-    """The room a node takes around its centre."""
+    """The space that a node takes around its centre."""
 
     half_width: float
     above: float
@@ -30,29 +31,29 @@ def in_lanes(
     after: list[list[int]],
     stiffness: dict[tuple[int, int], float],
 ) -> tuple[list[float], dict[int, Span]]:
-    """The heights of all items, found lane by lane, and the spans of boxes around the lanes."""
+    """The heights of all items, and the spans of lanes' boxes."""
     heights = [0.0] * len(items)
     members: dict[int, list[int]] = {}
-    for item, own in enumerate(lane):
-        members.setdefault(own, []).append(item)
+    for item, number in enumerate(lane):
+        members.setdefault(number, []).append(item)
 
     def within(near: list[list[int]]) -> list[list[int]]:
-        return [[j for j in found if lane[j] == lane[i]] for i, found in enumerate(near)]
+        return [[j for j in nodes if lane[j] == lane[i]] for i, nodes in enumerate(near)]
 
     inner = (before, after) if len(members) < 2 else (within(before), within(after))
     tops, sizes = {}, {}
-    for own, held in members.items():
-        part = [[i for i in layer if lane[i] == own] for layer in layers]
-        found = _heights([layer for layer in part if layer], items, *inner, stiffness)
-        for i in held:
-            heights[i] = found[i]
-        tops[own] = min(heights[i] - items[i].above for i in held)
-        sizes[own] = max(heights[i] + items[i].below for i in held) - tops[own]
+    for number, items_of_lane in members.items():
+        lane_layers = [[i for i in layer if lane[i] == number] for layer in layers]
+        lane_heights = _heights([layer for layer in lane_layers if layer], items, *inner, stiffness)
+        for i in items_of_lane:
+            heights[i] = lane_heights[i]
+        tops[number] = min(heights[i] - items[i].above for i in items_of_lane)
+        sizes[number] = max(heights[i] + items[i].below for i in items_of_lane) - tops[number]
     if len(members) < 2 and not any(members):
         return heights, {}
     starts, spans = stack(steps, sizes)
-    for i, own in enumerate(lane):
-        heights[i] += starts[own] - tops[own]
+    for i, number in enumerate(lane):
+        heights[i] += starts[number] - tops[number]
     return heights, spans
 
 
@@ -88,10 +89,11 @@ def _separate(
     wanted: dict[int, float],
     weights: dict[int, float],
 ) -> None:
-    """Set the heights of a layer: the nearest to those wanted (least squares) without overlap.
+    """Set the heights of a layer near the wanted ones, without overlap.
 
-    Less the room of all above it, a node's height must only not decrease: isotonic regression, by
-    pooling adjacent violators.
+    The distance is a weighted sum of squares. After subtracting the space that is needed by all
+    nodes above a node, the only constraint is that heights do not decrease: isotonic regression,
+    solved by pooling adjacent violators.
     """
     offsets: list[float] = []
     room = 0.0

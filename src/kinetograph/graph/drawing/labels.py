@@ -1,4 +1,4 @@
-"""What is written on a node, line by line, and the colours: shared by Mermaid, DOT and SVG."""
+"""Labels of nodes, and colours, for Mermaid, DOT and SVG."""
 
 import colorsys
 
@@ -16,7 +16,7 @@ MOST_LINES = 3
 
 
 def tint(colour: str, strength: float) -> str:
-    """The colour mixed with white: strength 1 leaves it, 0 is white."""
+    """Mix a colour with white; strength 0 is white."""
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
     mixed = colorsys.hls_to_rgb(hue, 1 - strength * (1 - lightness), saturation)
@@ -27,13 +27,13 @@ PALE = tint(BASE, 0.3)
 
 
 def shorten(text: str, width: int = WIDEST) -> str:
-    """The text on one line, its end cut off where it is too long."""
+    """Put a text on one line, and cut it to a width."""
     text = one_line(text)
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def wrap(text: str, width: int = WIDEST, most: int = MOST_LINES) -> list[str]:
-    """The text in lines broken at spaces; what does not fit is cut off."""
+    """Break a text into lines at spaces; cut off further lines."""
     lines: list[str] = []
     for word in text.split():
         if lines and len(lines[-1]) + 1 + len(word) <= width:
@@ -46,13 +46,13 @@ def wrap(text: str, width: int = WIDEST, most: int = MOST_LINES) -> list[str]:
 
 
 def label_lines(vertex: Vertex) -> list[str]:
-    """Name, expression and size of a node."""
+    """The lines on a node: its name, expression and size."""
     lines = [shorten(vertex.name)] if vertex.name else []
     caption = vertex.caption
     if caption and vertex.name and vertex.kind == "operation":
         caption = f"= {caption}"
     lines += wrap(caption)
-    # Of what has neither name nor caption the size alone would puzzle.
+    # For a node with neither a name nor a caption, the size alone would be confusing.
     if vertex.kind != "distribution" and vertex.size_text and lines:
         lines.append(f"({vertex.size_text})")
     return lines

@@ -1,7 +1,7 @@
-"""Lanes: what is in no plate stands above the boxes of the plates, these one below the other.
+"""Lanes of a picture: horizontal strips, one for each plate.
 
-What is in no plate has the first lane, then each plate one of its own, above those of the plates
-inside of it. A box goes around its lane and theirs.
+The first lane has the nodes without a plate. Then each plate has a lane, above the lanes of the
+plates inside it. The box of a plate encloses its lane and the lanes of the plates inside it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,26 +12,26 @@ from .diagram import Group
 __all__ = ["Span", "Step", "stack", "steps_of"]
 
 TITLE = 20.0  # the height of a box's title
-PAD = 8.0  # between a box and what is in it, above and below
-APART = 16.0  # between boxes
+PAD = 8.0  # the space between a box and its content, above and below
+APART = 16.0  # the space between boxes
 
 
 class Step(NamedTuple):
-    """What comes next from top to bottom: "open" or "close" a group, or the "lane" of one."""
+    """A step from top to bottom: a group's "open", "lane" or "close"."""
 
     kind: str
-    lane: int  # 0 is of what is in no group, and one more than its place that of a group
+    lane: int  # 0 for nodes without a group, else the index of the group plus 1
 
 
 class Span(NamedTuple):
-    """From where to where something goes down the picture."""
+    """The top and bottom of an object in the picture."""
 
     top: float
     bottom: float
 
 
 def steps_of(groups: Sequence[Group], outer: int | None = None) -> list[Step]:
-    """The steps of all groups inside of one, and of its own lane."""
+    """The steps of a group: its lane, and all groups inside it."""
     steps = [Step("lane", 0 if outer is None else outer + 1)]
     for place, group in enumerate(groups):
         if group.outer == outer:
@@ -43,7 +43,7 @@ def steps_of(groups: Sequence[Group], outer: int | None = None) -> list[Step]:
 def stack(
     steps: Sequence[Step], sizes: Mapping[int, float]
 ) -> tuple[dict[int, float], dict[int, Span]]:
-    """The tops of lanes of these heights, and the spans of the boxes around them."""
+    """The tops of lanes with given heights, and their boxes' spans."""
     tops: dict[int, float] = {}
     boxes: dict[int, Span] = {}
     opened: dict[int, float] = {}

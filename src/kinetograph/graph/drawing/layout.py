@@ -1,15 +1,15 @@
-"""Where nodes and arrows go: layers from left to right.
+"""The layout of nodes and arrows, in layers from left to right.
 
-The steps are those of K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of
+The method is from K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of
 hierarchical system structures, IEEE Trans. Systems, Man, and Cybernetics 11 (1981) 109-125:
 
-    layers     by longest path; what has no cause stands just left of what needs it
-    bends      an arrow that spans several layers gets a place in each
-    order      barycentre sweeps; the order with the fewest crossings wins
+    layers     by longest path; nodes without parents are directly to the left of their children
+    bends      an arrow that spans several layers gets a place in each of them
+    order      barycentre sweeps; the order with the fewest crossings is used
     heights    each node as near as possible to the mean of its neighbours, by isotonic regression
 
-Where there are groups, each has a lane for itself: the steps are taken within the lanes, which
-are then put one below the other.
+If there are groups, each group has a lane: the steps are done within the lanes, which are then put
+one below the other.
 """
 
 from bisect import bisect_right, insort
@@ -23,12 +23,12 @@ from .lanes import Span, Step
 
 __all__ = ["Box", "Layout", "Place", "arrange"]
 
-MOST_BENDS = 4000  # arrows beyond are drawn straight, so that big graphs stay quick
-BEND = 8.0  # the height an arrow takes in a layer that it passes
+MOST_BENDS = 4000  # further arrows are drawn straight, so that large graphs are drawn quickly
+BEND = 8.0  # half the height of an arrow in a layer that it passes
 
 
 class Place(NamedTuple):
-    """A centre, and the left and right ends of the layer it is in."""
+    """A centre, and the left and right ends of its layer."""
 
     x: float
     y: float
@@ -38,9 +38,9 @@ class Place(NamedTuple):
 
 @dataclass
 class Layout:
-    """The place of each node, the places each arrow bends at, and the size of it all.
+    """The places of nodes and bends, and the size of the picture.
 
-    `spans` are those of the boxes around the lanes, by lane.
+    `spans` has the spans of the boxes around the lanes, by lane.
     """
 
     nodes: list[Place]
@@ -59,15 +59,16 @@ def arrange(
     lanes: Sequence[int] = (),
     steps: Sequence[Step] = (Step("lane", 0),),
 ) -> Layout:
-    """Lay out nodes and arrows.
+    """Compute the layout of nodes and arrows.
 
-    `labels` are the widths of the arrows' labels, `pulls` how much each arrow ought to be level,
-    and `back` tells, where it is known, which arrows lead backwards. `lanes` are those of the
-    nodes, and `steps` say how these follow one another.
+    `labels` are the widths of the arrows' labels. `pulls` are weights: an arrow with a large weight
+    is nearly level. `back` says which arrows lead backwards, if this is known. `lanes` are the
+    lanes of the nodes, and `steps` is the order of the lanes and boxes from top to bottom.
     """
-    known = back or [False] * len(edges)
+    backward = back or [False] * len(edges)
     directed = _without_cycles(
-        len(boxes), [(b, a) if turn else (a, b) for (a, b), turn in zip(edges, known, strict=True)]
+        len(boxes),
+        [(b, a) if turn else (a, b) for (a, b), turn in zip(edges, backward, strict=True)],
     )
     ranks = _ranks(len(boxes), directed)
     items = list(boxes)
@@ -80,7 +81,7 @@ def arrange(
             if ranks[b] == ranks[a] + 1:
                 after[a].append(b)
                 before[b].append(a)
-                # Long arrows should be straight: bends pull at each other harder than at nodes.
+                # Long arrows should be straight: bends pull on bends more strongly than on nodes.
                 bent = (a >= len(boxes)) + (b >= len(boxes))
                 stiffness[a, b] = stiffness[b, a] = (pull, 2.0, 8.0)[bent]
     lane = list(lanes or [0] * len(boxes)) + [0] * (len(items) - len(boxes))
@@ -108,11 +109,14 @@ def arrange(
 
 
 def _without_cycles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The edges, those turned round that would close a cycle (data may follow from themselves)."""
+    """The edges, with edges that close a cycle reversed.
+
+    Data can depend on themselves.
+    """
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target in edges:
         after[source].append(target)
-    state = [0] * count  # 0 new, 1 on the way, 2 done
+    state = [0] * count  # 0 new, 1 being visited, 2 done
     turned: set[tuple[int, int]] = set()
     for root in range(count):
         if state[root]:
@@ -150,8 +154,9 @@ def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
             missing[target] -= 1
             if not missing[target]:
                 order.append(target)
-    # Everything moves right to what needs it, then back what thereby made more arrows longer than
-    # shorter: the prior of sigma stands beside theta, not at the far left.
+    # First every node moves right, next to its nearest child. Then nodes with more parents than
+    # children move back, next to their nearest parent, because that shortens more arrows. So the
+    # prior of sigma is next to theta, and not at the far left.
     for node in reversed(order):
         if after[node]:
             ranks[node] = min(ranks[t] for t in after[node]) - 1
@@ -162,18 +167,21 @@ def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _bends(items: list[Box], ranks: list[int], edges: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """For each edge the items it passes; adds an item for each layer between its ends."""
+    """The items that each edge passes, one in each layer.
+
+    Adds an item for each layer between the ends of an edge.
+    """
     chains = [[a, b] for a, b in edges]
-    left = MOST_BENDS
+    remaining = MOST_BENDS
     for chain in sorted(chains, key=lambda c: ranks[c[1]] - ranks[c[0]]):
         a, b = chain
-        need = max(0, ranks[b] - ranks[a] - 1)
-        if need > left:
+        needed = max(0, ranks[b] - ranks[a] - 1)
+        if needed > remaining:
             break
-        left -= need
-        passed = range(len(items), len(items) + need)
-        items += [Box(0.0, BEND, BEND)] * need
-        ranks += range(ranks[a] + 1, ranks[a] + 1 + need)
+        remaining -= needed
+        passed = range(len(items), len(items) + needed)
+        items += [Box(0.0, BEND, BEND)] * needed
+        ranks += range(ranks[a] + 1, ranks[a] + 1 + needed)
         chain[1:1] = passed
     return chains
 
@@ -192,13 +200,13 @@ def _order(
 
     def sweep(walk: Sequence[list[int]], near: list[list[int]]) -> None:
         for layer in walk:
-            wanted = {
+            targets = {
                 item: sum(position[j] for j in near[item]) / len(near[item])
                 if near[item]
                 else position[item]
                 for item in layer
             }
-            layer.sort(key=lambda item, wanted=wanted: (lane[item], wanted[item]))  # type: ignore[misc]
+            layer.sort(key=lambda item, targets=targets: (lane[item], targets[item]))  # type: ignore[misc]
             settle(layer)
 
     for layer in layers:
@@ -219,13 +227,13 @@ def _order(
 def _crossings(layers: list[list[int]], after: list[list[int]]) -> int:
     total = 0
     for left, right in pairwise(layers):
-        where = {item: i for i, item in enumerate(right)}
-        seen: list[int] = []
+        position = {item: i for i, item in enumerate(right)}
+        ends_above: list[int] = []
         for item in left:
-            ends = sorted(where[j] for j in after[item])
-            total += sum(len(seen) - bisect_right(seen, end) for end in ends)
+            ends = sorted(position[j] for j in after[item])
+            total += sum(len(ends_above) - bisect_right(ends_above, end) for end in ends)
             for end in ends:
-                insort(seen, end)
+                insort(ends_above, end)
     return total
 
 
@@ -237,10 +245,13 @@ def _columns(
     labels: Sequence[float],
     heights: list[float],
 ) -> list[tuple[float, float]]:
-    """The left and right end of each layer, with room for labels and for steep arrows between."""
+    """The left and right end of each layer.
+
+    The gaps between layers have space for labels, and more space for steep arrows.
+    """
     gaps = [36.0] * len(layers)
     for i, (a, b) in enumerate(edges):
-        # An arrow's label stands in the gap before its end.
+        # An arrow's label is in the gap before its end.
         gap_before = ranks[b] - 1
         label = labels[i] + 40.0 if labels[i] else 0.0
         steep = min(90.0, 0.25 * abs(heights[a] - heights[b])) if ranks[b] == ranks[a] + 1 else 0.0

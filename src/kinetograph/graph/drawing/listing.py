@@ -1,4 +1,4 @@
-"""The diagram as text: a line for each array, as in a book.
+"""A diagram as text, with a line for each array.
 
 mu         ~ normal(0, 5)
 tau        ~ half_cauchy(5)
@@ -16,12 +16,12 @@ __all__ = ["listing"]
 
 
 def listing(diagram: Diagram) -> str:
-    """The lines, columns aligned; groups are indented below their titles."""
+    """Write a diagram as aligned lines, with groups indented below their titles."""
     lines: list[str] = []
     shown: set[int] = set()
 
     def around_of(vertex: Vertex) -> list[int]:
-        # The names of axes stand in the lines themselves.
+        # Plates are left out: the lines themselves have the names of the axes.
         return [place for place in diagram.around(vertex) if not diagram.groups[place].plate]
 
     for around, vertices in groupby(diagram.vertices, key=around_of):
@@ -53,5 +53,5 @@ def _row(vertex: Vertex) -> tuple[str, str, str, str]:
 
 
 def one_line(text: str) -> str:
-    """Names may hold anything, also line breaks."""
+    """Replace line breaks and repeated spaces by single spaces."""
     return " ".join(text.split())

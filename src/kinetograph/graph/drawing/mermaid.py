@@ -1,4 +1,4 @@
-"""The diagram in Mermaid's language, which GitHub, notebooks and many editors draw."""
+"""A diagram in Mermaid's language, which GitHub and many editors draw."""
 
 import re
 
@@ -29,7 +29,10 @@ _SPECIAL = {c: f"#{ord(c)};" for c in "#\"&<>`\\|"}  # fmt: skip
 
 
 def _escape(text: str) -> str:
-    """Special characters as codes; also what a label would be read as a list for (`-`, `1.`)."""
+    """Write special characters as codes.
+
+    Also the characters at the start that would make a label a list (`-`, `1.`).
+    """
     text = "".join(_SPECIAL.get(c, c) for c in text)
     return re.sub(r"^([-+*]|\d+[.)])(?=\s|$)", lambda m: _coded(m[1]), text)
 
@@ -46,7 +49,7 @@ def _node(place: int, vertex: Vertex) -> str:
 
 
 def _nodes(diagram: Diagram, group: int | None, indent: str) -> list[str]:
-    """The nodes of a group, and the groups in it."""
+    """The lines for a group: its nodes, and groups inside it."""
     lines = [
         indent + _node(i, vertex)
         for i, vertex in enumerate(diagram.vertices)
@@ -61,7 +64,7 @@ def _nodes(diagram: Diagram, group: int | None, indent: str) -> list[str]:
 
 
 def mermaid(diagram: Diagram) -> str:
-    """A flowchart from left to right."""
+    """Write a diagram as a Mermaid flowchart from left to right."""
     lines = ["flowchart LR"]
     lines += _nodes(diagram, None, "  ")
     for edge in diagram.edges:

@@ -1,14 +1,15 @@
-"""From nodes to a diagram.
+"""Conversion of nodes to a diagram.
 
-Collapsed, unnamed operations disappear into the expressions of what is made of them, constants into
-the labels of distributions. Kept are all named nodes and, without a name, results, parameters of
-distributions and longer expressions that several others use (`#1`, `#2` in the listing).
+In a collapsed diagram, unnamed operations are folded into the expressions of their children, and
+constants into the labels of distributions. All named nodes are drawn. Without a name, results,
+parameters of distributions and longer expressions with several uses are drawn (`#1`, `#2` in the
+listing).
 
-A conditional or loop is one node, drawn as `while_1 = while(i=0, n)`, and its results are
-`while_1.i`. Where only one result is used, both are one node: `c = cond_1(x < y, x, y)`. What a
-derivative differentiates is drawn instead of the values that it holds fixed.
+A conditional or loop is one node, written as `while_1 = while(i=0, n)`, and its results are
+`while_1.i`. If only one result is used, both are one node: `c = cond_1(x < y, x, y)`. For a
+derivative the differentiated array is drawn, and not the values that are held fixed.
 
-Distributions are an outer layer's kind of node; here they are known by `kind` and a few attributes.
+Distributions are nodes of an outer layer. They are recognised by `kind` and a few attributes.
 """
 
 import itertools
@@ -33,10 +34,10 @@ _COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "equal", "not_equal"}
 
 
 def operands(node: Node) -> tuple[Node, ...]:
-    """What a node is made of, as the user sees it.
+    """The operands of a node, as the user sees them.
 
-    A derivative is made of what is differentiated, by what; its parents are the latter and whatever
-    is held fixed.
+    The operands of a derivative dy / dx are y and x. Its parents are x and the values that are held
+    fixed.
     """
     bundle = node.parents[0] if is_part(node) else None
     if isinstance(bundle, Bundle) and is_derivative(bundle):
@@ -51,7 +52,7 @@ def is_part(node: Node) -> bool:
 
 
 def is_derivative(bundle: Bundle) -> bool:
-    """Whether an operation is a derivative: it has a subgraph that was built outside of it."""
+    """Whether an operation is a derivative: its subgraph was built outside."""
     return isinstance(bundle, Control) and not bundle.contexts
 
 
@@ -61,51 +62,51 @@ def is_control(node: Node) -> bool:
 
 
 def connected(roots: Iterable[Node], *, distributions: bool = True) -> list[Node]:
-    """The roots and all that leads to them, in order of creation.
+    """The roots and all their ancestors, in order of creation.
 
-    `distributions` says whether what a node follows counts.
+    With `distributions`, the distributions that nodes follow are included.
     """
-    found: dict[Node, None] = {}
+    visited: dict[Node, None] = {}
     stack = list(roots)
     while stack:
         node = stack.pop()
-        if node not in found:
-            found[node] = None
+        if node not in visited:
+            visited[node] = None
             stack += operands(node)
             follows = getattr(node, "distribution", None) or getattr(node, "_owned", None)
             if follows is not None and distributions:
                 stack.append(follows)
-    return sorted(found, key=lambda node: node.serial)
+    return sorted(visited, key=lambda node: node.serial)
 
 
 def names_in_scope(nodes: Iterable[Node]) -> dict[Node, str]:
-    """The names the nodes have: `name=`, else the variable that holds the array.
+    """The names of nodes: `name=`, else the variable that holds the array.
 
-    A NumPy array used in an operation became a constant of the graph, a copy; it is called like the
-    only array of the same values that a variable holds.
+    A NumPy array in an operation is a constant of the graph, which is a copy. It gets the name of
+    the variable with an equal array, if there is only one.
     """
     variables: dict[int, str] = {}
     arrays: list[dict[str, np.ndarray]] = []
     frame = user_frame()
     while frame is not None:
         for scope in (local_variables(frame), frame.f_globals):
-            found: dict[str, np.ndarray] = {}
+            numpy_arrays: dict[str, np.ndarray] = {}
             for name, value in scope.items():
                 if name.startswith("_"):
                     continue
                 if isinstance(value, Array):
                     variables.setdefault(id(value.node), name)
                 elif isinstance(value, np.ndarray):
-                    found[name] = value
-            arrays.append(found)
+                    numpy_arrays[name] = value
+            arrays.append(numpy_arrays)
         frame = frame.f_back
     names: dict[Node, str] = {}
     for node in nodes:
-        known = node.name or variables.get(id(node))
-        if not known and isinstance(node, Data) and node.literal and node.size > 1:
-            known = _array_name(node.value, arrays)
-        if known:
-            names[node] = known
+        node_name = node.name or variables.get(id(node))
+        if not node_name and isinstance(node, Data) and node.literal and node.size > 1:
+            node_name = _array_name(node.value, arrays)
+        if node_name:
+            names[node] = node_name
     return names
 
 
@@ -126,20 +127,20 @@ def read(
     dims: Mapping[Node, tuple[str | None, ...]] | None = None,
     collapse: bool = True,
 ) -> Diagram:
-    """The diagram of the given nodes.
+    """Make the diagram of the given nodes.
 
     Parameters
     ----------
     nodes
-        All nodes to be drawn, such as `connected` gives.
+        All nodes of the graph, as from `connected`.
     names
-        How nodes are called.
+        The names of nodes.
     roots
-        Nodes that are kept even without a name.
+        Nodes that are drawn even without a name.
     marks
-        Words that stand at the end of a node's line: target, observed, factor.
+        Words at the end of a node's line: target, observed, factor.
     dims
-        The names of axes, where they are not the nodes' own.
+        The names of axes that differ from the nodes' own dims.
     collapse
         Whether to fold unnamed operations and constants.
     """
@@ -165,7 +166,7 @@ class _Reader:
         self._read_bundles()
         present = set(self.nodes)
         self.consumers: dict[Node, list[Node]] = {node: [] for node in self.nodes}
-        self.follows: dict[Node, Node] = {}  # an array -> its distribution
+        self.follows: dict[Node, Node] = {}  # from an array to its distribution
         for node in self.nodes:
             for parent in dict.fromkeys(self._operands(node)):
                 self.consumers[parent].append(node)
@@ -174,14 +175,14 @@ class _Reader:
                 self.follows[target] = node
         self.handles: dict[Node, str] = {}
         self.numbers = map("#{}".format, itertools.count(1))
-        self.kept: set[Node] = set()
+        self.drawn: set[Node] = set()
         self._choose()
-        self.own: dict[Node, Expression] = {}  # how a node is computed
-        self.used: dict[Node, Expression] = {}  # how it is called in other expressions
+        self.expressions: dict[Node, Expression] = {}  # the expression that computes a node
+        self.references: dict[Node, Expression] = {}  # its text in other expressions
         self._express()
 
     def _read_bundles(self) -> None:
-        """How nodes are written that have several results or are one of them."""
+        """Set the calls of nodes with several results, and of results."""
         parts: dict[Node, list[Apply]] = {}
         for node in self.nodes:
             if isinstance(node, Apply) and is_part(node):
@@ -203,19 +204,22 @@ class _Reader:
         return node.parents if call is None else call.operands
 
     def _control(self, node: Node) -> Control | None:
-        """The conditional or loop that is drawn in the place of a node."""
+        """The conditional or loop that is drawn in a node's place."""
         if node not in self.calls:
             return None
         bundle = node if isinstance(node, Bundle) else node.parents[0]
         return bundle if is_control(bundle) else None  # type: ignore[return-value]
 
     def _choose(self) -> None:
-        """Which nodes are drawn, and which unnamed ones get a handle for the listing."""
+        """Choose the nodes to draw, and give handles to unnamed nodes.
+
+        The listing shows handles in place of names.
+        """
         folded: dict[Node, int] = {}  # operations inside an expression
         taken = {*self.names.values()}
         for node in self.nodes:
-            if isinstance(node, Bundle):  # of several results
-                self.kept.add(node)
+            if isinstance(node, Bundle):  # several results are used
+                self.drawn.add(node)
                 control = self._control(node)
                 name = control.contexts[0].name if control is not None else ""
                 if node not in self.names:
@@ -224,14 +228,14 @@ class _Reader:
                     taken.add(name)
                 continue
             if self._is_result(node) and node not in self.names and node not in self.roots:
-                continue  # `while_1.i`, of which nothing needs to be drawn
+                continue  # `while_1.i` is not drawn as a separate node
             inner = sum(folded.get(p, 0) for p in dict.fromkeys(self._operands(node)))
             shared = len(self.consumers[node]) > 1 and inner >= 1
             listed = not self.collapse or node in self.names or node in self.roots or shared
             if node.kind != "operation":
                 literal = isinstance(node, Data) and node.literal
                 if not (self.collapse and literal and node not in self.names):
-                    self.kept.add(node)
+                    self.drawn.add(node)
                 if node not in self.names and node.kind != "distribution" and not literal:
                     self.handles[node] = next(self.numbers)
                 continue
@@ -241,10 +245,10 @@ class _Reader:
             else:
                 folded[node] = inner + 1
             if listed or any(c.kind != "operation" for c in self.consumers[node]):
-                self.kept.add(node)
+                self.drawn.add(node)
 
     def _is_result(self, node: Node) -> bool:
-        """Whether a node is one of several results that are drawn."""
+        """Whether a node is one of several results in use."""
         return is_part(node) and node not in self.calls
 
     def _result_name(self, node: Node) -> str:
@@ -255,29 +259,29 @@ class _Reader:
 
     def _express(self) -> None:
         for node in self.nodes:
-            parts = [self.used[parent] for parent in self._operands(node)]
+            parts = [self.references[parent] for parent in self._operands(node)]
             if node in self.calls:
-                own = call_expression(self.calls[node], parts)
+                expression = call_expression(self.calls[node], parts)
             elif self._is_result(node):
-                own = atom(parts[0].text + self._result_name(node))
+                expression = atom(parts[0].text + self._result_name(node))
             elif isinstance(node, Data) and node.literal:
-                own = atom(constant_text(node))
+                expression = atom(constant_text(node))
             elif isinstance(node, Apply) or node.kind == "distribution":
-                own = apply_expression(node, parts)
+                expression = apply_expression(node, parts)
             else:
-                own = atom(node.label())
+                expression = atom(node.label())
             name = self.names.get(node) or self.handles.get(node)
-            self.own[node] = own
-            self.used[node] = atom(one_line(name)) if name else own
+            self.expressions[node] = expression
+            self.references[node] = atom(one_line(name)) if name else expression
 
     def diagram(self) -> Diagram:
-        """Vertices in the order of the listing, edges in the order of their targets."""
-        shown = sorted((n for n in self.nodes if n in self.kept), key=self._order)
+        """The diagram, with edges in the order of their targets."""
+        shown = sorted((n for n in self.nodes if n in self.drawn), key=self._order)
         places = {node: i for i, node in enumerate(shown)}
-        groups, inside = plates([self._axes(node) for node in shown])
+        groups, innermost = plates([self._axes(node) for node in shown])
         vertices = [
             replace(self._vertex(node), group=group, boxed=tuple(self._axes(node)))
-            for node, group in zip(shown, inside, strict=True)
+            for node, group in zip(shown, innermost, strict=True)
         ]
         result = Diagram(vertices, groups=groups)
         for node in shown:
@@ -289,51 +293,60 @@ class _Reader:
         return result
 
     def _axes(self, node: Node) -> dict[str, int]:
-        """The lengths of the named axes, of a distribution those of what follows it."""
+        """The lengths of the named axes of a node.
+
+        A distribution has the axes of the array that follows it.
+        """
         if node.kind == "distribution":
             node = getattr(node, "target", None) or node
         dims = self.dims.get(node, node.dims) or ()
-        found = {dim: n for dim, n in zip(dims, node.shape) if dim}
-        if not found and isinstance(node, Apply) and node.operation.name == "index":
-            # Parts of an array, and an array with more axes, are with it where all rows are there.
+        lengths = {dim: n for dim, n in zip(dims, node.shape) if dim}
+        if not lengths and isinstance(node, Apply) and node.operation.name == "index":
+            # A part of an array has the axes of the array that it contains completely.
             source, *indices = node.parents
             return {d: n for d, n in self._axes(source).items() if n in node.shape and not indices}
-        return found
+        return lengths
 
-    def _joined(self, found: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
-        """One arrow for all results of a conditional or loop that lead to the same node."""
+    def _joined(self, sources: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
+        """Join the labels of all arrows from one conditional or loop.
+
+        Equal arrows are then drawn once.
+        """
         labels: dict[Node, list[str]] = {}
-        for source, label in found:
+        for source, label in sources:
             if isinstance(source, Bundle) and label not in labels.setdefault(source, []):
                 labels[source].append(label)
         return [
             (source, ", ".join(labels[source]) if source in labels else label)
-            for source, label in found
+            for source, label in sources
         ]
 
     def _order(self, node: Node) -> tuple[int, int]:
-        # Observed data stand where their likelihood was written, below its parameters.
+        # Observed data are listed at the place of their likelihood, below its parameters.
         follows = self.follows.get(node)
         return (node.serial, 0) if follows is None else (max(node.serial, follows.serial), 1)
 
     def _sources(self, node: Node) -> list[tuple[Node, str]]:
-        """The drawn nodes that a node is made of, folded ones looked through, with edge labels."""
-        found: list[tuple[Node, str]] = []
-        seen: set[Node] = set()
+        """The drawn nodes with an arrow to a node, and the labels.
+
+        Folded nodes are replaced by their operands.
+        """
+        sources: list[tuple[Node, str]] = []
+        visited: set[Node] = set()
         labels = self._edge_labels(node)
         stack = list(zip(self._operands(node), labels, strict=True))[::-1]
         if self._is_result(node):
             stack = [(node.parents[0], self._result_name(node).removeprefix("."))]
         while stack:
             parent, label = stack.pop()
-            if parent in self.kept:
-                found.append((parent, label))
-            elif parent not in seen:
-                seen.add(parent)
+            if parent in self.drawn:
+                sources.append((parent, label))
+            elif parent not in visited:
+                visited.add(parent)
                 if self._is_result(parent):
                     label = self._result_name(parent).removeprefix(".")
                 stack += [(p, label) for p in reversed(self._operands(parent))]
-        return self._joined(found)
+        return self._joined(sources)
 
     def _edge_labels(self, node: Node) -> list[str]:
         count = len(self._operands(node))
@@ -346,7 +359,7 @@ class _Reader:
             ends = {id(getattr(support, end, None)): end for end in ("lower", "upper")}
             return [ends.get(id(parent), "") for parent in node.parents]
         if self.collapse or not isinstance(node, Apply | Bundle):
-            return [""] * count  # the expression on the node says it
+            return [""] * count  # the expression on the node shows the operands
         if node in self.calls:
             control = self._control(node)
             if control is not None:
@@ -357,7 +370,9 @@ class _Reader:
         if name == "index" and count > 1:
             return ["□[ ]"] + ["[□]"] * (count - 1)
         if count == 1 or name in _COMMUTATIVE:
-            return [self.own[node].text if "y" in node.attributes else symbol or name] * count
+            return [
+                self.expressions[node].text if "y" in node.attributes else symbol or name
+            ] * count
         if symbol and count == 2:
             return [f"□ {symbol}", f"{symbol} □"]
         return [f"{name} {i}" for i in range(1, count + 1)]
@@ -367,7 +382,7 @@ class _Reader:
         handle = name or self.handles.get(node, "")
         control = self._control(node) is not None
         if (self.collapse or isinstance(node, Bundle)) and self.consumers[node]:
-            name = handle  # other expressions refer to it
+            name = handle  # other expressions refer to this handle
         return Vertex(
             kind="control" if control else node.kind,
             name=name,
@@ -385,29 +400,29 @@ class _Reader:
         if node.kind == "operation":
             control = self._control(node)
             if control is not None and not self.collapse:
-                # Its name, unless that is the name of the vertex.
+                # The name of the control node, unless the vertex has this name.
                 return control.kind_name if node is control else control.contexts[0].name
-            return self.own[node].text if self.collapse else ""
+            return self.expressions[node].text if self.collapse else ""
         if node.kind == "distribution":
-            # Where every parameter is drawn, the labels of the arrows say the rest.
-            constant = [p not in self.kept and p.kind == "data" for p in node.parents]
+            # If all parameters are drawn, the labels of the arrows name them.
+            constant = [p not in self.drawn and p.kind == "data" for p in node.parents]
             if not any(constant):
                 return node.label()
-            texts = [self.used[p].text if p in self.names or c else "…" for p, c in
+            texts = [self.references[p].text if p in self.names or c else "…" for p, c in
                      zip(node.parents, constant, strict=True)]  # fmt: skip
             return f"{node.label()}({', '.join(texts)})"
         if isinstance(node, Data) and node.literal:
-            return "" if node in self.names else self.own[node].text
+            return "" if node in self.names else self.expressions[node].text
         if node.kind == "variable" and node not in self.follows:
             return self._support(node)
         return "" if node in self.names else node.kind
 
     def _definition(self, node: Node) -> str:
         if node in self.follows:
-            return f"~ {self.own[self.follows[node]].text}"
+            return f"~ {self.expressions[self.follows[node]].text}"
         if node.kind == "operation":
             named = node in self.names or node in self.handles
-            return f"= {self.own[node].text}" if named else ""
+            return f"= {self.expressions[node].text}" if named else ""
         if node.kind == "variable":
             return f"~ flat, {support}" if (support := self._support(node)) else "~ flat"
         constant = isinstance(node, Data) and node.literal and node not in self.names

@@ -1,7 +1,7 @@
-"""The diagram as SVG: data are squares, unknowns circles, distributions diamonds.
+"""A diagram as SVG: data are squares, unknowns circles, distributions diamonds.
 
-The background is drawn, so that the picture reads the same on light and dark pages. Text is
-measured with the widths of Helvetica, generously, as no font can be asked.
+The background is drawn, so that the picture looks the same on light and dark pages. The width of
+text is estimated from above with the widths of Helvetica, because no font can be measured.
 """
 
 from collections.abc import Mapping
@@ -18,19 +18,19 @@ from .listing import one_line
 __all__ = ["Figure", "figure", "svg", "text_width"]
 
 MARGIN = 16.0
-WIDEST_PAD = 14.0  # left and right in the outermost box
-NAME, SMALL = 13, 11  # sizes of the letters
+WIDEST_PAD = 14.0  # the padding at the left and right of the outermost box
+NAME, SMALL = 13, 11  # font sizes
 LEADING = 14.0
-RADIUS = 22.0  # of an unknown's circle
+RADIUS = 22.0  # the radius of an unknown's circle
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%…—")
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a line of text is, rather too much than too little."""
+    """An estimate of the width of a line of text, from above."""
     units = 0.0
     for c in text:
-        if ord(c) >= 0x1100:  # East Asian letters are square
+        if ord(c) >= 0x1100:  # East Asian characters are square
             units += 1.05
         elif c in _NARROW:
             units += 0.36
@@ -43,7 +43,7 @@ def text_width(text: str, size: float) -> float:
 
 @dataclass(frozen=True)
 class Figure:
-    """How a node looks: half its width and height, its text inside, and lines below it."""
+    """The shape of a node: half its size, text inside and below."""
 
     half_width: float
     half_height: float
@@ -53,18 +53,18 @@ class Figure:
 
     @property
     def box(self) -> Box:
-        """The room it takes, its text included."""
+        """The space that it takes, including its text."""
         below = max((text_width(line, SMALL) / 2 for line in self.below), default=0.0)
         room = self.half_height + (4.0 + LEADING * len(self.below) if self.below else 0.0)
         above = self.half_height
         if self.roomy:
-            # Of one height, with or without text below: so rows of priors and unknowns are level.
+            # The same height with and without text below, so that rows of nodes are level.
             above, room = max(above, RADIUS), max(room, RADIUS + 4.0 + LEADING)
         return Box(max(self.half_width, below) + 2.0, above + 2.0, room + 2.0)
 
 
 def figure(vertex: Vertex) -> Figure:
-    """The figure of a vertex; text that fits stands inside."""
+    """The figure of a vertex; text that fits is written inside."""
     lines = label_lines(vertex)
     if vertex.kind == "distribution":
         return Figure(15, 15, (), tuple(lines))
@@ -76,7 +76,7 @@ def figure(vertex: Vertex) -> Figure:
         inside, below = inside[:1], [*inside[1:], *below]
     width = max((text_width(line, NAME) for line in inside), default=0.0)
     if vertex.name and inside:
-        width = max(width, 1.08 * text_width(inside[0], NAME))  # it is bold
+        width = max(width, 1.08 * text_width(inside[0], NAME))  # the name is bold
     if vertex.kind in ("operation", "control"):
         half, height = max(14.0, width / 2 + 12), 6 + 8.0 * len(inside)
         return Figure(half, height, tuple(inside), tuple(below), roomy=False)
@@ -90,10 +90,13 @@ def figure(vertex: Vertex) -> Figure:
 
 
 def _within(look: Figure, diagram: Diagram, vertex: Vertex) -> Figure:
-    """The figure with the groups around it in words, as nodes of a group are not together here."""
+    """Add the names of nested groups to a figure.
+
+    The layout does not keep the nodes of a loop or branch together.
+    """
     around = (diagram.groups[place] for place in diagram.around(vertex))
     names = [group.name for group in around if not group.plate]
-    if len(names) < 2:  # the name of the vertex says which one
+    if len(names) < 2:  # the name of the vertex shows a single group
         return look
     return replace(look, below=(*look.below, shorten("in " + ", ".join(reversed(names)), 60)))
 
@@ -103,7 +106,7 @@ def _number(value: float) -> str:
 
 
 def _outline(vertex: Vertex, look: Figure, place: Place, grow: float = 0.0) -> str:
-    """The figure's outline as an SVG element, without its closing."""
+    """The figure's outline as an SVG element, without the closing `/>`."""
     x, y, w, h = place.x, place.y, look.half_width + grow, look.half_height + grow
     if vertex.kind == "distribution":
         corners = [(x - w, y), (x, y - h), (x + w, y), (x, y + h)]
@@ -137,7 +140,7 @@ def _text(line: str, x: float, y: float, size: int, colour: str, weight: str = "
 
 
 def _escape(text: str) -> str:
-    """XML knows no control characters, not even written as codes."""
+    """Escape a text; XML allows no control characters, not even as codes."""
     return escape("".join(c if c.isprintable() else " " for c in text), {'"': "&quot;"})
 
 
@@ -173,7 +176,7 @@ def _path(
 ) -> tuple[str, list[tuple[float, float]]]:
     """The line of an arrow, and the ends of its curves.
 
-    It is level within each layer, where the nodes are, and bends between layers only.
+    The line is level within each layer of nodes, and bends only between layers.
     """
     (a, first), (b, last) = start, end
     forward = a.x <= b.x
@@ -201,7 +204,7 @@ def _path(
 def _edge(
     edge: Edge, places: list[Place], looks: list[Figure], bends: list[Place], vertices: list[Vertex]
 ) -> tuple[str, list[str]]:
-    """The arrow, and its label with the background that keeps it readable."""
+    """The arrow, and its label with a background to keep it readable."""
     double = 3.0 if "observed" in vertices[edge.target].marks else 0.0
     if edge.source == edge.target:
         p, look = places[edge.source], looks[edge.source]
@@ -222,7 +225,7 @@ def _edge(
     (x0, y0), (x1, y1) = points[-3:-1] if len(points) > 2 else points
     text = shorten(edge.label)
     width = text_width(text, SMALL)
-    # The cubic's value at a share of its way; near the start, where arrows to one node are apart.
+    # A point on the cubic, near the start, where arrows to the same node are apart.
     share = 0.4
     x = x0 + (x1 - x0) * (1.5 * share * (1 - share) + share**3)
     y = y0 + (y1 - y0) * (3 * share**2 - 2 * share**3)
@@ -241,13 +244,13 @@ def _frame(
     boxes: list[Box],
     spans: Mapping[int, Span],
 ) -> tuple[str, float]:
-    """The box of a plate with its title, and where it ends on the right."""
-    held = [i for i, v in enumerate(diagram.vertices) if group in diagram.around(v)]
-    levels = max(diagram.around(diagram.vertices[i])[::-1].index(group) for i in held)
+    """The box of a plate with its title, and its right end."""
+    members = [i for i, v in enumerate(diagram.vertices) if group in diagram.around(v)]
+    levels = max(diagram.around(diagram.vertices[i])[::-1].index(group) for i in members)
     deepest = max(len(diagram.around(v)) for v in diagram.vertices)
     pad = WIDEST_PAD * (levels + 1) / deepest
-    left = min(places[i].x - boxes[i].half_width for i in held) - pad
-    right = max(places[i].x + boxes[i].half_width for i in held) + pad
+    left = min(places[i].x - boxes[i].half_width for i in members) - pad
+    right = max(places[i].x + boxes[i].half_width for i in members) + pad
     title, span = shorten(diagram.groups[group].title, 60), spans[group + 1]
     right = max(right, left + text_width(title, SMALL) + 16)
     top, bottom = span.top + MARGIN, span.bottom + MARGIN
@@ -261,18 +264,20 @@ def _frame(
 
 
 def svg(diagram: Diagram) -> str:
-    """A picture that stands alone: no fonts, styles or programs from outside."""
+    """Write a diagram as SVG, without external fonts, styles or programs."""
     vertices, edges = diagram.vertices, diagram.edges
     looks = [_within(figure(vertex), diagram, vertex) for vertex in vertices]
     labels = [text_width(edge.label, SMALL) if edge.label else 0.0 for edge in edges]
-    pulls = [6.0 if edge.dashed else 1.0 for edge in edges]  # an array beside its distribution
+    pulls = [
+        6.0 if edge.dashed else 1.0 for edge in edges
+    ]  # keep an array next to its distribution
     ends = [(edge.source, edge.target) for edge in edges]
-    # In groups vertices stand in the order of the flow: only loops lead back.
+    # Vertices in groups are in the order of the data flow: only loops lead backwards.
     looping = any(not group.plate for group in diagram.groups)
     back = [looping and edge.source > edge.target for edge in edges]
     boxes = [look.box for look in looks]
     plates = [i for i, group in enumerate(diagram.groups) if group.plate]
-    # Plates are all of the groups, or none.
+    # Either all groups are plates, or none are.
     lanes = [0 if v.group is None else v.group + 1 for v in vertices] if plates else ()
     steps = steps_of(diagram.groups) if plates else [Step("lane", 0)]
     layout = arrange(boxes, ends, labels, pulls, back, lanes, steps)

@@ -11,9 +11,9 @@ DIGITS = 60
 
 
 def exact(reference, point, digits=DIGITS):
-    """The value and the partial derivatives of a function of mpmath's numbers, as floats.
+    """The value and partial derivatives of an mpmath function, as floats.
 
-    Derivatives are differences in steps relative to the argument, in as many digits as that takes.
+    Derivatives are finite differences, with steps relative to the argument and enough digits.
     """
     with mp.workdps(digits):
         numbers = [mp.mpf(float(x)) for x in point]
@@ -30,7 +30,7 @@ def exact(reference, point, digits=DIGITS):
 
 
 def computed(function, points):
-    """The values of a function of tensors at points, and its partial derivatives, at once."""
+    """The values and partial derivatives of a function of tensors at points."""
 
     @jax.jit
     def run(*columns):

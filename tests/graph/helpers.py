@@ -1,4 +1,4 @@
-"""What the tests of the graph share: evaluation node by node, derivatives, differences."""
+"""Helpers of the graph's tests: evaluation, derivatives and differences."""
 
 import jax
 import numpy as np
@@ -10,7 +10,7 @@ from kinetograph.graph.precision import x64
 
 
 def value(array, values=None):
-    """The value of an array by the node-by-node interpreter, checked against shape and dtype."""
+    """The value of an array by the interpreter; checks shape and dtype."""
     with x64():
         given = {a.node: jax.numpy.asarray(v) for a, v in (values or {}).items()}
         result = np.asarray(evaluate([array.node], given)[array.node])
@@ -20,24 +20,24 @@ def value(array, values=None):
 
 
 def unknown(x):
-    """A placeholder for a value, so that nothing is known when the graph is built."""
+    """A placeholder for a value that is unknown at build time."""
     x = np.asarray(x)
     return kg.placeholder(x.shape, x.dtype)
 
 
 def apply(function, *values):
-    """function(*values) computed in the graph, the values unknown while it is built."""
+    """Compute function(*values) in a graph built with unknown values."""
     arrays = [unknown(v) for v in values]
     return value(function(*arrays), dict(zip(arrays, values, strict=True)))
 
 
 def gradient(output, x, at, weights=None):
-    """The gradient of sum(weights * output) with respect to the placeholder x, and the function."""
+    """The gradient of sum(weights * output) by x, and the function."""
     assert isinstance(x.node, Placeholder)
     if weights is None:
         weights = np.cos(np.arange(output.size)).reshape(output.shape)
 
-    # One program: to compile each operation of a derivative alone takes many times as long.
+    # One program, because compiling each operation alone takes many times as long.
     @jax.jit
     @jax.value_and_grad
     def weighted(tensor):
@@ -58,7 +58,7 @@ def check_gradient(function, at, rtol=1e-6, step=1e-5):
     with x64():
         for _ in range(3):
             direction = rng.standard_normal(at.shape)
-            # Richardson: the step's square error cancels.
+            # Richardson extrapolation: the quadratic error of the step cancels.
             d1, d2 = (
                 float(weighted(at + h * direction) - weighted(at - h * direction)) / (2 * h)
                 for h in (step, 2 * step)

@@ -1,9 +1,10 @@
-"""Every function of arrays at ordinary, extreme and boundary points, with what it is exactly.
+"""Test points and exact references for all functions of arrays.
 
-`ELEMENTWISE` has functions of numbers: a reference in mpmath's numbers, points where it is smooth,
-and points where its value or derivative is not finite (there, no derivative may reach a gradient
-from a side that is not taken). `SHAPED` has functions of a vector: a reference of an object array
-of mpmath's numbers, and vectors. `FLAT` are those whose derivative is 0 wherever it exists.
+The points are ordinary, extreme and boundary points. `ELEMENTWISE` has functions of numbers: a
+reference with mpmath's numbers, points where the function is smooth, and points where its value or
+derivative is not finite (there, no derivative may reach a gradient from a side that is not taken).
+`SHAPED` has functions of a vector: a reference on an object array of mpmath's numbers, and vectors.
+`FLAT` has functions whose derivative is 0 wherever it exists.
 """
 
 from collections.abc import Callable
@@ -25,10 +26,10 @@ class Numbers:
     reference: Callable[..., Any]
     points: tuple[tuple[float, ...], ...]
     singular: tuple[tuple[float, ...], ...] = ()
-    function: Callable[..., Any] | None = None  # where it is not kg's of that name
+    function: Callable[..., Any] | None = None  # if it is not the function of this name in kg
     rtol: float = 1e-10
     atol: float = 1e-300
-    digits: int = 60  # more where 1 - 1e-173 has to be told from 1
+    digits: int = 60  # more to distinguish 1 - 1e-173 from 1
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def log_ndtr(x):
 
 def ndtri(p):
     z = mp.mpf(kg_quantile(float(p)))
-    for _ in range(4):  # Newton's steps from the double result double its digits
+    for _ in range(4):  # each Newton step doubles the digits of the double result
         z -= (ndtr(z) - p) / mp.npdf(z)
     return z
 
@@ -257,8 +258,14 @@ ELEMENTWISE = {
         lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
         (
             *((0.5, 0.1), (3, 2), (3, 20), (50, 40), (50, 70), (1e3, 1100), (2, 300)),
-            *((1, 2.01), (2, 3.5), (5, 6.5), (8, 30)),  # where its fraction ends
-            *((1e-3, 0.5), (1e-10, 0.3), (1e-200, 1), (0.09, 1.05), (0.05, 1e-30)),  # of little
+            *((1, 2.01), (2, 3.5), (5, 6.5), (8, 30)),  # points where its continued fraction ends
+            *(
+                (1e-3, 0.5),
+                (1e-10, 0.3),
+                (1e-200, 1),
+                (0.09, 1.05),
+                (0.05, 1e-30),
+            ),  # of small arguments
         ),
         ((-1, 1), (1, 0)),
         rtol=1e-9,
@@ -329,7 +336,7 @@ FLAT = {
 
 
 def table(x):
-    """A vector of four as a matrix."""
+    """Reshape a vector of four elements to a matrix."""
     return x.reshape((2, 2))
 
 
@@ -409,7 +416,7 @@ def singular_values(x):
 
 
 def again(parts):
-    """A matrix put together again from its factors."""
+    """Multiply the factors of a matrix."""
     q, *rest = parts
     return q @ rest[0] if len(rest) == 1 else (q * rest[0]) @ rest[1]
 
@@ -558,6 +565,6 @@ SHAPED = {
 
 
 def function_of(name):
-    """The function of arrays that a row of `ELEMENTWISE` is about."""
+    """The function of arrays for a row of `ELEMENTWISE`."""
     given = ELEMENTWISE[name].function
     return getattr(kg, name) if given is None else given

@@ -1,4 +1,4 @@
-"""Shapes, reductions, joins and matrices against NumPy, on arrays whose values are unknown."""
+"""Shapes, reductions, joins and matrices of unknown arrays against NumPy."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def same(found, expected, rtol=1e-10):
 
 
 def all_same(x, cases):
-    """Like `same(apply(f, x), expected)` for each (f, expected), by one program."""
+    """Compare f(x) with its expected value for each case, in one program."""
     a = unknown(x)
     found = kg.compile([a], [f(a) for f, _ in cases])(x)
     for i, (got, (_, expected)) in enumerate(zip(found, cases, strict=True)):
@@ -57,7 +57,7 @@ def test_reductions(shape, dtype, data):
     keepdims = data.draw(st.booleans())
     name = data.draw(st.sampled_from(REDUCTIONS))
     if name == "median" and (axis == () or dtype == "bool"):
-        return  # NumPy's own median fails there
+        return  # NumPy's median fails there
     f = getattr(np, name)
     expected = f(x, axis=axis, keepdims=keepdims)
     same(apply(lambda a: f(a, axis=axis, keepdims=keepdims), x), expected)
@@ -115,7 +115,7 @@ def test_moments_extremes_and_ddof():
     all_same(x, cases)
 
 
-# Of an axis, and what is written in other functions: each function itself is in test_functions.py.
+# Axes, and functions computed by other functions; test_functions.py tests each function itself.
 ALONG = [
     lambda x: x.var(axis=1, ddof=1),
     lambda x: kg.logsumexp(x, 1),
@@ -403,7 +403,7 @@ def test_every_entry_of_the_protocol_runs():
     a = positive(3)
     x = unknown(a)
     compared = []
-    others = (Path(__file__).parent / "numpy").glob("*.py")  # which have cases of their own
+    others = (Path(__file__).parent / "numpy").glob("*.py")  # these have separate cases
     tested = "".join(path.read_text(encoding="utf-8") for path in others)
     for f in (f for f in _FUNCTIONS if f".{f.__name__}(" not in tested):
         extra = {**one, **more}.get(f.__name__, ())

@@ -1,4 +1,4 @@
-"""Lines of notebooks are told by the number of the cell."""
+"""Messages name lines of notebooks by the number of the cell."""
 
 import sys
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ CELL = "/tmp/ipykernel_7/1234.py"
 
 
 def in_notebook(monkeypatch, cells):
-    """As if IPython ran, which knows the numbers of some files."""
+    """Imitate IPython, which knows the cell numbers of some files."""
     named = SimpleNamespace(format_code_name=lambda f: ("Cell", cells[f]) if f in cells else None)
     session = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=named))
     monkeypatch.setitem(sys.modules, "IPython", session)

@@ -107,7 +107,7 @@ def test_checks_wait_for_a_function_with_their_inputs():
     f, g = kg.compile(x, x + 1), kg.compile(y, y + 1)
     assert failure(f, -1.0).startswith("x")
     assert failure(g, -1.0).startswith("y")
-    h = kg.compile([x, y], x + y)  # both have been carried out by others
+    h = kg.compile([x, y], x + y)  # other functions have run both checks
     assert h(-1.0, -1.0) == -2.0
 
 
@@ -145,7 +145,7 @@ def test_a_check_in_one_branch_of_a_switch():
 
 def test_every_trip_is_checked_and_a_failure_ends_the_loop():
     x = placeholder()
-    # Without its check this loop would go on for ever.
+    # Without its check this loop would never end.
     (y,) = kg.while_loop(lambda v: v != 0, lambda v: checked(v - 1, v > 0, "negative"), [x])
     f = kg.compile(x, y)
     assert f(4.0) == 0.0
@@ -206,7 +206,7 @@ def test_rows_of_a_batch_that_have_left_a_loop_do_not_check():
     x = placeholder(shape=(2,))
 
     def row(v):
-        # A trip more than wanted would take v to 8 or beyond.
+        # One additional trip would make v at least 8.
         return kg.while_loop(lambda v: v < 4, lambda v: checked(v * 2, v < 4, "late"), [v])[0]
 
     f = kg.compile(x, kg.vmap(row)(x))
@@ -214,7 +214,7 @@ def test_rows_of_a_batch_that_have_left_a_loop_do_not_check():
 
 
 def nested(x, limit):
-    """Rounds of halving with a check deep inside; gives the number of halvings."""
+    """Nested loops with a check inside; returns the number of halvings."""
 
     def halve(v, n):
         kg.check(n < limit, "too many")
@@ -316,7 +316,7 @@ def test_a_loop_that_needs_more_room_is_checked_once_more():
 
     y = kg.while_loop(lambda v, n: v < 100, body, [x, 0])[0]
     f = kg.compile(x, kg.gradients(y, x))
-    n = int(np.ceil(np.log(100) / np.log(1.03)))  # more than there is room for at first
+    n = int(np.ceil(np.log(100) / np.log(1.03)))  # more trips than the first capacity
     np.testing.assert_allclose(f(1.03), n * 1.03 ** (n - 1), rtol=1e-10)
     failure(f, 1.01)
 
@@ -388,7 +388,9 @@ def test_debug_checks():
     assert kg.debug(y, {x: 2.0}).values[0] == 128.0
     assert failure(lambda: kg.debug([y, kg.gradients(y, x)], {x: 3.0})).startswith("three")
     assert failure(lambda: kg.debug(y, {x: 60.0})).startswith("pending")
-    assert failure(kg.compile(x, y), 60.0).startswith("pending")  # debugging used nothing up
+    assert failure(kg.compile(x, y), 60.0).startswith(
+        "pending"
+    )  # debugging did not use up the check
 
 
 def checked_model():
@@ -396,7 +398,7 @@ def checked_model():
     y = kg.data([0.5, 1.0])
 
     def body(v, i):
-        kg.check(v < 0, "of no matter to a sampler")
+        kg.check(v < 0, "irrelevant to a sampler")
         return v * 0.5, i + 1
 
     (mean, _) = kg.while_loop(lambda v, i: i < 3, body, [mu, 0])
@@ -411,7 +413,7 @@ def test_models_do_not_check():
     np.testing.assert_allclose(model.gradient([2.0]), [-2 + 0.125 * (0.25 + 0.75)], rtol=1e-12)
     model.debug([2.0])
     unknown = kg.Array(model.component.unknowns[0])
-    assert failure(kg.compile(unknown, mean), 1.0).startswith("of no matter")
+    assert failure(kg.compile(unknown, mean), 1.0).startswith("irrelevant")
 
 
 def test_models_with_checks_have_a_fingerprint():

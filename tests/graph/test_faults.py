@@ -1,4 +1,4 @@
-"""An index that is computed and falls outside of its axis: never a plausible number."""
+"""Computed indices outside their axes raise errors, and never give numbers."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_every_operation_that_takes_indices():
 
 
 def test_several_labels_are_looked_at_one_by_one():
-    """-1 and 3 of 2 by 3 groups would be taken for group 0 when put together."""
+    """The labels -1 and 3 would combine to group 0."""
     i = kg.placeholder((2,), dtype=int, name="i")
     f = kg.compile([i], kg.segment_sum(np.ones(2), (i, i + 1), (2, 3)))
     assert f([0, 1]).tolist() == [[0, 1, 0], [0, 0, 1]]
@@ -95,7 +95,7 @@ def test_loops_name_the_line_and_the_index():
 
 
 def test_loops_end_at_a_fault():
-    """Without that the NaN that is read would keep this one going for ever."""
+    """A loop that would read NaN and never end without the fault."""
     u, i = placeholders()
     (last,) = kg.while_loop(lambda j: np.logical_not(u[j] > 4), lambda j: (j + 1,), (i,))
     f = kg.compile([u, i], last)
@@ -117,7 +117,10 @@ def test_branches_and_batches_look_only_where_they_are_taken():
 
 
 def test_derivatives_of_loops_look_too():
-    """Value, gradient and Hessian of u0 u1 ... u(n-1), without a bound on n, in a batch."""
+    """Test value, gradient and Hessian of a product in a batch.
+
+    The product is u0 u1 ... u(n-1), and the number of trips n has no bound.
+    """
     u, n = kg.placeholder((2, 3), name="u"), kg.placeholder(dtype=int, name="n")
 
     def product(u):
@@ -161,7 +164,7 @@ def test_density_of_a_model_is_nan():
     inside = np.array([1.5, 0.1, 0.2, 0.3])
     assert np.isfinite(model.log_prob(inside))
     assert np.isfinite(model.gradient(inside)).all()
-    for z_at in (2.5, 3.5):  # outside of the array written to; of both
+    for z_at in (2.5, 3.5):  # outside the written array; outside both arrays
         inside[0] = z_at
         assert np.isnan(model.log_prob(inside))
         assert np.isnan(model.gradient(inside)).all()

@@ -1,4 +1,4 @@
-"""Processes by fork and by spawn, tried in scripts of their own with a time limit."""
+"""Processes made by fork and spawn, in scripts with a time limit."""
 
 import os
 import subprocess

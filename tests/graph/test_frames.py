@@ -1,4 +1,4 @@
-"""Reading the variables of users' frames, also of those that CPython reads wrongly."""
+"""Reading the variables of users' frames, also where CPython fails."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ PROGRAMS = [
 
 
 def test_a_comprehension_over_a_variable_of_a_closure_does_not_end_the_process():
-    """In a process of its own."""
+    """Run the code in a separate process."""
     functions = "\n".join(f"def f{i}(a, n): {text}" for i, text in enumerate(PROGRAMS))
     calls = "\n".join(f"print(type(f{i}(a, n)))" for i in range(len(PROGRAMS)))
     text = "import kinetograph as kg\na, n = kg.placeholder(), kg.placeholder((), int)\n"
@@ -48,7 +48,7 @@ def test_a_comprehension_over_a_variable_of_a_closure_does_not_end_the_process()
 
 
 def test_arrays_are_named_there():
-    """By what can be read."""
+    """Arrays are named by the variables that can be read."""
     rate, count = kg.placeholder(), kg.placeholder((), int)
     f = lambda: rate
     texts = [str(kg.exp(rate) * count) for rate in [f()]]

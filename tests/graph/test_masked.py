@@ -1,4 +1,4 @@
-"""Masked elements are refused wherever an array comes in."""
+"""Masked elements are refused wherever an array is accepted."""
 
 import numpy as np
 import pandas as pd

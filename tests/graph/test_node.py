@@ -1,4 +1,4 @@
-"""What building costs, and that nodes go when nobody needs them."""
+"""The cost of building a graph, and the freeing of unused nodes."""
 
 import gc
 import tracemalloc
@@ -71,7 +71,7 @@ def test_long_chains_and_wide_fans():
     top = weakref.ref(y.node.parents[0])
     del order, place, y
     gc.collect()
-    assert top() is None  # and no stack overflowed
+    assert top() is None  # without a stack overflow
     fan = [x + 1.0 for _ in range(SOME)]
     total = kg.stack(fan).sum()
     assert len(ancestors([total.node])) == 2 * SOME + 3

@@ -15,7 +15,7 @@ def placeholder(name="x", shape=(), dtype=float):
 
 @pytest.fixture
 def lines(capsys):
-    """The lines that a call prints; what has been printed before is dropped."""
+    """The lines that a call prints, without earlier output."""
 
     def printed(f, *values):
         capsys.readouterr()
@@ -30,7 +30,7 @@ def shown(value, *texts):
     return value
 
 
-# What is printed.
+# The text that is printed.
 def test_nothing_is_printed_while_the_graph_is_built(capsys, lines):
     x = placeholder()
     kg.print("x is", x)
@@ -85,7 +85,7 @@ def test_outside_of_a_graph_lines_without_arrays_are_printed_at_once(lines):
     assert lines(kg.print) == [""]
 
 
-# When.
+# The time when it is printed.
 def test_lines_come_in_the_order_of_the_program(lines):
     x = placeholder()
     kg.print("first", x)
@@ -139,7 +139,7 @@ def test_row_by_row_in_a_batch_and_only_where_a_row_is(lines):
 
 
 def nested(x):
-    """Random nesting in one program: a line for each thing that happens."""
+    """Random nesting in one program, with a line for each event."""
 
     def outer(v, n):
         kg.print("outer", v)

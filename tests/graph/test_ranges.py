@@ -1,4 +1,4 @@
-"""Evenly spaced numbers with bounds that are known, or arrays."""
+"""Evenly spaced numbers whose bounds are known numbers or arrays."""
 
 import itertools
 import pickle
@@ -22,7 +22,7 @@ INTEGERS = [*itertools.product((-7, -1, 0, 2, 8), (-9, 0, 1, 8), (-3, -1, 1, 2, 
 FLOATS = [(0.0, 1.0, 0.25), (1, -1, -0.5), (0.5, 3, 1), (2.0, 1.0, 0.1), (0, 1.0, 0.3)]
 
 
-# Bounds that are known.
+# Known bounds.
 def test_known_bounds_are_those_of_python():
     for bounds in INTEGERS:
         assert kg.range(*bounds).shape == (len(range(*bounds)),)
@@ -134,7 +134,7 @@ def test_derivatives_by_the_bounds():
     np.testing.assert_allclose(f(1.0, 0.5), [5.0, 15.0])
 
 
-# What is refused.
+# Errors.
 def test_a_step_of_zero():
     with pytest.raises(ValueError, match=r"range: step is zero \(test_ranges.py:"):
         kg.range(0, 5, 0)

@@ -1,4 +1,4 @@
-"""Attributes that a program assigns and that nothing would read."""
+"""Assignments to attributes that nothing would read are refused."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""How arrays print."""
+"""The text that arrays print."""
 
 import numpy as np
 import pytest

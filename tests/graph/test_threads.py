@@ -1,4 +1,4 @@
-"""Compiled and staged functions called from many threads at once, copied, and sent elsewhere."""
+"""Compiled and staged functions in many threads, copied and pickled."""
 
 import copy
 import pickle

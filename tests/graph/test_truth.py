@@ -1,4 +1,4 @@
-"""Where Python asks for the truth, the number or the elements of an array."""
+"""Uses of an array as a Python truth value, number or iterable."""
 
 import numpy as np
 import pytest

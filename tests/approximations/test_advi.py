@@ -147,5 +147,7 @@ def test_densities_that_are_not_finite():
     x = kg.variable(shape=200, name="x")
     # Finite near 0 alone: no path leads there with its spread, and all draws fall beside it.
     edge = kg.model(x, factors=[kg.sum(kg.log(1e-3 - kg.abs(x)))])
-    with pytest.raises(kg.ModelError, match=r"advi: log density or gradient are not finite at dr"):
+    with pytest.raises(
+        kg.ModelError, match=r"advi: the log density or gradient is not finite at dr"
+    ):
         kg.advi(edge, initial=np.full(200, 1e-5), seed=1)

@@ -36,7 +36,9 @@ def test_where_weights_mean_nothing_draws_are_the_approximation_s():
     x = kg.variable(shape=10, name="x")
     model = kg.model(x, factors=[-0.55 * kg.sum(kg.log1p(x**2))])
     law = LowRankNormal.of_rows(np.zeros(10), 0.1 * np.eye(10))
-    with pytest.warns(kg.ApproximationWarning, match=r"fit: the Pareto k .* unweighted draws .* Go\.$"):
+    with pytest.warns(
+        kg.ApproximationWarning, match=r"fit: the Pareto k .* unweighted draws .* Go\.$"
+    ):
         found = judged(model, law)
     assert found.attributes["resampled"] == 0
     assert found.attributes["pareto_k"] >= 1
@@ -48,7 +50,11 @@ def test_where_weights_mean_nothing_draws_are_the_approximation_s():
 @pytest.mark.parametrize(
     ("limit", "value", "text"),
     [
-        ("EFFICIENT", 0.99, r"of \d+ weighted draws \d+ are effective, fewer than 99%\. Do not"),
+        (
+            "EFFICIENT",
+            0.99,
+            r"of \d+ weighted draws only \d+ are effective, fewer than 99%\. Do not",
+        ),
         ("MEAN_ERROR", 1e-4, r"the mean of mu has a standard error of 0\.0\d+ standard dev"),
         (
             "SD_ERROR",
@@ -66,21 +72,33 @@ def test_each_limit_is_warned_of(monkeypatch, limit, value, text):
 
 
 def test_the_errors_of_mean_and_deviation():
-    """Of equal weights they are 1 / sqrt(n) and, of normal draws, sqrt(1 / (2 n))."""
+    """Equal weights of normal draws: 1 / sqrt(n) and sqrt(1 / (2 n))."""
     model, mean, deviation, _ = evidence()
     objective = Objective(model, True)
     law = LowRankNormal.of_rows(np.array([mean]), np.array([[deviation]]))
     pool = judgement.Pool(objective, 1)
     pool.add([(law, 4000, 0)])
-    weights = pool.weights
-    for limit, error in (("MEAN_ERROR", 1 / np.sqrt(4000)), ("SD_ERROR", 1 / np.sqrt(8000))):
-        with pytest.MonkeyPatch.context() as patch:
-            for other in ("MEAN_ERROR", "SD_ERROR"):
-                patch.setattr(judgement, other, 1.0)
-            patch.setattr(judgement, limit, 1.1 * error)
-            assert judgement._uncertain(objective, pool, weights) == []
-            patch.setattr(judgement, limit, 0.9 * error)
-            assert len(judgement._uncertain(objective, pool, weights)) == 1
+    of_mean, of_sd = judgement._target_errors(objective, pool, pool.weights)
+    assert (of_mean.name, of_sd.name) == ("mu", "mu")
+    assert abs(of_mean.error * np.sqrt(4000) - 1) < 0.1
+    assert abs(of_sd.error * np.sqrt(8000) - 1) < 0.1
+    assert of_mean.exceeds(0.9 * of_mean.error / of_mean.limit)
+    assert not of_mean.exceeds(1.1 * of_mean.error / of_mean.limit)
+
+
+def test_the_pool_is_doubled_until_errors_are_well_below_their_limits(monkeypatch):
+    model, mean, deviation, _ = evidence()
+    law = LowRankNormal.of_rows(np.array([mean]), np.array([[deviation]]))
+    first = judged(model, law).attributes["pool"]
+    error = judged(model, law).pool
+    (of_mean, _) = judgement._target_errors(Objective(model, True), error, error.weights)
+    for factor, doublings in ((1.1, 0), (0.9, 1), (0.6, 2), (1e-3, judgement.DOUBLINGS)):
+        monkeypatch.setattr(
+            judgement, "MEAN_ERROR", factor * of_mean.error / judgement.WELL_BELOW
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kg.ApproximationWarning)
+            assert judged(model, law).attributes["pool"] == first * 2**doublings
 
 
 def test_picked_by_their_chances_in_random_order():

@@ -166,7 +166,7 @@ def test_draws_are_those_that_would_be_seen():
 def test_an_unknown_is_not_censored():
     x = kg.normal(0, 1, censoring=(0, 1), name="x")
     kg.observe([1.0], kg.normal(x, 1))
-    with pytest.raises(kg.ModelError, match=r"x.* is censored, which data are"):
+    with pytest.raises(kg.ModelError, match=r"x.* is an unknown with censoring="):
         kg.model(x)
 
 

@@ -305,7 +305,11 @@ def test_a_distribution_is_used_once():
             "variable: lower must be a number, or an array of numbers, got 'a' (test_errors",
         ),
         (lambda: kg.variable(upper=np.nan), ValueError, "variable: upper is NaN"),
-        (lambda: kg.variable(lower=np.inf), ValueError, "lower is inf, which leaves no numbers"),
+        (
+            lambda: kg.variable(lower=np.inf),
+            ValueError,
+            "lower is inf, so that no value is allowed",
+        ),
         (
             lambda: kg.variable(lower=[0, 1], upper=[2, 3, 4]),
             kg.ShapeError,
@@ -330,7 +334,7 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.cholesky_variable(1),
             kg.ShapeError,
-            "dim, the rows of the matrix, must be a whole number above 1, got 1",
+            "dim, the number of rows of the matrix, must be a whole number above 1, got 1",
         ),
         (lambda: kg.covariance_variable(1), kg.ShapeError, "covariance_variable: dim, the rows"),
         (lambda: kg.correlation_variable(0), kg.ShapeError, "correlation_variable: dim, the rows"),

@@ -69,7 +69,7 @@ def test_bad_input():
     with pytest.raises(TypeError, match=r"that of gamma\(2, 1, truncation=.*no closed form.*draws"):
         kg.variance(kg.gamma(2, 1, truncation=(1, None)))
     own = kg.distribution(lambda x, scale: -x / scale, name="mine")
-    with pytest.raises(TypeError, match=r"expectation: that of mine\(2\) is not known"):
+    with pytest.raises(TypeError, match=r"expectation: the expectation of mine\(2\) is not known"):
         kg.expectation(own(2.0))
     with pytest.raises(TypeError, match="is not known"):
         kg.expectation(kg.normal(0, 1, censoring=(0, None)))

@@ -148,13 +148,17 @@ def test_errors(change):
     model = kg.model(scale, m)
     name = change.__name__
     cases = [
-        ({"tau": 1.0}, kg.ModelError, f"{name}: 'tau' is no unknown of this model; its unknowns"),
+        (
+            {"tau": 1.0},
+            kg.ModelError,
+            f"{name}: 'tau' is not an unknown of this model; its unknowns",
+        ),
         ({"scale": 1.0}, kg.ShapeError, rf"{name}: scale: expected shape \(3,\), got \(\)"),
         ({"scale": [1.0, -1, 1]}, ValueError, f"{name}: scale: must be positive"),
         ({"m": "a"}, TypeError, f"{name}: m: expected a number"),
-        ({"m": 1.0, "scale": np.ones(3)}, kg.ModelError, "no unknown is left of scale, m"),
+        ({"m": 1.0, "scale": np.ones(3)}, kg.ModelError, "nothing is left to sample: scale, m"),
         ({}, TypeError, "no values are given"),
-        ({kg.data(1.0, "d"): 2.0}, kg.ModelError, "d is no unknown"),
+        ({kg.data(1.0, "d"): 2.0}, kg.ModelError, "d is not an unknown"),
     ]
     for values, error, text in cases:
         with pytest.raises(error, match=text):

@@ -73,12 +73,16 @@ def likelihood(p, x, y):
         ((log_density, {}), kg.ModelError, "holds no arrays"),
         ((log_density, {"a": ["x"]}), TypeError, "a_0 must be real numbers"),
         ((3, LIKE), TypeError, "log_density must be a JAX function, got 3"),
-        ((log_density, LIKE, likelihood), kg.ModelError, "are given together"),
-        ((log_density, LIKE, None, np.zeros(2)), kg.ModelError, "are given together"),
+        ((log_density, LIKE, likelihood), kg.ModelError, "give both log_likelihood= and rows="),
+        (
+            (log_density, LIKE, None, np.zeros(2)),
+            kg.ModelError,
+            "give both log_likelihood= and rows=",
+        ),
         (
             (log_density, LIKE, likelihood, (np.zeros(4), np.zeros(3))),
             kg.ModelError,
-            r"as many rows are expected, got \(4,\), \(3,\)",
+            r"arrays need the same number of rows, got \(4,\), \(3,\)",
         ),
         (
             (log_density, LIKE, lambda p, x: x, np.zeros((4, 2))),

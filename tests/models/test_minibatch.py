@@ -81,8 +81,8 @@ def test_everything_else_sees_all_rows():
     assert noisy.data == model.data
     assert {model.name(n) for n in noisy.batch.rows if not n.literal} == {"x", "y", "c", "g"}
     assert len(noisy.batch.terms) == 3
-    assert "seen by 2 of 6 rows" in repr(noisy)
-    assert "seen by" not in repr(model)
+    assert "in batches of 2 of 6 rows" in repr(noisy)
+    assert "in batches" not in repr(model)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
@@ -107,7 +107,7 @@ def line(mean, y=Y):
         (
             lambda: line(lambda w: w * kg.sum(kg.data(X).reshape(12).reshape(6, 2), axis=1)),
             None,
-            r"reshape.*cannot be computed where only 2 of 6 rows are there",
+            r"reshape.*cannot be computed with 2 of 6 rows",
         ),
         # An array that has rows, and is not among them.
         (lambda: line(lambda w: w * kg.data(X[:, 0], "x")), ["y"], "cannot be computed"),
@@ -131,10 +131,10 @@ def test_unknowns_take_part_in_every_step():
     y = kg.data(Y, "y")
     z = kg.normal(0.0, 1.0, shape=ROWS, name="z")
     kg.observe(y, kg.normal(z, 1.0))
-    with pytest.raises(kg.ModelError, match="cannot be computed where only 2 of 6 rows"):
+    with pytest.raises(kg.ModelError, match="cannot be computed with 2 of 6 rows"):
         kg.minibatch(kg.model(z), 2)
     u = kg.normal(y, 1.0, name="u")
-    with pytest.raises(kg.ModelError, match=r"the prior of u.* takes part in every step"):
+    with pytest.raises(kg.ModelError, match=r"the prior of u.* enters every step in full"):
         kg.minibatch(kg.model(u), 2, rows=["y"])
 
 
@@ -152,16 +152,22 @@ def test_which_rows_there_are():
     kg.observe(y, kg.normal(w * one, 1.0))
     kg.observe(other, kg.normal(w, 1.0))
     model = kg.model(w)
-    with pytest.raises(kg.ModelError, match=r"there are data of 3, 6 rows \(.*\); say by rows="):
+    with pytest.raises(
+        kg.ModelError,
+        match=r"there are data of 3, 6 rows \(.*\); list the data that have rows, as rows=",
+    ):
         kg.minibatch(model, 2)
     assert kg.minibatch(model, 2, rows=other).batch.count == 3
     assert kg.minibatch(model, 2, rows="y").batch.count == 6
     for rows, expected in (
-        (["z"], "'z' is no data array of the model; it has: .*y"),
-        ([w], "w is no data array"),
-        ([Y], r"rows: a NumPy array of shape \(6,\) is no data array .*; make it one by kg.data"),
+        (["z"], "'z' is not a data array of the model; it has: .*y"),
+        ([w], "w is not a data array"),
+        (
+            [Y],
+            r"rows: a NumPy array of shape \(6,\) is not a data array .*; make it data with",
+        ),
         ([one], "one is one number"),
-        ([y, other], r"one number of rows are expected, got y \(6,\), other \(3,\)"),
+        ([y, other], r"need the same number of rows, got y \(6,\), other \(3,\)"),
         ([], "got nothing"),
     ):
         with pytest.raises(kg.ModelError, match=expected):

@@ -299,8 +299,18 @@ def test_observed_once_more_by_code_that_is_run_again():
 @pytest.mark.parametrize(
     ("value", "make", "error", "text"),
     [
-        ([1.0, NAN], lambda: kg.normal(0, 1, censoring=(None, 2)), kg.ModelError, "up to a bound"),
-        ([[0.5, NAN]], lambda: kg.dirichlet([1.0, 1]), kg.ModelError, "of which a part is miss"),
+        (
+            [1.0, NAN],
+            lambda: kg.normal(0, 1, censoring=(None, 2)),
+            kg.ModelError,
+            "cannot have; leave the missing",
+        ),
+        (
+            [[0.5, NAN]],
+            lambda: kg.dirichlet([1.0, 1]),
+            kg.ModelError,
+            "values that are partly missing",
+        ),
         (
             [[NAN, 2], [-1, 1]],
             lambda: kg.gamma(2, 1),

@@ -185,7 +185,7 @@ def n():
         (
             parts(n, lambda: kg.multivariate_normal(np.zeros(2), np.eye(2))),
             kg.ModelError,
-            "of numbers and of vectors",
+            "have values of different kinds",
         ),
         (
             lambda: kg.mixture(n(), n(), weights=[0.2, 0.3, 0.5]),
@@ -200,7 +200,7 @@ def n():
             kg.ModelError,
             "different supports",
         ),
-        (lambda: kg.responsibilities(n(), 1.0), TypeError, "is no mixture"),
+        (lambda: kg.responsibilities(n(), 1.0), TypeError, "is not a mixture"),
         (lambda: kg.joint(n()), kg.ModelError, "two or more"),
         (lambda: kg.joint(n(), kg.poisson(2.0)), kg.ModelError, "a discrete and a"),
         (

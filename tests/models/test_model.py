@@ -147,7 +147,7 @@ def test_one_name_for_two_arrays_is_an_error():
     with pytest.raises(
         kg.ModelError,
         match=r"two arrays are named 'x': a \(written at test_model.py:\d+\) and b "
-        r"\(written at test_model.py:\d+\); give one of them another name by name=",
+        r"\(written at test_model.py:\d+\); give one of them another name with name=",
     ):
         kg.model(a, b)
 
@@ -281,7 +281,7 @@ def test_values_by_name_are_a_point():
 def test_what_is_no_point():
     s = kg.half_normal(1)
     model = kg.model(s)
-    text = r"has 1 number \(s 1\), or values are given by name in a dictionary; got 'one'"
+    text = r"has 1 number \(s 1\); give it as an array, .* dictionary of values by name; got 'one'"
     for function in (model.log_prob, model.gradient, model.transform, model.debug):
         with pytest.raises(TypeError, match=text):
             function("one")

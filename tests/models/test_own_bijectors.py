@@ -167,18 +167,33 @@ class Wrong(Sinh):
     ("method", "value", "error", "text"),
     [
         ("log_det", lambda u: -kg.log(kg.cosh(u)), kg.ModelError, "the derivatives of forward "),
-        ("log_det", lambda u: 0.0, kg.ModelError, "log_det gives 0, the derivatives of forward "),
-        ("inverse", lambda x: kg.sinh(x), kg.ModelError, "of which inverse gives"),
+        (
+            "log_det",
+            lambda u: 0.0,
+            kg.ModelError,
+            "log_det returns 0, but the derivatives of forward ",
+        ),
+        ("inverse", lambda x: kg.sinh(x), kg.ModelError, "for which inverse returns"),
         (
             "forward",
             lambda u: kg.log(u - 9),
             kg.ModelError,
-            "both are finite for all real numbers u",
+            "both must be finite for all real numbers u",
         ),
-        ("forward", lambda u: u[:1], kg.ShapeError, "Wrong.forward gives shape (1,), where (2,)"),
-        ("inverse", lambda x: x.sum(), kg.ShapeError, "Wrong.inverse gives shape (), where (2,)"),
-        ("forward", lambda u: None, TypeError, "Wrong.forward gives None; is a return missing?"),
-        ("forward", lambda u: u > 0, TypeError, "Wrong.forward must give real numbers, got bool"),
+        (
+            "forward",
+            lambda u: u[:1],
+            kg.ShapeError,
+            "Wrong.forward returns shape (1,), expected (2,)",
+        ),
+        (
+            "inverse",
+            lambda x: x.sum(),
+            kg.ShapeError,
+            "Wrong.inverse returns shape (), expected (2,)",
+        ),
+        ("forward", lambda u: None, TypeError, "Wrong.forward returns None; is a return missing?"),
+        ("forward", lambda u: u > 0, TypeError, "Wrong.forward must return real numbers, got bool"),
     ],
 )
 def test_maps_that_are_wrong(method, value, error, text):

@@ -85,7 +85,7 @@ def test_a_factor_of_a_survival_probability():
 def test_bad_input():
     with pytest.raises(TypeError, match=r"first argument.*is not a distribution"):
         kg.cdf(kg.data([1.0]), 1.0)
-    with pytest.raises(TypeError, match=r"the cdf of dirichlet\(.*is not known"):
+    with pytest.raises(TypeError, match=r"the cdf of dirichlet\(.*is not available"):
         kg.cdf(kg.dirichlet([1.0, 1.0]), 1.0)
     with pytest.raises(ValueError, match="between 0 and 1"):
         kg.quantile(kg.normal(0, 1), 1.5)

@@ -131,7 +131,9 @@ def test_names_that_do_not_tell_which_draws(results):
         kg.calculate(values=tree, draws=5, new=new + a)
     c = kg.normal(0, 1, name="c")
     kg.model(b=c)
-    with pytest.raises(kg.ModelError, match=r"c .*was called b by a model, and so was b .*by another"):
+    with pytest.raises(
+        kg.ModelError, match=r"c .*was called b by a model, and so was b .*by another"
+    ):
         kg.calculate(values=tree, gap=c - b)
     kg.model(a=c)
     with pytest.raises(kg.ModelError, match=r"c .*was called a and b by models"):

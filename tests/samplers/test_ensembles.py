@@ -260,7 +260,7 @@ def test_starts_of_walkers():
         (states[:4], kg.ShapeError, r"of 6 walkers need shape \(6, 3\) or \(1, 6, 3\), got"),
         ({"x": [1.0, 2.0], "s": 1.0}, kg.ShapeError, "values of x need a leading axis of 6"),
         ([{"s": 1.0}] * 5, kg.ModelError, "initial has 5 points for 6 walkers"),
-        ("here", ValueError, "a list of one dictionary a walker"),
+        ("here", ValueError, "a list with one dictionary for each walker"),
     ):
         with pytest.raises(error, match=text):
             chain.move(bad)

@@ -8,6 +8,9 @@ weights w that add up to 1,
 
     error of the mean m = sqrt(sum w^2 (x - m)^2)
     error of the standard deviation s, in units of it = sqrt(sum w^2 ((x - m)^2 / s^2 - 1)^2) / 2.
+
+Before that, the pool is doubled until these errors are well below their limits, three times at
+most. The limits are a third of 10 % and of 15 %.
 """
 
 from collections.abc import Mapping
@@ -23,14 +26,29 @@ from .pareto import ApproximationWarning, trusted
 from .pool import OTHERS, Pool, Weights, fill
 from .results import noise, targets_at
 
-__all__ = ["EFFICIENT", "MEAN_ERROR", "SD_ERROR", "Judged", "judge", "picked"]
+__all__ = ["DOUBLINGS", "EFFICIENT", "MEAN_ERROR", "SD_ERROR", "Judged", "judge", "picked"]
 
 NO_MEAN = 1.0  # from this k on, the mean of the weights is infinite
 EFFICIENT = 0.1  # least effective fraction of the pool
-MEAN_ERROR = 0.04  # greatest error of a mean, in standard deviations
-SD_ERROR = 0.075  # greatest relative error of a standard deviation
+MEAN_ERROR = 0.033  # greatest error of a mean, in standard deviations
+SD_ERROR = 0.05  # greatest relative error of a standard deviation
+WELL_BELOW = 0.7  # of these limits: errors at which the pool is large enough
+DOUBLINGS = 3  # of the pool, at most
 NUMBERS = 2**24  # greatest number of target values that are computed from the pool
 _PICKING = 2**30 + 2**29  # first row of the random numbers for resampling; see `paths`
+
+
+class TargetError(NamedTuple):
+    """The largest standard error of a mean or a standard deviation of a target."""
+
+    statistic: str
+    limit: float
+    error: float = 0.0  # in standard deviations
+    name: str = ""  # of the target
+
+    def exceeds(self, fraction: float) -> bool:
+        """Whether the error is above a fraction of its limit."""
+        return self.error > fraction * self.limit
 
 
 class Judged(NamedTuple):
@@ -59,6 +77,13 @@ def judge(
     """
     parts = [(law, label) for label, law in laws.items()]
     pool, weights = fill(objective, parts, scout_laws, count, seed)
+    errors = _target_errors(objective, pool, weights)
+    for _ in range(DOUBLINGS):
+        if weights.k >= NO_MEAN or not any(error.exceeds(WELL_BELOW) for error in errors):
+            break
+        pool.double()
+        weights = pool.weights
+        errors = _target_errors(objective, pool, weights)
     log_z, error = pool.evidence(list(laws.values()))
     resampled = weights.k < NO_MEAN
     from_approximation = pool.label != OTHERS
@@ -72,7 +97,7 @@ def judge(
     if not resampled:
         each = [law.log_density(free) for law in laws.values()]
         log_q = np.logaddexp.reduce(each, 0) - np.log(len(each))
-    doubt = _doubt(objective, pool, weights, error)
+    doubt = _doubt(pool, weights, errors, error)
     if doubt:
         warn_user(f"{doing}: {doubt} {advice}.", ApproximationWarning)
     attributes = {
@@ -90,7 +115,7 @@ def judge(
     return Judged(free, statistics, pool.label[indices], attributes, pool)
 
 
-def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> str:
+def _doubt(pool: Pool, weights: Weights, errors: list[TargetError], error: float) -> str:
     """The reason why draws and evidence are unreliable, or an empty string."""
     size = len(pool.free)
     limit = trusted(size)
@@ -111,7 +136,12 @@ def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> 
             f"of {size} weighted draws only {1 / np.square(weights.weight).sum():.0f} are "
             f"effective, fewer than {EFFICIENT:.0%}"
         )
-    reasons += _uncertain(objective, pool, weights)
+    reasons += [
+        f"the {each.statistic} of {each.name} has a standard error of {each.error:.2g} standard "
+        f"deviations, more than {each.limit}"
+        for each in errors
+        if each.exceeds(1)
+    ]
     if not reasons:
         return ""
     return (
@@ -120,13 +150,13 @@ def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> 
     )
 
 
-def _uncertain(objective: Objective, pool: Pool, weights: Weights) -> list[str]:
-    """The targets with the most uncertain mean or standard deviation, as text."""
+def _target_errors(objective: Objective, pool: Pool, weights: Weights) -> list[TargetError]:
+    """The largest errors of a mean and of a standard deviation of all targets."""
     good = np.flatnonzero(weights.weight > 0)
     numbers = sum(node.size for node in objective.model.targets)
     good = good[:: max(1, good.size * numbers // NUMBERS)]
     weight = weights.weight[good] / weights.weight[good].sum()
-    worst = [("mean", MEAN_ERROR, 0.0, ""), ("standard deviation", SD_ERROR, 0.0, "")]
+    worst = [TargetError("mean", MEAN_ERROR), TargetError("standard deviation", SD_ERROR)]
     values = targets_at(objective, pool.free[good])
     for name, value in zip(objective.model.target_names, values, strict=True):
         flat = value.reshape(len(good), -1).astype(float)
@@ -138,15 +168,10 @@ def _uncertain(objective: Objective, pool: Pool, weights: Weights) -> list[str]:
                 0.5 * np.sqrt(weight**2 @ np.square(square / variance - 1)),
             )
         for i, each in enumerate(errors):
-            statistic, limit, most, _ = worst[i]
-            if np.nanmax(each, initial=0.0) > most:
-                worst[i] = statistic, limit, float(np.nanmax(each)), name
-    return [
-        f"the {statistic} of {name} has a standard error of {most:.2g} standard deviations, more "
-        f"than {limit}"
-        for statistic, limit, most, name in worst
-        if most > limit
-    ]
+            largest = float(np.nanmax(each, initial=0.0))
+            if largest > worst[i].error:
+                worst[i] = worst[i]._replace(error=largest, name=name)
+    return worst
 
 
 def picked(chances: np.ndarray, key: np.ndarray, count: int, size: int) -> np.ndarray:

@@ -109,6 +109,10 @@ class Pool:
         densities = log_densities(self.objective.model, free)
         self.log_density = np.concatenate([self.log_density, densities])
 
+    def double(self) -> None:
+        """Add as many further draws of each distribution."""
+        self.add([(part.law, part.count, part.label) for part in self._parts])
+
     def drawn_again(self) -> "Pool":
         """A pool of new draws from the same distributions."""
         pool = Pool(self.objective, self.seed)

@@ -1,8 +1,8 @@
-"""From free numbers to constrained values: one bijector for each support.
+"""Bijectors from free numbers to constrained values, one for each support.
 
-A bijector maps a vector of free real numbers to a value inside its support and gives the logarithm
-of the Jacobian determinant of that map. Where several expressions share an exponential both come
-from one call.
+A bijector maps a vector of free real numbers to a value inside its support, and gives the logarithm
+of the Jacobian determinant of that map. If several expressions share an exponential, one call
+computes them together.
 
 Sources: Stan Reference Manual, chapter Constraint Transforms; D. Lewandowski, D. Kurowicka, H. Joe
 (2009) for correlation matrices by canonical partial correlations.
@@ -27,7 +27,10 @@ Lookup = Callable[[Any], Any]
 
 
 class Image(NamedTuple):
-    """What free numbers are mapped to: `forms` are other forms of the value, by kind."""
+    """The image of free numbers under a bijector.
+
+    `forms` are other forms of the value, by kind, such as its logarithm.
+    """
 
     value: Any
     log_jacobian: Any
@@ -35,7 +38,10 @@ class Image(NamedTuple):
 
 
 class Bijector:
-    """The base: `shape` is the constrained value's, `free_shape` that of the free numbers."""
+    """The base class of bijectors.
+
+    `shape` is the shape of the constrained value, `free_shape` the shape of the free numbers.
+    """
 
     def __init__(self, shape: tuple[int, ...], free_shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -43,15 +49,15 @@ class Bijector:
 
     @property
     def free_size(self) -> int:
-        """The number of free numbers."""
+        """The total number of free numbers."""
         return math.prod(self.free_shape)
 
     def forward(self, free: Any, lookup: Lookup) -> Image:
-        """The value and the log Jacobian; `lookup` gives the tensor of a bound."""
+        """The value and log Jacobian; `lookup` gives the tensor of a bound."""
         raise NotImplementedError(type(self).__name__)
 
     def image(self, free: Any, lookup: Lookup, scope: Scope | None) -> Image:
-        """The same in a region that is lowered."""
+        """The same as `forward`, in a region that is lowered with `scope`."""
         return self.forward(free, lookup)
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
@@ -60,7 +66,7 @@ class Bijector:
 
 
 class Own(Bijector):
-    """What a user's `kg.Bijector` has written down."""
+    """The expressions of a user's `kg.Bijector`."""
 
     def __init__(self, shape: tuple[int, ...], support: OwnSupport) -> None:
         super().__init__(shape, support.free.shape)
@@ -70,15 +76,17 @@ class Own(Bijector):
         return self.image(free, lookup, None)
 
     def image(self, free: Any, lookup: Lookup, scope: Scope | None) -> Image:
-        own = self.support
-        image, log_det = self._found(own.free, free, (own.image, own.log_det), lookup, scope)
+        bijection = self.support
+        image, log_det = self._evaluate(
+            bijection.free, free, (bijection.image, bijection.log_det), lookup, scope
+        )
         return Image(image, jnp.sum(log_det), {})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
-        own = self.support
-        return self._found(own.value, value, (own.preimage,), lookup, None)[0]
+        bijection = self.support
+        return self._evaluate(bijection.value, value, (bijection.preimage,), lookup, None)[0]
 
-    def _found(
+    def _evaluate(
         self, given: Node, value: Any, wanted: tuple[Node, ...], lookup: Lookup, scope: Scope | None
     ) -> list[Any]:
         environment: Environment = {node: lookup(node) for node in self.support.outer}
@@ -108,8 +116,8 @@ class Bounded(Bijector):
     def __init__(self, shape: tuple[int, ...], support: sp.Interval) -> None:
         super().__init__(shape, shape)
         lower, upper = self.lower, self.upper = support.lower, support.upper
-        self._form = support.form  # which the free numbers are
-        # A bound that is a node is finite; numbers may be infinite element by element.
+        self._form = support.form  # the form of the value that the free numbers are, if any
+        # A bound that is a node is finite. The elements of a constant bound may be infinite.
         self.has_lower = self._finite(lower)
         self.has_upper = self._finite(upper)
 
@@ -128,7 +136,8 @@ class Bounded(Bijector):
         both, low, high = self._kinds()
         parts: list[tuple[np.ndarray, Any, Any]] = []
         if both.any():
-            # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
+            # Written out, because the derivative at 0 must be one-sided; the derivative of abs is
+            # not.
             size = jnp.where(free >= 0, free, -free)
             e = jnp.exp(-size)
             sigma = jnp.where(free >= 0, 1.0, e) / (1.0 + e)
@@ -136,7 +145,7 @@ class Bounded(Bijector):
             log_jacobian = jnp.log(width) - size - 2.0 * jnp.log1p(e)
             parts.append((both, a + width * sigma, log_jacobian))
         if low.any() or high.any():
-            # An exponential that overflows where it is not used would make a gradient NaN.
+            # An exponential that overflows in an unused element would make the gradient NaN.
             one_sided = low | high
             guarded = free if one_sided.all() else jnp.where(one_sided, free, 0.0)
             e = jnp.exp(guarded)
@@ -160,7 +169,7 @@ class Bounded(Bijector):
         both, low, high = self._kinds()
         result = value
         if both.any():
-            # From both distances, so that neither end loses digits.
+            # Computed from both distances, so that no digits are lost near either bound.
             below, above = jnp.where(both, value - a, 1.0), jnp.where(both, b - value, 1.0)
             result = jnp.where(both, jnp.log(below) - jnp.log(above), result)
         if low.any():
@@ -171,8 +180,9 @@ class Bounded(Bijector):
 
 
 class StickBreaking(Bijector):
-    """Simplex: z_k = sigma(u_k - log(K - k)), x_k = z_k (1 - x_1 - ... - x_{k-1}).
+    """Simplex by stick breaking.
 
+    z_k = sigma(u_k - log(K - k)), x_k = z_k (1 - x_1 - ... - x_{k-1}),
     log J = sum_k log z_k + log(1 - z_k) + log(remainder before k), k = 1 .. K - 1.
     """
 
@@ -189,13 +199,16 @@ class StickBreaking(Bijector):
         return Image(jnp.exp(log_value), jnp.sum(log_z + log_rest + before), {"log": log_value})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
-        # The rest of the stick, summed from its end: no cancellation.
+        # The rest of the stick is summed from its end, which avoids cancellation.
         after = jnp.cumsum(value[..., ::-1], -1)[..., ::-1][..., 1:]
         return jnp.log(value[..., :-1]) - jnp.log(after) + self._offset
 
 
 class Increments(Bijector):
-    """Ordered: x_1 = u_1, x_i = x_{i-1} + exp(u_i); log J = sum of u_i, i >= 2."""
+    """Ordered vector from its increments.
+
+    x_1 = u_1, x_i = x_{i-1} + exp(u_i); log J = sum of u_i, i >= 2.
+    """
 
     def forward(self, free: Any, lookup: Lookup) -> Image:
         steps = jnp.concatenate([free[..., :1], jnp.exp(free[..., 1:])], -1)
@@ -206,7 +219,10 @@ class Increments(Bijector):
 
 
 class PositiveIncrements(Bijector):
-    """Positive and ordered: x_i = x_{i-1} + exp(u_i) with x_0 = 0; log J = sum of u."""
+    """Positive ordered vector from its increments.
+
+    x_i = x_{i-1} + exp(u_i) with x_0 = 0; log J = sum of u.
+    """
 
     def forward(self, free: Any, lookup: Lookup) -> Image:
         return Image(jnp.cumsum(jnp.exp(free), -1), jnp.sum(free), {})
@@ -216,9 +232,12 @@ class PositiveIncrements(Bijector):
 
 
 class Helmert(Bijector):
-    """Sum 0: x_i = w_i + ... + w_(n-1) - (i - 1) w_(i-1), w_k = u_k / sqrt(k (k + 1)); log J = 0.
+    """Vector with sum zero, by a Helmert matrix.
 
-    The columns of the map are of length 1 and orthogonal to each other and to a vector of ones.
+    x_i = w_i + ... + w_(n-1) - (i - 1) w_(i-1), w_k = u_k / sqrt(k (k + 1)); log J = 0.
+
+    The columns of the matrix have length 1, and are orthogonal to each other and to a vector of
+    ones.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -238,13 +257,13 @@ class Helmert(Bijector):
 
 
 class PartialCorrelations(Bijector):
-    """Cholesky factor of a correlation matrix, from canonical partial correlations z = tanh(u).
+    """Cholesky factor of a correlation matrix, from partial correlations z = tanh(u).
 
-    L_ij = z_ij sqrt(rest_ij), rest_ij = 1 - sum_{j' < j} L_ij'**2, L_ii = sqrt(rest_ii);
-    log J = sum_{i > j} log(1 - z_ij**2) + log(rest_ij) / 2.
+        L_ij = z_ij sqrt(rest_ij), rest_ij = 1 - sum_{j' < j} L_ij'**2, L_ii = sqrt(rest_ii);
+        log J = sum_{i > j} log(1 - z_ij**2) + log(rest_ij) / 2.
 
-    rest_ij is the product of 1 - z_ij'**2 = 1 / cosh(u_ij')**2 over j' < j. Written so, nothing
-    cancels where z rounds to 1, and log J is a weighted sum of log cosh(u).
+    rest_ij is the product of 1 - z_ij'**2 = 1 / cosh(u_ij')**2 over j' < j. In this form nothing
+    cancels if z rounds to 1, and log J is a weighted sum of log cosh(u).
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -276,7 +295,7 @@ class PartialCorrelations(Bijector):
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         n = self.shape[-1]
         columns = []
-        # sinh(u_ij) = L_ij / sqrt(rest after j), and that rest is summed from its end.
+        # sinh(u_ij) = L_ij / sqrt(rest after j); the rest is summed from its end.
         rest = jnp.cumsum(value[..., ::-1] ** 2, -1)[..., ::-1]
         for i in range(n):
             for j in range(i):
@@ -285,7 +304,10 @@ class PartialCorrelations(Bijector):
 
 
 class Correlation(PartialCorrelations):
-    """Correlation matrix R = L L'. From L to R: log J = sum_i (n - i) log L_ii, i = 1 .. n."""
+    """Correlation matrix R = L L'.
+
+    The map from L to R has log J = sum_i (n - i) log L_ii, i = 1 .. n.
+    """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__(shape)
@@ -295,7 +317,7 @@ class Correlation(PartialCorrelations):
 
     def forward(self, free: Any, lookup: Lookup) -> Image:
         factor, log_jacobian = self._factor(free)
-        # R has unit diagonal by construction; written so, rounding cannot change it.
+        # The diagonal is exactly 1; without this line rounding would change it.
         product = jnp.einsum("...ij,...kj->...ik", factor, factor)
         value = jnp.where(np.eye(self.shape[-1], dtype=bool), 1.0, product)
         return Image(value, log_jacobian, {"cholesky": factor})
@@ -305,7 +327,10 @@ class Correlation(PartialCorrelations):
 
 
 class Factor(Bijector):
-    """L with L_ij = u_ij below the diagonal and L_ii = exp(u_ii); log J = sum_i u_ii."""
+    """Cholesky factor L of a covariance matrix.
+
+    L_ij = u_ij below the diagonal, L_ii = exp(u_ii); log J = sum_i u_ii.
+    """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         n = shape[-1]
@@ -316,7 +341,7 @@ class Factor(Bijector):
     def _factor(self, free: Any) -> Any:
         n = self.shape[-1]
         on_diagonal = self._rows == self._columns
-        # An exponential that overflows where it is not used would make a gradient NaN.
+        # An exponential that overflows in an unused element would make the gradient NaN.
         elements = jnp.where(on_diagonal, jnp.exp(jnp.where(on_diagonal, free, 0.0)), free)
         places = np.zeros((n, n), int)
         places[self._rows, self._columns] = np.arange(len(self._rows))
@@ -332,9 +357,10 @@ class Factor(Bijector):
 
 
 class Covariance(Factor):
-    """X = L L'; log J = n log 2 + sum_i (n - i + 2) u_ii, i = 1 .. n.
+    """Covariance matrix X = L L'.
 
-    That of the exponentials, and from L to the elements of X on and below the diagonal.
+    log J = n log 2 + sum_i (n - i + 2) u_ii, i = 1 .. n. It is the Jacobian of the exponentials,
+    and of the map from L to the elements of X on and below the diagonal.
     """
 
     def forward(self, free: Any, lookup: Lookup) -> Image:
@@ -375,4 +401,5 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
 
 
 def _increments(support: Any, shape: tuple[int, ...]) -> Bijector:
+    """The bijector of ordered vectors."""
     return (PositiveIncrements if support.positive else Increments)(shape, shape)

@@ -1,4 +1,4 @@
-"""What cannot be a model, and how it is refused."""
+"""Errors for arrays and statements that cannot form a model."""
 
 import inspect
 import os
@@ -41,129 +41,135 @@ __all__ = [
 
 
 def no_model(doing: str, value: Any, which: str = "first") -> TypeError:
-    """What to raise where a model is expected."""
+    """The TypeError for an argument that must be a model."""
     hint = "; make one with kg.model(...)"
     if isinstance(value, Array):
         name = describe(value.node)
-        known = isinstance(value.node, Data)
-        hint = f"; make one with kg.model({'mu, ...' if known else name})"
+        is_data = isinstance(value.node, Data)
+        hint = f"; make one with kg.model({'mu, ...' if is_data else name})"
     elif hasattr(value, "subtree"):
-        hint = "; give the model that the results are of"
+        hint = "; give the model that the results were made with"
     elif which != "first" and isinstance(value, (str, os.PathLike)):
-        hint = "; a path is given by path="
+        hint = "; give a path as path="
     return TypeError(
         f"{doing}: the {which} argument is {in_words(value)}, not a model{place_text()}{hint}"
     )
 
 
 def check_nodes(density: Density) -> None:
-    """Refuse what a log density cannot have."""
+    """Raise ModelError for nodes that a log density cannot contain."""
     for node in everything((*density.nodes, *density.maps)):
         if isinstance(node, (Read, Assigned)):
             raise ModelError(
-                f"model: the density depends on state {node.cell.title}{site_text(node)}; states "
-                "belong to compiled functions: a density must not change from call to call"
+                f"model: the density depends on state {node.cell.title}{site_text(node)}; use "
+                "states in compiled functions only: a density must not change from call to call"
             )
         if isinstance(node, While) and node.grad == "stack" and node.bound is None:
             raise no_accumulator(node)
 
 
 def check_target(array: Any, name: str | None) -> Node:
-    what = f"target {name!r}" if name else "a target"
+    """The node of a target; raises an error for invalid targets."""
+    target_text = f"target {name!r}" if name else "a target"
     if not isinstance(array, Array):
         hint = "; give the array itself, not its name" if isinstance(array, str) else ""
         if isinstance(array, (list, tuple)) and all(isinstance(a, Array) for a in array):
-            hint = "; targets are given one by one, as in kg.model(mu, tau) or kg.model(*targets)"
+            hint = "; give targets one by one, as in kg.model(mu, tau) or kg.model(*targets)"
         if isinstance(array, dict) and all(isinstance(a, Array) for a in array.values()):
-            hint = "; targets with names are given as in kg.model(level=mu) or kg.model(**targets)"
+            hint = "; give named targets as in kg.model(level=mu) or kg.model(**targets)"
         if inspect.isroutine(array):
-            hint = f"; a model function stands alone: kg.model({array.__name__})"
+            hint = f"; a model function is the only argument: kg.model({array.__name__})"
         raise TypeError(
-            f"model: {what} is {in_words(array)}{place_text()}, not a kinetograph array{hint}"
+            f"model: {target_text} is {in_words(array)}{place_text()}, not a kinetograph "
+            f"array{hint}"
         )
     node = array.node
     if isinstance(node, Incomplete):
         raise node.refused()
     if isinstance(node, Data):
         raise ModelError(
-            f"model: {what}, {describe(node)}, is data{place_text()}, which cannot be sampled; "
-            "give the unknowns, and what is computed of them"
+            f"model: {target_text}, {describe(node)}, is data{place_text()}, which cannot be "
+            "sampled; give unknowns, and arrays computed from them"
         )
     if isinstance(node, Variable) and node.observed_by is not None:
         raise ModelError(
-            f"model: {what} is {node.observed_by}, not an unknown{place_text()}, so there is "
-            "nothing to sample"
+            f"model: {target_text} is {node.observed_by}, not an unknown{place_text()}, so there "
+            "is nothing to sample"
         )
     return node
 
 
 def check_component(component: Component, targets: Sequence[Node] = ()) -> None:
-    """Refuse unknowns that cannot be sampled.
+    """Raise ModelError for unknowns that cannot be sampled.
 
     Raises
     ------
     ModelError
-        It names them.
+        With the names of these unknowns.
     """
     for node in component.nodes:
         if node.kind == "placeholder":
             raise ModelError(
                 f"model: {describe(node)}{site_text(node)} is a placeholder; "
-                "use kg.data for values that are known before sampling"
+                "use kg.data for known values"
             )
     if not component.unknowns:
         if component.discrete:
             names = ", ".join(f"{describe(v)}{site_text(v)}" for v in component.discrete)
             raise ModelError(
                 f"model: there is nothing to sample{place_text()}: all unknowns are discrete, and "
-                f"models sum these out: {names}. kg.calculate(..., draws=1000) draws them from "
+                f"models marginalise these: {names}. kg.calculate(..., draws=1000) draws them from "
                 "their distributions"
             )
         names = ", ".join(map(describe, targets)) or "they"
         raise ModelError(
             f"model: none of the arrays in the model are unknown{place_text()}: "
-            f"{names} {'follow' if len(targets) != 1 else 'follows'} from data and numbers alone; "
-            "make unknowns by distributions, as in mu = kg.normal(0, 10), or by kg.variable"
+            f"{names} {'depend' if len(targets) != 1 else 'depends'} on data and numbers alone; "
+            "make unknowns with distributions, as in mu = kg.normal(0, 10), or with kg.variable"
         )
     for v in (*component.unknowns, *component.discrete):
         if v.distribution is not None and isinstance(v.distribution.family, Censored):
             raise ModelError(
-                f"model: {describe(v)}{site_text(v)} is censored, which data are: beyond a bound "
-                "nothing is known of them; an unknown is the number itself; leave out censoring="
+                f"model: {describe(v)}{site_text(v)} is an unknown with censoring=, but only data "
+                "can be censored; leave out censoring="
             )
         if isinstance(v.support, AnyOf):
             raise ModelError(
                 f"model: {describe(v)}{site_text(v)} is a mixture of parts with different supports "
-                f"({v.support.describe()}), which data can follow; as an unknown it has no one map "
-                "from free numbers: let a discrete unknown choose, or truncate all parts alike"
+                f"({v.support.describe()}); data can follow it, but an unknown cannot, because no "
+                "single bijector covers these supports: choose the part with a discrete unknown, "
+                "or give all parts the same truncation"
             )
         if v.observed_by is not None:
             raise ModelError(
-                f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is used as an unknown, "
-                "too; write the distribution again"
+                f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is also used as an "
+                "unknown; write the distribution again for the unknown"
             )
 
 
 def check_densities(component: Component, factors: Sequence[Node]) -> None:
-    """Refuse unknowns of which no density tells anything.
+    """Raise ModelError for unknowns without any density.
 
     Raises
     ------
     ModelError
-        It names them.
+        With the names of these unknowns.
     """
     priors = [v for v in component.unknowns if v.distribution is not None]
     if not priors and not component.likelihoods and not factors:
         raise ModelError(
             "model: none of the arrays in the model are associated with a probability density, "
             f"so a model cannot be defined{place_text()}; give {_listed(component.unknowns)} a "
-            "distribution, or observe data that depend on it by kg.observe"
+            "distribution, or observe data that depend on it with kg.observe"
         )
     _check_flat(component, factors)
 
 
 def _check_flat(component: Component, factors: Sequence[Node]) -> None:
-    """A flat unbounded unknown on which no term depends has no proper posterior."""
+    """Raise ModelError for flat, unbounded unknowns that no term depends on.
+
+    Their posterior is improper.
+    """
     terms = [v.distribution for v in component.unknowns if v.distribution is not None]
     reached: set[Node] = set()
     stack: list[Node] = [*terms, *component.likelihoods, *factors]
@@ -172,25 +178,26 @@ def _check_flat(component: Component, factors: Sequence[Node]) -> None:
         if node not in reached:
             reached.add(node)
             stack.extend(node.parents)
-    found = [v for v in component.unknowns if v.distribution is None and v not in reached]
-    loose = [v for v in found if _is_improper(v)]
-    if loose:
-        one = len(loose) == 1
+    unreached = [v for v in component.unknowns if v.distribution is None and v not in reached]
+    improper = [v for v in unreached if _is_improper(v)]
+    if improper:
+        single = len(improper) == 1
         raise ModelError(
-            f"model: no density depends on {_listed(loose)}, which {'is' if one else 'are'} flat "
-            f"and unbounded, so {'it has' if one else 'they have'} no posterior; give "
-            f"{'it a distribution' if one else 'them distributions'} or leave "
-            f"{'it' if one else 'them'} out of the targets"
+            f"model: no density depends on {_listed(improper)}, which {'is' if single else 'are'} "
+            f"flat and unbounded, so {'it has' if single else 'they have'} no posterior; give "
+            f"{'it a distribution' if single else 'them distributions'} or leave "
+            f"{'it' if single else 'them'} out of the targets"
         )
 
 
 def _listed(unknowns: Sequence[Node]) -> str:
-    """The names of some arrays, and where they were written."""
+    """The names of arrays, and where they were written."""
     texts = [f"{describe(v)}{site_text(v)}" for v in unknowns]
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _is_improper(v: Variable) -> bool:
+    """Whether a flat density on the support of an unknown is improper."""
     support = v.support
     if support is REAL:
         return True
@@ -203,13 +210,13 @@ def _is_improper(v: Variable) -> bool:
 def check_lengths(
     model: "Model", coords: Mapping[str, np.ndarray], used: Collection[str | None]
 ) -> None:
-    """Refuse a dimension of two lengths, and labels of none."""
+    """Raise DimsError if a dimension has two lengths or unused labels."""
     for label in coords:
         if label not in used:
-            known = ", ".join(sorted(d for d in used if d)) or "none"
+            dim_names = ", ".join(sorted(d for d in used if d)) or "none"
             raise DimsError(
-                f"model: coords has labels for {label!r}, which is no dimension of this model; "
-                f"its dimensions are: {known}{place_text()}{meant(label, used)}"
+                f"model: coords has labels for {label!r}, which is not a dimension of this model; "
+                f"its dimensions are: {dim_names}{place_text()}{meant(label, used)}"
             )
     sizes: dict[str, tuple[int, str]] = {
         d: (len(labels), "its labels") for d, labels in coords.items()
@@ -227,11 +234,14 @@ def check_lengths(
 
 
 def check_names(model: "Model") -> None:
-    """Refuse names that results and files cannot have, and targets without elements."""
-    known = [*model.data, *model.fixed]
-    for node in dict.fromkeys([*model.targets, *known, *model.component.unknowns]):
-        what = f"an array{site_text(node)}"
-        check_name(model.name(node), what, "give it another name by name=")
+    """Raise an error for invalid names, and for targets without elements.
+
+    Names must be valid in results and in files.
+    """
+    given_nodes = [*model.data, *model.fixed]
+    for node in dict.fromkeys([*model.targets, *given_nodes, *model.component.unknowns]):
+        subject = f"an array{site_text(node)}"
+        check_name(model.name(node), subject, "give it another name by name=")
     for node in model.targets:
         if not node.size:
             raise ModelError(
@@ -240,7 +250,7 @@ def check_names(model: "Model") -> None:
             )
     if not model.free_size:
         raise ModelError("model: the unknowns have no elements, so there is nothing to sample")
-    constant = [n for n in known if n not in model.observed]
+    constant = [n for n in given_nodes if n not in model.observed]
     groups = {"draws": model.targets, "observed data": model.observed, "other data": constant}
     for group, nodes in groups.items():
         members = [(model.name(n), model._axes[n], n.shape) for n in nodes]

@@ -1,4 +1,4 @@
-"""Node by node: which term of a model is not finite, and which operation is to blame."""
+"""Reports of a model's terms and of operations that are not finite."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,14 +34,14 @@ class TermReport:
     expression: str
     site: str
     value: float
-    bad: int  # how many of its elements are not finite
+    bad: int  # number of elements that are not finite
     size: int
     inputs: list[str]
 
 
 @dataclass
 class Report:
-    """What a model's nodes are worth at a point; prints as a table."""
+    """The terms of a model at a point; prints as a table."""
 
     log_density: float
     terms: list[TermReport]
@@ -72,14 +72,14 @@ class Report:
 
 
 def report(model: "Model", free: np.ndarray) -> Report:
-    """Evaluate the model at a free state, one node after the other, without compiling."""
+    """Evaluate the model at a free state, node by node, without compiling."""
     density = model.density
     scope = Scope(eager=True)
     culprits = Culprits(scope, model.known_as)
     data = data_environment(model.arguments, model.argument_values)
     with x64():
         environment, log_jacobian = density.values(np.asarray(free), data, scope)
-        # In the order of creation, so that values are seen in the order in which they are made.
+        # In the order of creation, so that the first bad value is found first.
         evaluate(sorted(density.nodes, key=lambda node: node.serial), environment, _skip, scope)
         terms, first_bad = [], None
         for term in density.terms:
@@ -101,14 +101,14 @@ def report(model: "Model", free: np.ndarray) -> Report:
 
 
 def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | None:
-    """The operation that made an operand of a term bad; None where all are finite."""
+    """The operation that made an operand of a term bad, or None."""
     return next(
         filter(None, (culprits.of(node, environment[node]) for node in term.plain_needs())), None
     )
 
 
 def _bad_slope(model: "Model", free: np.ndarray, data: Environment) -> str | None:
-    """The operation whose derivative is the first bad one in the backward pass."""
+    """The operation with the first bad derivative in the backward pass."""
     density = model.density
     scope = Scope(eager=True)
     culprits = Culprits(scope, model.known_as)
@@ -139,43 +139,45 @@ def _bad_slope(model: "Model", free: np.ndarray, data: Environment) -> str | Non
 
 
 def _marginal_report(model: "Model", term: MarginalTerm, value: float) -> TermReport:
-    """Of several terms at once, in which discrete unknowns have no value."""
+    """The report of a marginal term, which combines several terms."""
     names = ", ".join(describe(v, model.known_as) for v in term.discrete)
     bad = int(not np.isfinite(value))
     site = str(term.discrete[0].site or "")
-    return TermReport(names, "summed out, with all that depends on it", site, value, bad, 1, [])
+    return TermReport(names, "marginalised, with its dependent terms", site, value, bad, 1, [])
 
 
 def _term_text(model: "Model", node: Node) -> str:
+    """A term as text."""
     if isinstance(node, Distribution):
         assert node.target is not None
         return f"the log density of {model.name(node.target)} ~ {node.expression(model.known_as)}"
     return f"the factor {describe(node, model.known_as)}"
 
 
-def _amiss(parameter: Parameter, value: Any) -> str:
-    """Where a parameter has to lie, if it does not."""
-    known = np.asarray(value)
-    if parameter.event_ndim or not np.isfinite(known).all():
+def _support_text(parameter: Parameter, value: Any) -> str:
+    """The required support, if a parameter lies outside it."""
+    array = np.asarray(value)
+    if parameter.event_ndim or not np.isfinite(array).all():
         return ""
-    inside = np.all(parameter.support.contains(known))
+    inside = np.all(parameter.support.contains(array))
     return "" if inside else f"   <- must be {parameter.support.describe()}"
 
 
 def _skip(node: Node, environment: Environment) -> None:
-    """Distributions have no value."""
+    """Skip distributions, which have no value."""
 
 
 def _term_report(
     model: "Model", node: Node, environment: Any, value: float, elements: np.ndarray
 ) -> TermReport:
+    """The report of a single term."""
     if isinstance(node, Distribution):
         assert node.target is not None
         name, expression = model.name(node.target), node.expression(model.known_as)
         named = zip(node.family.parameters, node.parents, strict=True)
         inputs = [
             f"{p.name} {describe(n, model.known_as)} = {value_text(environment[n])}"
-            f"{_amiss(p, environment[n])}"
+            f"{_support_text(p, environment[n])}"
             for p, n in named
         ]
         inputs.insert(0, f"value {name} = {value_text(environment[node.target])}")

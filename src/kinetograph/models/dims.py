@@ -1,4 +1,4 @@
-"""The dims of arrays and their labels, carried from data and unknowns to what follows from them."""
+"""Dims and labels of arrays, propagated from data and unknowns."""
 
 from collections.abc import Container, Iterable
 
@@ -16,12 +16,14 @@ Dims = tuple[str | None, ...]
 
 
 def dims_of(nodes: Iterable[Node]) -> dict[Node, Dims]:
-    """The dims of the given nodes and their ancestors; None for an axis without a name.
+    """The dims of the given nodes and their ancestors.
+
+    None marks an axis without a name.
 
     Raises
     ------
     DimsError
-        If an elementwise operation meets two different names on one axis.
+        If an elementwise operation aligns two axes with different names.
     """
     return {node: whole(axes) for node, axes in axes_of(nodes).items()}
 
@@ -34,32 +36,35 @@ def whole(axes: Axes) -> Dims:
 def labels_of_parts(
     members: Iterable[tuple[Axes, tuple[str, ...]]], coords: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """The labels of axes that are parts of a dimension, by what results call them."""
-    found = {}
+    """Labels of axes that are parts of dimensions, by name in results."""
+    labels = {}
     for axes, names in members:
         for axis, name in zip(axes, names, strict=True):
             if isinstance(axis, Part):
                 places = np.array(axis.places, int)
-                known = coords.get(axis.dim)
-                found[name] = places if known is None else known[places]
-    return found
+                dim_labels = coords.get(axis.dim)
+                labels[name] = places if dim_labels is None else dim_labels[places]
+    return labels
 
 
 def collect_coords(
     nodes: Iterable[Node], given: dict[str, np.ndarray], used: Container[str | None]
 ) -> dict[str, np.ndarray]:
-    """The labels of each dimension in use that arrays bring along; `given` win over those of data.
+    """The labels of each dimension in use, from the arrays.
+
+    `given` labels win over the labels of data.
 
     Raises
     ------
     DimsError
-        If two arrays have different labels for a dimension, or an unknown others than those given.
+        If two arrays have different labels for a dimension, or an unknown has labels that differ
+        from the given ones.
     """
     coords = dict(given)
     holders: dict[str, Node | None] = dict.fromkeys(given)
     for node in nodes:
-        own: dict[str, np.ndarray] = getattr(node, "coords", {})
-        for dim, labels in own.items():
+        node_coords: dict[str, np.ndarray] = getattr(node, "coords", {})
+        for dim, labels in node_coords.items():
             if dim not in used or (dim in given and isinstance(node, Data)):
                 continue
             old = coords.setdefault(dim, labels)
@@ -74,19 +79,21 @@ def collect_coords(
 def _differ(
     dim: str, old: np.ndarray, holder: Node | None, new: np.ndarray, node: Node
 ) -> DimsError:
+    """The error for two different lists of labels."""
     both = "data arrays" if isinstance(holder, Data) and isinstance(node, Data) else "arrays"
-    first = f"those of coords= are {_few(old)}"
+    first = f"coords= has {_few(old)}"
     if holder is not None:
         first = f"{describe(holder)}{site_text(holder)} has {_few(old)}"
-    what = f"two {both} have different labels for dimension {dim!r}"
+    problem = f"two {both} have different labels for dimension {dim!r}"
     if holder is None:
-        what = f"different labels for dimension {dim!r}"
+        problem = f"different labels for dimension {dim!r}"
     return DimsError(
-        f"{what}: {first}, {describe(node)}{site_text(node)} has {_few(new)}; give two dimensions "
-        "two names, or the same labels in the same order"
+        f"{problem}: {first}, {describe(node)}{site_text(node)} has {_few(new)}; give the "
+        "dimensions different names, or give both arrays the same labels in the same order"
     )
 
 
 def _few(labels: np.ndarray) -> str:
+    """The number of labels, and the first three."""
     few = ", ".join(map(str, labels[:3]))
     return f"{len(labels)} ({few}{', ...' if len(labels) > 3 else ''})"

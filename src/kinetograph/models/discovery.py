@@ -1,9 +1,9 @@
-"""Which part of the graph is the model: from the targets to every statement that bears on them.
+"""The part of the graph that forms the model around its targets.
 
-Starting from what targets and factors are computed from, the search goes from each unknown to the
-likelihoods and factors stated below it, and up again from those. Data are known, so they separate:
-nothing is reached through them. An unknown that no target, factor or likelihood depends on
-integrates to one and is left out.
+The search starts from the ancestors of targets and factors. From each unknown it goes to the
+likelihoods and factors that depend on it, and from those up again. Data are known, so they
+separate: the search does not go through them. An unknown on which no target, factor or likelihood
+depends integrates to one and is left out.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -22,16 +22,16 @@ class Component:
 
     unknowns: list[Variable]
     likelihoods: list[Distribution]
-    observed: list[Data]  # what follows each likelihood
+    observed: list[Data]  # the data of each likelihood
     factors: list[Node]
     nodes: list[Node]
-    fixed: list[Variable] = field(default_factory=list)  # unknowns that have been given values,
-    cut: list[Variable] = field(default_factory=list)  # of which these follow no distribution
-    discrete: list[Variable] = field(default_factory=list)  # unknowns to be summed out
+    fixed: list[Variable] = field(default_factory=list)  # unknowns with given values
+    cut: list[Variable] = field(default_factory=list)  # fixed unknowns without distributions
+    discrete: list[Variable] = field(default_factory=list)  # unknowns that are marginalised
 
 
 def discover(roots: Iterable[Node]) -> Component:
-    """The model around `roots`: targets, and factors of this model alone."""
+    """The component around `roots`: targets, and factors of this model alone."""
     included: set[Node] = set()
     stated: dict[Node, Data | None] = {}
     pending = list(roots)
@@ -57,27 +57,28 @@ def discover(roots: Iterable[Node]) -> Component:
 def unknowns_above(
     nodes: Iterable[Node], seen: set[Node] | None = None, cut: Container[Node] = ()
 ) -> list[Variable]:
-    """All unknowns that the nodes are computed from, and those that they follow in turn.
+    """All unknowns that the nodes depend on, directly or through other unknowns.
 
-    What was `seen` is passed over, and what is new joins it. Nothing is above what is `cut`.
+    Nodes in `seen` are skipped, and new nodes are added to it. The search does not go above nodes
+    in `cut`.
     """
     seen = set() if seen is None else seen
     stack = [node for node in dict.fromkeys(nodes) if node not in seen]
     seen.update(stack)
-    found: list[Variable] = []
+    unknowns: list[Variable] = []
     while stack:
         node = stack.pop()
         if isinstance(node, Variable):
-            found.append(node)
+            unknowns.append(node)
         for parent in () if node in cut else above(node):
             if parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
-    return found
+    return unknowns
 
 
 def above(node: Node) -> Iterator[Node]:
-    """What a node is computed from; of an unknown, also what it follows."""
+    """The parents of a node, and the distribution of an unknown."""
     yield from node.parents
     if isinstance(node, Variable) and node.distribution is not None:
         yield node.distribution

@@ -1,4 +1,4 @@
-"""The drawing of a model: its names and dims, with targets, observed data and factors marked."""
+"""The drawing of a model, with targets, observed data and factors marked."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,9 @@ __all__ = ["draw_model"]
 
 
 def draw_model(model: "Model", collapse: bool = True) -> Drawing:
-    """Draw all arrays of a model, its distributions and its data; plates are its dims.
+    """Draw all arrays, distributions and data of a model.
+
+    Plates are the dims of the model.
 
     Parameters
     ----------
@@ -41,8 +43,8 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
     factors = list(model.factors)
     component = model.component
     unknowns = (*component.unknowns, *component.discrete)
-    standing = [*unknowns, *(v for v in model.fixed if v not in component.cut)]
-    priors = [v.distribution for v in standing if v.distribution is not None]
+    with_priors = [*unknowns, *(v for v in model.fixed if v not in component.cut)]
+    priors = [v.distribution for v in with_priors if v.distribution is not None]
     nodes = connected(
         [
             *model.targets,

@@ -1,4 +1,7 @@
-"""A model at free states given as NumPy arrays: compiled functions, which the model keeps."""
+"""Compiled functions of a model for free states given as NumPy arrays.
+
+The model caches them.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,7 +21,10 @@ __all__ = ["at_states"]
 
 
 def at_states(model: "LogDensity", which: str, states: np.ndarray) -> Any:
-    """What `which` names at each state: a method of the model, or "unadjusted"."""
+    """Evaluate a model's function at each state.
+
+    `which` is "log_prob", "unadjusted", "gradient", "hessian" or "transform".
+    """
     lead = states.shape[:-1]
     flat = states.reshape(-1, model.free_size)
     with x64():
@@ -56,7 +62,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _compiled(function: Callable[..., Any], model: "LogDensity") -> Callable[..., Any]:
-    """A function of a model, one free state and its data, for many states."""
+    """Compile a function of one free state for many states."""
 
     def at(free: Any, values: Any) -> Any:
         return function(model, free, data_environment(model.arguments, values))
@@ -65,7 +71,10 @@ def _compiled(function: Callable[..., Any], model: "LogDensity") -> Callable[...
 
 
 def _gradients(model: "LogDensity", states: Any) -> Any:
-    """The gradient at each state; made again with more room where a loop needs it."""
+    """The gradient at each state.
+
+    If a loop needs more capacity, the function is compiled with more and run again.
+    """
     while True:
         key = "gradient", model.capacity.key()
         if key not in model._functions:

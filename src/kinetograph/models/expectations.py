@@ -1,4 +1,4 @@
-"""`kg.expectation` and `kg.variance`: moments of a distribution, of its parameters."""
+"""`kg.expectation` and `kg.variance`: moments as functions of parameters."""
 
 from typing import Any
 
@@ -36,30 +36,31 @@ VARIANCE = Operation("variance", _variance)
 
 
 def expectation(distribution: Array) -> Array:
-    """The mean of a distribution, as an array of its parameters.
+    """The mean of a distribution, as an array computed from its parameters.
 
         E[X] = integral of x p(x | parameters) dx
 
-    A quantity of the model as any other: the mean that a prior says, or, with unknown parameters,
-    one that `kg.calculate` gives draws of. Differentiable in the parameters.
+    It is an ordinary quantity of the model: the mean of a prior, or, with unknown parameters, a
+    quantity that `kg.calculate` gives draws of. It is differentiable in the parameters.
 
     Parameters
     ----------
     distribution
-        A distribution used for nothing else: `kg.gamma(alpha, rate)`. Mixtures, joint ones and
-        those of vectors and matrices, too; of labels it is the mean of their numbers. Truncated
-        may be the normal, half normal, exponential, uniform, discrete uniform and Poisson one.
+        A distribution that is not used elsewhere: `kg.gamma(alpha, rate)`. It may be a mixture, a
+        joint distribution, or a distribution of vectors and matrices. For a distribution of labels
+        the mean is over their numbers. Truncation is allowed for the normal, half normal,
+        exponential, uniform, discrete uniform and Poisson distributions.
 
     Returns
     -------
     Array
-        Of the shape of the distribution. Where the mean is infinite (Pareto's of a <= 1) it is inf,
-        where there is none (Cauchy's, Student's of df <= 1) NaN.
+        With the shape of the distribution. Infinite means (Pareto with a <= 1) are inf, undefined
+        means (Cauchy, Student's t with df <= 1) are NaN.
 
     Raises
     ------
     TypeError
-        If the argument is no distribution, or one whose mean has no closed form.
+        If the argument is not a distribution, or its mean has no closed form.
     ModelError
         If the distribution has been used before.
 
@@ -69,11 +70,11 @@ def expectation(distribution: Array) -> Array:
     >>> kg.compile([], kg.expectation(kg.gamma(2.0, [0.5, 0.1])))()
     array([ 4., 20.])
     """
-    return _of("expectation", EXPECTATION, distribution)
+    return _moment_array("expectation", EXPECTATION, distribution)
 
 
 def variance(distribution: Array) -> Array:
-    """The variance of a distribution, element by element, as an array of its parameters.
+    """The variance of each element of a distribution, computed from its parameters.
 
         var X = E[(X - E[X])**2]
 
@@ -85,8 +86,8 @@ def variance(distribution: Array) -> Array:
     Returns
     -------
     Array
-        Of the shape of the distribution, also of vectors and matrices: of each element its own
-        variance. inf where it is infinite (Student's of 1 < df <= 2), NaN where there is no mean.
+        With the shape of the distribution, also for vectors and matrices: the variance of each
+        element. Infinite variances (Student's t with 1 < df <= 2) are inf, undefined ones are NaN.
 
     Raises
     ------
@@ -100,22 +101,23 @@ def variance(distribution: Array) -> Array:
     >>> kg.compile([], kg.variance(halves))().round(3)
     np.float64(2.0)
     """
-    return _of("variance", VARIANCE, distribution)
+    return _moment_array("variance", VARIANCE, distribution)
 
 
-def _of(doing: str, operation: Operation, distribution: Array) -> Array:
-    follows = unused_distribution(doing, distribution, "first", "(kg.gamma(2, 1))")
-    family = follows.family
+def _moment_array(doing: str, operation: Operation, distribution: Array) -> Array:
+    """The array of a moment of a distribution."""
+    law = unused_distribution(doing, distribution, "first", "(kg.gamma(2, 1))")
+    family = law.family
     if family.moments is None:
-        known = isinstance(family, Truncated) and family.base.moments is not None
-        why = "has no closed form here" if known else "is not known"
+        is_truncated = isinstance(family, Truncated) and family.base.moments is not None
+        reason = "has no closed form here" if is_truncated else "is not known"
         raise TypeError(
-            f"{doing}: that of {follows.expression()} {why}; average draws of it, "
+            f"{doing}: the {doing} of {law.expression()} {reason}; average draws instead, "
             f"kg.calculate(x, draws=10_000){place_text()}"
         )
-    kinds = [n.dtype for n in follows.parents if n.dtype.kind == "f"]
+    kinds = [n.dtype for n in law.parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
-    attributes = {"family": family.key, "event": follows.event_shape, "shape": follows.shape}
-    result = Apply(operation, follows.parents, follows.shape, dtype, attributes)
+    attributes = {"family": family.key, "event": law.event_shape, "shape": law.shape}
+    result = Apply(operation, law.parents, law.shape, dtype, attributes)
     consume(distribution, f"the distribution of {doing}", result)
     return Array(result)

@@ -1,7 +1,7 @@
-"""`kg.condition` and `kg.do`: a model in which unknowns have values.
+"""`kg.condition` and `kg.do`: models in which unknowns have given values.
 
-The graph stays as it is: an unknown with a value is an argument of the model's programs, as data
-are, in the place of a part of the free state.
+The graph does not change. An unknown with a value becomes an argument of the model's programs, like
+data, and is no longer part of the free state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,41 +27,42 @@ __all__ = ["condition", "do"]
 
 
 def condition(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Model:
-    """The model in which unknowns are known to have given values, as if they were observed.
+    """Condition a model on values of unknowns, as if they were observed.
 
         p(rest | x = value, data)  is proportional to  p(rest, x = value, data)
 
-    Their density stays in the log density, and tells of the unknowns that they follow from.
+    The densities of these unknowns stay in the log density, and inform the unknowns that they
+    depend on.
 
     Parameters
     ----------
     model
-        Made by `kg.model`; it stays as it is.
+        Made by `kg.model`; it is not changed.
     values, **named
         The values of unknowns by name, or in a dictionary by name or by array.
 
     Returns
     -------
     Model
-        Without these unknowns. Its results hold their values in `constant_data`, and
-        `model.set_data` gives them others. Of its targets those are left that can differ from draw
-        to draw; all unknowns, where there is none.
+        The model without these unknowns. Its results hold their values in `constant_data`, and
+        `model.set_data` changes the values. Targets that no longer differ between draws are left
+        out; if none remains, all unknowns are targets.
 
     Raises
     ------
     ModelError
-        If a name is none of an unknown, or no unknown is left.
+        If a name does not belong to an unknown, or no unknown is left.
     ShapeError
-        If a value has another shape than its unknown.
+        If a value and its unknown have different shapes.
     ValueError
-        If a value lies outside of its unknown's support.
+        If a value lies outside its unknown's support.
     TypeError
-        If a value is no number.
+        If a value is not a number.
 
     Notes
     -----
-    `kg.simulate` draws forward, parents first, and what a value tells of the unknowns above it is
-    not in its draws, as that of data is not; a warning says so.
+    `kg.simulate` draws forward, parents first. Its draws do not use the information that the values
+    give about the unknowns above them; a warning says so.
 
     Examples
     --------
@@ -78,12 +79,12 @@ def condition(model: Model, values: Any = MappingProxyType({}), /, **named: Any)
 
 
 def do(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Model:
-    """The model in which unknowns are set to given values from outside: an intervention.
+    """Intervene in a model: set unknowns to given values.
 
         p(rest | do(x = value), data)  is proportional to
             p(rest, x = value, data) / p(x = value | parents of x)
 
-    What they followed from has no bearing on them any more, and they tell nothing of it.
+    The unknowns no longer depend on their parents, and give no information about them.
 
     Parameters
     ----------
@@ -93,8 +94,8 @@ def do(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Mod
     Returns
     -------
     Model
-        Without these unknowns and their distributions, and without unknowns that only these
-        followed from; else as `kg.condition`.
+        The model without these unknowns and their distributions, and without unknowns on which only
+        these depended; otherwise as for `kg.condition`.
 
     Raises
     ------
@@ -121,90 +122,96 @@ def do(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Mod
 
 
 def _fixed(doing: str, model: Any, values: Any, named: Mapping[str, Any], cut: bool) -> Model:
+    """The model with fixed unknowns; `cut` removes their distributions."""
     if not isinstance(model, Model):
         raise no_model(doing, model)
     given = _given(doing, model, values, named)
     with model.its_values():
-        own = {v: checked_value(f"{doing}: {model.name(v)}", v, x) for v, x in given.items()}
+        new_values = {v: checked_value(f"{doing}: {model.name(v)}", v, x) for v, x in given.items()}
     old = model.component
-    fixed = [*old.fixed, *own]
+    fixed = [*old.fixed, *new_values]
     targets, factors, coords = model._made_of
-    component = _component(old, [*targets, *factors], fixed, [*old.cut, *(own if cut else ())])
+    component = _component(
+        old, [*targets, *factors], fixed, [*old.cut, *(new_values if cut else ())]
+    )
     if not component.unknowns and component.discrete:
         discrete = ", ".join(model.name(v) for v in component.discrete)
         raise ModelError(
-            f"{doing}: what is left, {discrete}, is discrete and would be summed out, so that "
-            "there is nothing to sample; leave a continuous unknown without a value, or draw it by "
-            "kg.calculate(..., values=..., draws=...)"
+            f"{doing}: the remaining unknowns, {discrete}, are discrete and would be marginalised, "
+            "so that there is nothing to sample; leave a continuous unknown without a value, or "
+            "draw the discrete ones with kg.calculate(..., values=..., draws=...)"
         )
     if not component.unknowns:
         raise ModelError(
-            f"{doing}: no unknown is left of {', '.join(model.names)}; kg.calculate gives what "
-            f"follows from values of all{place_text()}"
+            f"{doing}: all unknowns have values, so nothing is left to sample: "
+            f"{', '.join(model.names)}; kg.calculate computes arrays from values of all "
+            f"unknowns{place_text()}"
         )
     check_component(component)
     check_densities(component, [*component.factors, *factors])
-    left = {n: name for n, name in targets.items() if _differs(n, set(fixed))}
+    remaining = {n: name for n, name in targets.items() if _differs(n, set(fixed))}
     names = model._node_names
-    left = left or {v: names[v] for v in component.unknowns}
-    dims = {d for held in dims_of([*left, *component.nodes]).values() for d in held}
+    remaining = remaining or {v: names[v] for v in component.unknowns}
+    dims = {d for node_dims in dims_of([*remaining, *component.nodes]).values() for d in node_dims}
     coords = {dim: labels for dim, labels in coords.items() if dim in dims}
     batch = None if model.batch is None else model.batch.settings
-    known = model._given_values() | own
-    return Model(left, factors, component, coords, names, batch, known)
+    fixed_values = model._given_values() | new_values
+    return Model(remaining, factors, component, coords, names, batch, fixed_values)
 
 
 def _given(
     doing: str, model: Model, values: Any, named: Mapping[str, Any]
 ) -> dict[Variable, np.ndarray]:
-    """The values by unknown."""
+    """The given values by unknown."""
     if not isinstance(values, Mapping):
         raise TypeError(
-            f"{doing}: values are given by the names of unknowns, as in kg.{doing}(model, x=2.0); "
+            f"{doing}: give values by the names of unknowns, as in kg.{doing}(model, x=2.0); "
             f"got {values!r:.60}{place_text()}"
         )
     unknowns = (*model.component.unknowns, *model.component.discrete)
     by_name = {model.name(v): v for v in unknowns}
-    found: dict[Variable, Any] = {}
+    value_by_unknown: dict[Variable, Any] = {}
     for key, value in [*values.items(), *named.items()]:
         node = by_name.get(key) if isinstance(key, str) else getattr(key, "node", None)
         if not isinstance(node, Variable) or node not in unknowns:
-            what = describe(key.node) if isinstance(key, Array) else repr(key)
+            key_text = describe(key.node) if isinstance(key, Array) else repr(key)
             hint = meant(key, by_name)
             if key in map(model.name, model.data):
-                hint = f"; it is data, which model.set_data({key}=...) changes"
+                hint = f"; it is data; change it with model.set_data({key}=...)"
             raise ModelError(
-                f"{doing}: {what} is no unknown of this model; its unknowns are "
+                f"{doing}: {key_text} is not an unknown of this model; its unknowns are "
                 f"{', '.join(by_name)}{place_text()}{hint}"
             )
-        if node in found:
+        if node in value_by_unknown:
             raise ModelError(f"{doing}: {model.name(node)} is given twice{place_text()}")
-        known = isinstance(value, Array) and isinstance(value.node, Data)
-        found[node] = value.node.value if known else value
-    if not found:
+        is_data = isinstance(value, Array) and isinstance(value.node, Data)
+        value_by_unknown[node] = value.node.value if is_data else value
+    if not value_by_unknown:
         raise TypeError(
-            f"{doing}: no values are given{place_text()}: kg.{doing}(model, {model.names[0]}=...)"
+            f"{doing}: no values are given{place_text()}; give some, as in "
+            f"kg.{doing}(model, {model.names[0]}=...)"
         )
-    return found
+    return value_by_unknown
 
 
 def _component(
     old: Component, roots: Sequence[Node], fixed: list[Variable], cut: list[Variable]
 ) -> Component:
-    """The same statements, and the unknowns that are left of those they are about."""
+    """The component with the same statements and the remaining unknowns."""
     seen: set[Node] = set()
     stated = [*old.likelihoods, *old.factors]
     standing = [v.distribution for v in fixed if v not in cut and v.distribution is not None]
-    found = set(unknowns_above([*roots, *stated, *fixed, *standing], seen, set(cut)))
+    reached = set(unknowns_above([*roots, *stated, *fixed, *standing], seen, set(cut)))
     nodes = sorted(seen, key=lambda node: node.serial)
     unknowns, discrete = (
-        [v for v in some if v in found and v not in fixed] for some in (old.unknowns, old.discrete)
+        [v for v in group if v in reached and v not in fixed]
+        for group in (old.unknowns, old.discrete)
     )
     statements = old.likelihoods, old.observed, old.factors
     return Component(unknowns, *statements, nodes, fixed, cut, discrete)
 
 
 def _differs(target: Node, fixed: set[Variable]) -> bool:
-    """Whether a target follows from unknowns that are left."""
+    """Whether a target depends on unknowns that are not fixed."""
     above = ancestors([target], lambda node: node in fixed)
     return any(isinstance(node, Variable) and node not in fixed for node in above)

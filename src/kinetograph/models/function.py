@@ -1,4 +1,4 @@
-"""Model functions: `kg.model(build)`, of a function that makes the arrays of a model."""
+"""Model functions: `kg.model(build)`, where `build` makes the arrays of a model."""
 
 import functools
 import inspect
@@ -15,18 +15,18 @@ from ..graph.source import place_text, site_of, written_at
 
 __all__ = ["is_model_function", "run_model_function"]
 
-_TOOLS = (4, 3)  # of `sys.monitoring`: those that no kind of tool claims
-# By the code of each model function that runs: what was found when it returned.
+_TOOLS = (4, 3)  # tool numbers of `sys.monitoring` without a predefined purpose
+# For the code of each running model function: the record of its last return.
 _WATCHED: ContextVar[dict[CodeType, list[Any]]] = ContextVar("watched", default={})  # noqa: B039
 
 
 def is_model_function(value: Any) -> bool:
-    """Whether something is a function, and not an array or a class."""
+    """Whether a value is callable, and not an array or a class."""
     return callable(value) and not isinstance(value, (Array, type))
 
 
 def run_model_function(build: Callable[[], Any], finish: Callable[[Any], Any]) -> Any:
-    """`finish` of what a function returns, called where the function's variables are in scope.
+    """Call `build`, and `finish` with its result and its variables in scope.
 
     Raises
     ------
@@ -34,13 +34,13 @@ def run_model_function(build: Callable[[], Any], finish: Callable[[Any], Any]) -
         If the function is staged, or has arguments without a default.
     """
     _check(build)
-    with _locals_at_return(_code(build)) as ended:
+    with _locals_at_return(_code(build)) as record:
         returned = build()
-    code, offset, variables, names = ended or (_code(build), 0, {}, {})
+    code, offset, variables, names = record or (_code(build), 0, {}, {})
     if code is None:
         return finish(returned)
-    # A frame of the user's file in which the variables are those of the function: whatever names
-    # arrays and lines finds them there as it does elsewhere.
+    # `finish` runs in a frame of the user's file that has the function's variables, so that the
+    # code that looks up names of arrays and source lines finds them as usual.
     site = site_of((code, offset))
     line = code.co_firstlineno if site is None else site.line
     space = {**variables, "_finish": finish, "_returned": returned}
@@ -50,15 +50,16 @@ def run_model_function(build: Callable[[], Any], finish: Callable[[Any], Any]) -
 
 
 def _check(build: Any) -> None:
+    """Raise TypeError if a function cannot be called without arguments."""
     if isinstance(build, StagedFunction):
         name = build.python_function.__name__
         raise TypeError(
             f"model: {name} is decorated with @kg.function{place_text()}; a function that makes a "
-            "model is plain Python: leave the decorator out"
+            "model must be plain Python: remove the decorator"
         )
     try:
         parameters = inspect.signature(build).parameters.values()
-    except (TypeError, ValueError):  # of a builtin, whose result tells
+    except (TypeError, ValueError):  # builtins have no signature; their result is checked later
         return
     needed = [
         p.name
@@ -70,41 +71,47 @@ def _check(build: Any) -> None:
         given = ", ".join(f"{n}=..." for n in needed)
         raise TypeError(
             f"model: the function {name}{written_at(build)} has arguments without a default: "
-            f"{', '.join(needed)}{place_text()}; give them by "
+            f"{', '.join(needed)}{place_text()}; give them with "
             f"kg.model(functools.partial({name}, {given}))"
         )
 
 
 def _code(build: Any) -> CodeType | None:
-    """The code whose variables name the arrays."""
+    """The code of the function whose variables name the arrays."""
     while isinstance(build, functools.partial):
         build = build.func
     build = inspect.unwrap(build)
     if not hasattr(build, "__code__") and not hasattr(build, "__func__"):
-        build = type(build).__call__  # an object that is called
+        build = type(build).__call__  # a callable object
     code = getattr(getattr(build, "__func__", build), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
 
 @contextmanager
 def _locals_at_return(code: CodeType | None) -> Iterator[list[Any]]:
-    """The code, place, variables and globals of the call that returns last, once it has."""
-    ended: list[Any] = []
+    """A list that receives the code, offset, variables and globals at return.
+
+    They are of the call of `code` that returns last.
+    """
+    record: list[Any] = []
     tool = _tool()
     if code is None or tool is None:
-        yield ended
+        yield record
         return
     sys.monitoring.set_local_events(tool, code, sys.monitoring.events.PY_RETURN)
-    token = _WATCHED.set({**_WATCHED.get(), code: ended})
+    token = _WATCHED.set({**_WATCHED.get(), code: record})
     try:
-        yield ended
+        yield record
     finally:
         _WATCHED.reset(token)
 
 
 @functools.cache
 def _tool() -> int | None:
-    """The number by which Python reports to kinetograph; None where others have taken all."""
+    """The tool number of kinetograph in `sys.monitoring`, or None.
+
+    None means that all numbers are in use by other tools.
+    """
     watch = sys.monitoring
     tool = next((t for t in _TOOLS if watch.get_tool(t) is None), None)
     if tool is not None:
@@ -114,7 +121,8 @@ def _tool() -> int | None:
 
 
 def _returns(code: CodeType, offset: int, returned: object) -> None:
-    ended = _WATCHED.get().get(code)
-    if ended is not None:
+    """Record the frame of a model function when it returns."""
+    record = _WATCHED.get().get(code)
+    if record is not None:
         frame = sys._getframe(1)
-        ended[:] = code, offset, dict(frame.f_locals), frame.f_globals
+        record[:] = code, offset, dict(frame.f_locals), frame.f_globals

@@ -1,4 +1,7 @@
-"""Values of a model's arrays as a group of results: an `xarray.Dataset` with dims and labels."""
+"""Values of a model's arrays as groups of results.
+
+A group is an `xarray.Dataset` with dims and labels.
+"""
 
 import datetime
 from collections.abc import Mapping
@@ -12,13 +15,16 @@ from .model import Model
 
 __all__ = ["FIXED", "as_group", "data_groups", "stamp"]
 
-FIXED = "fixed_by"  # the attribute of an unknown that was given a value, in results
+FIXED = "fixed_by"  # the attribute, in results, of an unknown with a fixed value
 
 
 def as_group(
     model: Model, values: Mapping[str, tuple[Node, np.ndarray]], lead: tuple[str, ...] = ()
 ) -> Any:
-    """The dataset of values by name, each with its node; `lead` are dimensions that all have."""
+    """The dataset of named values, each given with its node.
+
+    Every value starts with the dimensions `lead`.
+    """
     import xarray as xr
 
     variables: dict[str, Any] = {}
@@ -33,22 +39,22 @@ def as_group(
 
 
 def data_groups(model: Model) -> dict[str, Any]:
-    """The observed data of a model and its other data, as far as there are any."""
+    """The groups of observed data and of other data that exist."""
     observed: dict[str, Any] = {model.name(n): (n, model.value_of(n)) for n in model.observed}
     constant: dict[str, Any] = {
         model.name(n): (n, model.value_of(n)) for n in model.data if n not in model.observed
     }
     constant |= {model.name(v): (v, value) for v, value in model.fixed_values.items()}
     groups = {"observed_data": observed, "constant_data": constant}
-    made = {name: as_group(model, values) for name, values in groups.items() if values}
+    datasets = {name: as_group(model, values) for name, values in groups.items() if values}
     for v in model.fixed:
-        how = "do" if v in model.component.cut else "condition"
-        made["constant_data"][model.name(v)].attrs[FIXED] = how
-    return made
+        reason = "do" if v in model.component.cut else "condition"
+        datasets["constant_data"][model.name(v)].attrs[FIXED] = reason
+    return datasets
 
 
 def stamp() -> dict[str, str]:
-    """The attributes that tell who made results, and when."""
+    """Attributes with the library, its version and the time."""
     return {
         "created_at": datetime.datetime.now(datetime.UTC).isoformat(),
         "inference_library": "kinetograph",

@@ -1,4 +1,4 @@
-"""How a notebook shows a model: what it counts, tables of its arrays, and its drawing."""
+"""The HTML of a model in a notebook: counts, tables and drawing."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ __all__ = ["model_html"]
 
 
 def model_html(model: "Model") -> str:
-    """The model in HTML, without anything from outside of it.
+    """The model as self-contained HTML.
 
-    The drawing is an image of its own: pages with several have no names in common.
+    The drawing is embedded as an image, so that the names inside several drawings on a page do not
+    clash.
     """
     component = model.component
     unknowns = [*component.unknowns, *component.discrete]
@@ -26,8 +27,8 @@ def model_html(model: "Model") -> str:
     parts.append(_section(model, "Unknowns", unknowns))
     parts.append(_section(model, "Observed", model.observed))
     parts.append(_section(model, "Fixed", model.fixed))
-    others = [node for node in model.data if node not in model.observed]
-    parts.append(_section(model, "Other data", others))
+    other_data = [node for node in model.data if node not in model.observed]
+    parts.append(_section(model, "Other data", other_data))
     drawing = model.plot()
     image = b64encode(drawing.svg().encode()).decode()
     parts.append(
@@ -39,11 +40,11 @@ def model_html(model: "Model") -> str:
 
 
 def _counts(model: "Model") -> str:
-    """`Model of 3 unknowns, 10 free numbers; 8 observed numbers`."""
+    """A summary: `Model of 3 unknowns, 10 free numbers; 8 observed numbers`."""
     component = model.component
 
-    def count(number: int, what: str) -> str:
-        return f"{number} {what}{'' if number == 1 else 's'}"
+    def count(number: int, noun: str) -> str:
+        return f"{number} {noun}{'' if number == 1 else 's'}"
 
     unknowns = count(len(component.unknowns) + len(component.discrete), "unknown")
     texts = [f"Model of {unknowns}, {count(model.free_size, 'free number')}"]
@@ -51,15 +52,16 @@ def _counts(model: "Model") -> str:
     if model.factors:
         texts.append(count(len(model.factors), "factor"))
     if model.batch is not None:
-        texts.append(f"samplers see {model.batch.size} of {model.batch.count} rows at a time")
+        texts.append(f"samplers use {model.batch.size} of {model.batch.count} rows at a time")
     return "; ".join(texts)
 
 
 def _section(model: "Model", title: str, nodes: Sequence[Node]) -> str:
+    """A table of arrays, or an empty string if there are none."""
     if not nodes:
         return ""
     rows = [
-        (model.name(node), _follows(model, node), str(node.shape), _dims(model, node))
+        (model.name(node), _distribution_text(model, node), str(node.shape), _dims(model, node))
         for node in nodes
     ]
     return table((title, "distribution", "shape", "dims"), rows)
@@ -70,8 +72,8 @@ def _dims(model: "Model", node: Node) -> str:
     return ", ".join(dim or "·" for dim in dims) if any(dims) else ""
 
 
-def _follows(model: "Model", node: Node) -> str:
-    """The distribution of an array; of an unknown without one, its bounds."""
+def _distribution_text(model: "Model", node: Node) -> str:
+    """The distribution of an array, or the bounds of a flat unknown."""
     component = model.component
     if isinstance(node, Variable):
         if node in component.cut:
@@ -79,7 +81,7 @@ def _follows(model: "Model", node: Node) -> str:
         if node.distribution is None:
             support = node.support.describe()
             return "flat" if support == "real" else f"flat, {support}"
-        more = ", summed out" if node in component.discrete else ""
+        more = ", marginalised" if node in component.discrete else ""
         return node.distribution.expression(model.known_as) + more
-    found = [d for d in component.likelihoods if d.target is node]
-    return found[0].expression(model.known_as) if found else ""
+    laws = [d for d in component.likelihoods if d.target is node]
+    return laws[0].expression(model.known_as) if laws else ""

@@ -1,4 +1,4 @@
-"""`kg.jax_model`: a model of plain JAX functions, without a graph to be written."""
+"""`kg.jax_model`: models of plain JAX functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,38 +25,42 @@ def jax_model(
     log_likelihood: Callable[..., Any] | None = None,
     rows: Any = (),
 ) -> Model:
-    """A model whose log density is a JAX function of parameters that take any real value.
+    """Make a model whose log density is a JAX function.
+
+    The parameters may take any real value:
 
         log p(x) = log_density(x) + sum_i log_likelihood(x, row i)
 
-    For a network, a simulator, or a potential that exists: `log_density` is minus the potential.
-    The model is one like any other, for `kg.mcmc`, `kg.chain`, `kg.opt` and `kg.minibatch`.
+    Use it for a network, a simulator, or an existing potential; `log_density` is minus the
+    potential. The result is an ordinary model for `kg.mcmc`, `kg.chain`, `kg.opt` and
+    `kg.minibatch`.
 
     Parameters
     ----------
     log_density
-        Takes the parameters; gives one number. With a likelihood by rows it is the log prior.
+        A function of the parameters that returns one number. Together with `log_likelihood` it is
+        the log prior.
     like
-        What the parameters look like: an array, or any structure of arrays that JAX knows as a
-        pytree. Only shapes and names are looked at: a dictionary's keys are the names of the
-        unknowns, inner ones joined by underscores, and an array alone is called `q`.
+        An example of the parameters: an array, or any pytree of arrays. Only shapes and names are
+        used. The keys of a dictionary are the names of the unknowns, nested keys joined by
+        underscores; a single array is named `q`.
     log_likelihood
-        Takes the parameters and one row of each array in `rows`; gives one number.
+        A function of the parameters and one row of each array in `rows`; returns one number.
     rows
-        The data: an array, or several, of as many rows.
+        The data: an array, or several arrays with the same number of rows.
 
     Returns
     -------
     Model
-        Its unknowns are in the order of `jax.tree.leaves(like)`: a chain is started from parameters
-        by `initial=dict(zip(model.names, jax.tree.leaves(parameters)))`.
+        Its unknowns are in the order of `jax.tree.leaves(like)`. To start a chain from parameters
+        use `initial=dict(zip(model.names, jax.tree.leaves(parameters)))`.
 
     Raises
     ------
     TypeError
-        If a function cannot be called, or parameters are no real numbers.
+        If a function is not callable, or parameters are not real numbers.
     ModelError
-        If there are no parameters, or a function does not give one number.
+        If there are no parameters, or a function does not return one number.
     ShapeError
         If a function does not accept the parameters, or the data have different numbers of rows.
 
@@ -83,26 +87,27 @@ def jax_model(
     factors = [_term("log_density", log_density, lambda function: function, (parameters,), ())]
     arrays = [rows] if hasattr(rows, "shape") else list(rows)
     if bool(arrays) != (log_likelihood is not None):
-        raise ModelError(
-            "jax_model: a log_likelihood and the rows it is a function of are given together"
-        )
+        raise ModelError("jax_model: give both log_likelihood= and rows=, or neither")
     if log_likelihood is not None:
-        known = [x if isinstance(x, Array) else data(x, f"rows_{i}") for i, x in enumerate(arrays)]
-        lengths = {x.shape[:1] for x in known}
+        row_arrays = [
+            x if isinstance(x, Array) else data(x, f"rows_{i}") for i, x in enumerate(arrays)
+        ]
+        lengths = {x.shape[:1] for x in row_arrays}
         if len(lengths) != 1 or () in lengths:
-            shapes = ", ".join(str(x.shape) for x in known)
-            raise ModelError(f"jax_model: rows: arrays of as many rows are expected, got {shapes}")
+            shapes = ", ".join(str(x.shape) for x in row_arrays)
+            raise ModelError(f"jax_model: rows: arrays need the same number of rows, got {shapes}")
 
         def by_row(function: Callable[..., Any]) -> Callable[..., Any]:
-            return jax.vmap(function, (None, *(0 for _ in known)))
+            return jax.vmap(function, (None, *(0 for _ in row_arrays)))
 
         factors.append(
-            _term("log_likelihood", log_likelihood, by_row, (parameters, *known), *lengths)
+            _term("log_likelihood", log_likelihood, by_row, (parameters, *row_arrays), *lengths)
         )
     return model(*unknowns, factors=factors)
 
 
 def _unknown(path: Any, leaf: Any) -> Array:
+    """The unknown for a leaf of the parameters."""
     name = jax.tree_util.keystr(path, simple=True, separator="_") or "q"
     kind = np.dtype(getattr(leaf, "dtype", None) or np.asarray(leaf).dtype)
     if kind.kind not in "iuf":
@@ -117,22 +122,22 @@ def _term(
     arguments: tuple[Any, ...],
     shape: tuple[int, ...],
 ) -> Array:
-    """The function as a term, one number each: `over` maps it over the rows."""
+    """The function as a term; `over` maps it over rows."""
     name = getattr(function, "__name__", role)
 
-    def number(*given: Any) -> Any:
-        value = function(*given)
+    def number(*inputs: Any) -> Any:
+        value = function(*inputs)
         if not jax.tree_util.all_leaves([value]):
-            return value  # a structure, refused below
+            return value  # a structure, which raises an error below
         value = jnp.asarray(value)
         return value if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(float)
 
     number.__name__ = name
-    found = lift(over(number))(*arguments)
-    if not isinstance(found, Array) or found.shape != shape:
-        one = isinstance(found, Array)
-        got = f"an array of shape {found.shape[len(shape) :]}" if one else type(found).__name__
+    term = lift(over(number))(*arguments)
+    if not isinstance(term, Array) or term.shape != shape:
+        is_array = isinstance(term, Array)
+        got = f"an array of shape {term.shape[len(shape) :]}" if is_array else type(term).__name__
         raise ModelError(
             f"jax_model: {role}, {name}{written_at(function)}, must give one number, got {got}"
         )
-    return found
+    return term

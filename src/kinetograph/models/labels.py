@@ -1,8 +1,8 @@
-"""What results are labelled by, checked before anything is drawn.
+"""Names in results: variables, dimensions and labels, checked before sampling.
 
-A target becomes a variable of the results and each of its axes a dimension, called as the user
-calls it or `theta_dim_0`; observed and other data likewise, each in a group of their own. xarray
-and netCDF want the names of a group to differ, and allow most characters.
+A target becomes a variable of the results, and each of its axes a dimension, with the user's name
+or a name such as `theta_dim_0`. Observed data and other data are stored in the same way in groups
+of their own. xarray and netCDF require different names within a group, and allow most characters.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,32 +20,33 @@ Labelled = tuple[str, Axes, tuple[int, ...]]  # name, axes, shape
 
 
 def axis_names(name: str, axes: Axes) -> tuple[str, ...]:
-    """The dimensions of an array in results; a name that two axes have serves the first.
+    """The dimensions of an array in results.
 
-    A part of a dimension, which has another length, is called by both: `tail_school`.
+    If two axes have the same name, only the first keeps it. A part of a dimension has another
+    length, so its name combines the array and the dimension: `tail_school`.
     """
     names: list[str] = []
     for i, axis in enumerate(axes):
-        own = f"{name}_{axis.dim}" if isinstance(axis, Part) else axis
-        names.append(f"{name}_dim_{i}" if own is None or own in names else own)
+        wanted = f"{name}_{axis.dim}" if isinstance(axis, Part) else axis
+        names.append(f"{name}_dim_{i}" if wanted is None or wanted in names else wanted)
     return tuple(names)
 
 
 def check_name(name: str, what: str, change: str) -> None:
-    """Refuse names that files cannot hold.
+    """Raise ModelError for a name that files cannot hold.
 
     Raises
     ------
     ModelError
-        If the name cannot be printed, holds a slash, or is "." or "..".
+        If the name cannot be printed, contains a slash, or is "." or "..".
     """
     reason = ""
     if "/" in name:
-        reason = "holds a slash, which separates the groups of results"
+        reason = "contains a slash, which separates the groups of results"
     elif name in ("", ".", "..") or name.strip() != name:
         reason = "is empty, a dot, or begins or ends with a space"
     elif not name.isprintable():
-        reason = "holds a character that cannot be printed"
+        reason = "contains a character that cannot be printed"
     if reason:
         raise ModelError(f"model: {what} is named {name!r}, which {reason}; {change}")
 
@@ -53,39 +54,42 @@ def check_name(name: str, what: str, change: str) -> None:
 def check_group(
     group: str, members: Iterable[Labelled], lead: tuple[str, ...] = (), doing: str = "model"
 ) -> None:
-    """Refuse names that clash in one group of the results; `lead` are its dimensions before all.
+    """Raise an error for names that clash within a group of results.
+
+    `lead` are the dimensions that all variables start with.
 
     Raises
     ------
     ModelError
-        If a variable is called as a dimension.
+        If a variable and a dimension have the same name.
     DimsError
-        If a dimension has two lengths, or is called as one of `lead`.
+        If a dimension has two lengths, or the name of one of `lead`.
     """
     members = list(members)
     axes: dict[str, tuple[int, str, str]] = {}
     for name, dims, shape in members:
         for i, (axis, size) in enumerate(zip(axis_names(name, dims), shape, strict=True)):
-            what = f"axis {i} of {name}"
+            axis_text = f"axis {i} of {name}"
             if axis in lead:
                 raise DimsError(
-                    f"{doing}: {what} is called {axis!r}, as a dimension that all {group} have; "
-                    "give it another name by dims="
+                    f"{doing}: {axis_text} is called {axis!r}, but all {group} have a dimension of "
+                    "that name; give the axis another name with dims="
                 )
-            check_name(axis, what, "give it another name by dims=")
-            own = "by itself" if axis not in dims else "by dims="
-            old, other, how = axes.setdefault(axis, (size, what, own))
+            check_name(axis, axis_text, "give it another name with dims=")
+            origin = "by default" if axis not in dims else "by dims="
+            old, other, how = axes.setdefault(axis, (size, axis_text, origin))
             if old != size:
                 raise DimsError(
-                    f"{doing}: {other} (named {how}) and {what} (named {own}) are both called "
-                    f"{axis!r}, but have lengths {old} and {size}; give one another name by dims="
+                    f"{doing}: {other} (named {how}) and {axis_text} (named {origin}) are both "
+                    f"called {axis!r}, but have lengths {old} and {size}; give one of them another "
+                    "name with dims="
                 )
     for name, _, _ in members:
-        change = "give the array another name by name=, or the axis by dims="
+        change = "give the array another name with name=, or the axis with dims="
         if name in lead:
             raise ModelError(
                 f"{doing}: {name!r} is an array and a dimension that all {group} have; "
-                "give the array another name by name="
+                "give the array another name with name="
             )
         if name in axes:
             raise ModelError(f"{doing}: {name!r} is an array and {axes[name][1]}; {change}")
@@ -97,11 +101,11 @@ def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
     Raises
     ------
     DimsError
-        If labels are no one-dimensional array of numbers, texts or dates.
+        If labels are not a one-dimensional array of numbers, texts or dates.
     """
     if not isinstance(coords, Mapping):
         raise DimsError(
-            "model: labels are given by the names of dimensions, coords={'school': [...]}; "
+            "model: coords must be a dictionary of labels by dimension, as {'school': [...]}; "
             f"got {coords!r:.60}"
         )
     return {

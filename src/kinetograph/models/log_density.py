@@ -1,6 +1,7 @@
-"""The log density of a model at free states: values, derivatives, and the unknowns there.
+"""The log density of a model at free states, with its derivatives.
 
-States may have leading axes. JAX arrays in, also those that JAX is tracing, JAX arrays out.
+States may have leading axes. If a state is a JAX array, which may be traced, the result is a JAX
+array.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,11 +33,11 @@ __all__ = ["LogDensity"]
 
 
 class LogDensity(Closed):
-    """What `Model` can be asked at free states, and the room that its loops take."""
+    """The methods of `Model` on free states, and its loops' capacity."""
 
     _instead = (
-        "model.set_data({name: values}) gives data other values, kg.do(model, {name: value}) and "
-        "kg.condition fix unknowns, and what the model is made of is written anew"
+        "model.set_data({name: values}) changes data, kg.do(model, {name: value}) and kg.condition "
+        "fix unknowns; for any other change write a new model"
     )
 
     density: Density
@@ -48,28 +49,34 @@ class LogDensity(Closed):
     fixed: tuple[Variable, ...]
 
     def __init__(self) -> None:
-        self.capacity = Capacity()  # of the backward passes of its loops
+        self.capacity = Capacity()  # of the backward passes of loops
         self.most_trips: dict[Looping, int] = {}
-        self._functions: dict[Any, Any] = {}  # compiled
-        self.values: dict[Node, np.ndarray] = {}  # of data and unknowns, where they are its own
-        self.version = 0  # how often the log density was made anew
-        self.became: dict[Node, Node] = {}  # what stands for nodes, since data have other shapes
-        self.dropped: dict[str, np.ndarray] = {}  # labels of dims that have had other lengths since
+        self._functions: dict[Any, Any] = {}  # cache of compiled functions and derived objects
+        self.values: dict[Node, np.ndarray] = {}  # values of data and unknowns in this model only
+        self.version = 0  # how often the log density was built again
+        self.became: dict[Node, Node] = {}  # replacements of nodes after data changed their shape
+        self.dropped: dict[str, np.ndarray] = {}  # labels of dims whose length has changed
 
     def name(self, node: Node) -> str:
-        """How an array of the model is called."""
+        """The name of an array of the model."""
         raise NotImplementedError
 
     def kept[T](self, key: Any, make: Callable[[], T]) -> T:
-        """What is made once for this model."""
+        """An object from the model's cache.
+
+        `make` is called once for each key.
+        """
         if key not in self._functions:
             self._functions[key] = make()
-        found: T = self._functions[key]
-        return found
+        value: T = self._functions[key]
+        return value
 
     @property
     def arguments(self) -> tuple[Node, ...]:
-        """What is known, and computed from that once: arguments of every compiled function."""
+        """The arguments of every compiled function: data, fixed unknowns and derived arrays.
+
+        Derived arrays are computed once from the known values.
+        """
         return (*self.data, *self.fixed, *self.density.derived)
 
     @property
@@ -78,7 +85,7 @@ class LogDensity(Closed):
         return tuple(self.value_of(node) for node in self.arguments)
 
     def value_of(self, node: Node) -> np.ndarray:
-        """The value that one of the `arguments` has in this model."""
+        """The value of one of the `arguments` in this model."""
         if node in self.values:
             return self.values[node]
         assert isinstance(node, Data)
@@ -86,11 +93,11 @@ class LogDensity(Closed):
 
     @property
     def fixed_values(self) -> dict[Node, np.ndarray]:
-        """The values of the unknowns that have been given some."""
+        """The values of the fixed unknowns."""
         return {v: self.values[v] for v in self.fixed}
 
     def its_values(self) -> AbstractContextManager[None]:
-        """Have the data hold the values of this model, in this thread."""
+        """A context in which data hold this model's values, in this thread."""
         return with_values(self.values)
 
     def log_prob(self, free: Any, *, adjusted: bool = True) -> np.ndarray:
@@ -98,14 +105,16 @@ class LogDensity(Closed):
 
             log p(x(u), data) + log |dx / du|    (without the second term for adjusted=False)
 
-        A function that JAX can transform (`jax.jit`, `jax.grad`, `jax.vmap`, ...); given JAX
-        arrays, it gives JAX arrays, of the floating-point type that JAX's present mode has.
-        `log_density` is another name of it.
+        JAX can transform this function (`jax.jit`, `jax.grad`, `jax.vmap`, ...). Given JAX arrays,
+        it returns JAX arrays, with the floating-point type of JAX's current mode. `log_density` is
+        another name for it.
 
         Parameters
         ----------
         free
             Free states, shape (..., free_size), or a dictionary of values of all unknowns.
+        adjusted
+            Whether to add the log Jacobian of the transforms.
 
         Returns
         -------
@@ -126,7 +135,7 @@ class LogDensity(Closed):
     log_density = log_prob
 
     def gradient(self, free: Any) -> np.ndarray:
-        """The gradient of `log_prob` with respect to the free state, shape (..., free_size)."""
+        """The gradient of `log_prob`, shape (..., free_size)."""
         return self._batched("gradient", free)
 
     def hessian(self, free: Any) -> np.ndarray:
@@ -134,19 +143,21 @@ class LogDensity(Closed):
         return self._batched("hessian", free)
 
     def potential(self, *, adjusted: bool = True) -> Callable[[Any], Any]:
-        """The potential energy U(u) = -log p(u) as a pure function of JAX arrays.
+        """The potential energy U(u) = -log p(u), as a JAX function.
 
-        For samplers and optimisers written for JAX: its gradient is `jax.grad` of it.
+        It is a pure function for samplers and optimisers written for JAX. Differentiate it with
+        `jax.grad`.
 
         Parameters
         ----------
         adjusted
-            Whether the log Jacobian of the transforms belongs to it, as for samplers.
+            Whether to include the log Jacobian of the transforms, as samplers need it.
 
         Returns
         -------
         callable
-            Of free states, shape (..., free_size); gives a JAX array of shape (...).
+            A function of free states, shape (..., free_size), that returns a JAX array of shape
+            (...).
 
         Examples
         --------
@@ -172,9 +183,9 @@ class LogDensity(Closed):
         ModelError
             If a name is unknown or missing.
         ShapeError
-            If a value has another shape than its unknown.
+            If a value and its unknown have different shapes.
         TypeError
-            If a value is no number, or one that JAX is tracing.
+            If a value is not a number, or is traced by JAX.
         ValueError
             If a value lies outside its unknown's support.
         """
@@ -183,20 +194,20 @@ class LogDensity(Closed):
             env = data_environment(self.arguments, self.argument_values)
             free = np.asarray(self.density.free_state(checked, env))
         for v, value in checked.items():
-            # Bounds that are themselves unknown, and values on the edge, show only here.
+            # Violations of bounds that are unknowns, and values on a bound, are found only here.
             if not np.all(np.isfinite(free[self.density.slices[v]])):
                 raise outside_support(
-                    self.name(v), v, value, "; the ends themselves have no free state"
+                    self.name(v), v, value, "; values on a bound have no free state"
                 )
         return free
 
     def controls(self) -> Iterator[Control]:
-        """The nodes with subgraphs in the log density, also those inside of others."""
-        found = dict.fromkeys(everything(self.density.nodes))
-        return (node for node in found if isinstance(node, Control))
+        """The nodes with subgraphs in the log density, including nested ones."""
+        nodes = dict.fromkeys(everything(self.density.nodes))
+        return (node for node in nodes if isinstance(node, Control))
 
     def note_plans(self) -> None:
-        """Have the plans of all loops noted in `capacity.plans`."""
+        """Trace the gradient, so that `capacity.plans` has the plans of all loops."""
         if any(loop not in self.capacity.plans for loop in self.density.loops):
             free = jax.ShapeDtypeStruct((self.free_size,), float)
 
@@ -208,7 +219,7 @@ class LogDensity(Closed):
                 jax.eval_shape(gradient, free, self.argument_values)
 
     def ensure_capacity(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
-        """Take more room for the backward passes of loops that lacked some; whether any did.
+        """Enlarge the capacity of loops that overflowed; whether any did.
 
         Raises
         ------
@@ -228,6 +239,7 @@ class LogDensity(Closed):
         return bool(overflowed)
 
     def _check_free(self, free: Any) -> Any:
+        """Free states as an array, checked for shape and type."""
         if isinstance(free, Mapping):
             return self.untransform(free)
 
@@ -242,8 +254,8 @@ class LogDensity(Closed):
         except (TypeError, ValueError):
             if not has_tracer(free):
                 raise TypeError(
-                    f"{expected()}, or values are given by name in a dictionary; got {free!r:.60}"
-                    f"{place_text()}"
+                    f"{expected()}; give it as an array, or give a dictionary of values by name; "
+                    f"got {free!r:.60}{place_text()}"
                 ) from None
             states = jnp.asarray(free)
         if not states.shape or states.shape[-1] != self.free_size:
@@ -251,6 +263,7 @@ class LogDensity(Closed):
         return states
 
     def _batched(self, which: str, free: Any) -> Any:
+        """Evaluate one of the model's functions at all states."""
         states = self._check_free(free)
         if isinstance(states, jax.Array):
             return in_jax(self, which, states)

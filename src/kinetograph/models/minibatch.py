@@ -1,4 +1,4 @@
-"""`kg.minibatch`: a model of which each step of a sampler sees some rows of the data."""
+"""`kg.minibatch`: models whose samplers use random batches of rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ __all__ = ["minibatch"]
 
 
 class _Stuck(Exception):
-    """A node that cannot be computed of other than all rows."""
+    """A node that cannot be computed for a part of the rows."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -39,37 +39,38 @@ def minibatch(
     replace: bool = False,
     allow_noisy: bool = False,
 ) -> Model:
-    """The model again, of which samplers see a random batch of the data's rows in each step.
+    """Make a model whose samplers use random batches of rows.
 
         log p~(u) = log prior + n / size * sum over the batch of log p(row i | u)
 
-    is what a transition is given in the place of the log density: with the same mean, and a
-    gradient that costs `size` rows instead of n. Each transition has a batch of its own, drawn anew
-    from the chain's random numbers (a function of seed, chain and number of the transition), which
-    all points that it evaluates share, and all walkers of an ensemble. The starting point is
-    evaluated with all rows.
+    replaces the log density in each transition. It has the same mean, and its gradient costs `size`
+    rows instead of n. Each transition draws a new batch from the random numbers of its chain (a
+    function of seed, chain and number of the transition). All points that the transition evaluates
+    share the batch, and so do all walkers of an ensemble. The starting point is evaluated with all
+    rows.
 
-    Everything else sees the full data: `log_prob` and the like, targets, `kg.opt`. In results the
-    log density of a row of draws is called `batch_lp`, and observables of the potential or its
-    gradient `batch_potential` and so on, for they are the batch's and not the model's.
+    All other functions use the full data: `log_prob` and its derivatives, targets, `kg.opt`. In
+    results the log density of a draw is named `batch_lp`, and observables of the potential or its
+    gradient are named `batch_potential` and so on, because they belong to the batch and not to the
+    model.
 
     Parameters
     ----------
     model
-        Made by `kg.model` or `kg.jax_model`. What a row adds to the log density must depend on that
-        row alone, in terms of the log density with an element (or more) for each row: observed
-        data, or a factor that has not been summed up.
+        Made by `kg.model` or `kg.jax_model`. The contribution of a row to the log density must
+        depend on that row alone, in terms with an element (or more) for each row: observed data, or
+        a factor that is not summed over the rows.
     size
-        The number of rows of a batch.
+        The number of rows in a batch.
     rows
-        The data arrays that are given by rows, along their first axis, or their names. By default
-        all of as many rows as the observed data have.
+        The data arrays with one row for each observation, along their first axis, or their names.
+        By default all arrays with as many rows as the observed data.
     replace
-        Whether a batch may have a row more than once. If not, each set of rows is as likely as any
-        other, and batches of n rows give the exact gradient.
+        Whether a batch may contain a row several times. If not, all sets of rows are equally
+        likely, and batches of n rows give the exact gradient.
     allow_noisy
-        Whether samplers may compare values of the potential, as a Metropolis test does. They do not
-        sample the posterior then.
+        Whether samplers may compare values of the potential, as a Metropolis test does. Such
+        samplers then do not sample the posterior.
 
     Returns
     -------
@@ -78,10 +79,10 @@ def minibatch(
     Raises
     ------
     TypeError, ValueError
-        If `model` is no model, or `size` no number of rows.
+        If `model` is not a model, or `size` is not a valid number of rows.
     ModelError
-        If it is not clear which data have rows, if what a row adds depends on others, too, or if an
-        unknown belongs to the rows.
+        If it is not clear which data have rows, if the contribution of a row depends on other rows,
+        or if an unknown is computed from the rows.
 
     Examples
     --------
@@ -105,25 +106,28 @@ def minibatch(
     if model.component.discrete:
         names = ", ".join(model.name(v) for v in model.component.discrete)
         raise ModelError(
-            f"minibatch: {names} is summed out of the density, with all rows together; write a "
-            "mixture of it (kg.mixture), whose rows stand by themselves"
+            f"minibatch: {names} is marginalised over all rows together; write a mixture instead "
+            "(kg.mixture), whose rows are independent"
         )
     by_rows = _found(model) if rows is None else _given(model, rows)
     count = by_rows[0].shape[0]
-    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not whole or not 1 <= size <= count:
+    is_whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not is_whole or not 1 <= size <= count:
         raise ValueError(
             f"minibatch: size must be a whole number from 1 to {count}, the number of rows, got "
             f"{size!r}"
         )
-    found = model._seen_by(tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
-    assert found.batch is not None
-    _check(found, found.batch)
-    return found
+    noisy = model._seen_by(tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
+    assert noisy.batch is not None
+    _check(noisy, noisy.batch)
+    return noisy
 
 
 def _rows_of(term: Term) -> int | None:
-    """How many rows a term may have: those of observed data, or of a factor of data's length."""
+    """The number of rows that a term may have, or None.
+
+    Rows are elements of observed data, or of a factor with the length of data.
+    """
     if isinstance(term.target, Data):
         return term.target.shape[0] if term.target.shape else None
     if term.target is not None or not term.node.shape:
@@ -133,54 +137,59 @@ def _rows_of(term: Term) -> int | None:
 
 
 def _data(term: Term) -> list[Data]:
+    """The data that a term depends on."""
     return [node for node in ancestors(term.plain_needs()) if isinstance(node, Data)]
 
 
 def _found(model: Model) -> list[Data]:
-    """The data of as many rows as what is observed has."""
+    """The data with as many rows as the observed data."""
     terms = [term for term in model.density.terms if (_rows_of(term) or 0) > 1]
     observed = [term for term in terms if isinstance(term.target, Data)]
     terms = observed or terms
     lengths = {_rows_of(term) for term in terms}
     if len(lengths) != 1:
         reason = (
-            "no term of the log density is seen to have an element for each of several rows"
+            "no term of the log density has an element for each of several rows"
             if not lengths
             else f"there are data of {', '.join(map(str, sorted(map(int, filter(None, lengths)))))}"
             " rows"
         )
-        raise ModelError(f"minibatch: {reason}; say by rows=[x, y] which data are given by rows")
+        raise ModelError(f"minibatch: {reason}; list the data that have rows, as rows=[x, y]")
     (length,) = lengths
     data = dict.fromkeys(node for term in terms for node in _data(term))
     return [node for node in data if node.shape and node.shape[0] == length]
 
 
 def _given(model: Model, rows: Any) -> list[Data]:
-    known = {model.name(node): node for node in model.data}
-    found: dict[Data, None] = {}
+    """The data arrays that `rows` lists."""
+    data = {model.name(node): node for node in model.data}
+    row_data: dict[Data, None] = {}
     for item in rows if isinstance(rows, (list, tuple)) else [rows]:
-        node = known.get(item) if isinstance(item, str) else getattr(item, "node", None)
-        if not isinstance(node, Data) or node not in known.values():
+        node = data.get(item) if isinstance(item, str) else getattr(item, "node", None)
+        if not isinstance(node, Data) or node not in data.values():
             named = isinstance(item, str)
-            what = describe(item.node) if isinstance(item, Array) else in_words(item)
+            item_text = describe(item.node) if isinstance(item, Array) else in_words(item)
             hint = (
-                meant(item, known) if named else "; make it one by kg.data, and the model of that"
+                meant(item, data)
+                if named
+                else "; make it data with kg.data before the model is made"
             )
             raise ModelError(
-                f"minibatch: rows: {repr(item) if named else what} is no data array of the model; "
-                f"it has: {', '.join(known) or 'none'}{place_text()}{hint}"
+                f"minibatch: rows: {repr(item) if named else item_text} is not a data array of the "
+                f"model; it has: {', '.join(data) or 'none'}{place_text()}{hint}"
             )
         if not node.shape:
             raise ModelError(f"minibatch: rows: {model.name(node)} is one number and has no rows")
-        found[node] = None
-    lengths = {node.shape[0] for node in found}
+        row_data[node] = None
+    lengths = {node.shape[0] for node in row_data}
     if len(lengths) != 1:
-        shapes = ", ".join(f"{model.name(node)} {node.shape}" for node in found) or "nothing"
-        raise ModelError(f"minibatch: rows: data of one number of rows are expected, got {shapes}")
-    return list(found)
+        shapes = ", ".join(f"{model.name(node)} {node.shape}" for node in row_data) or "nothing"
+        raise ModelError(f"minibatch: rows: data need the same number of rows, got {shapes}")
+    return list(row_data)
 
 
 def _title(model: Model, term: Term) -> str:
+    """A term as text."""
     target = term.target
     if target is None:
         return f"the factor {describe(term.node)}{site_text(term.node)}"
@@ -189,23 +198,26 @@ def _title(model: Model, term: Term) -> str:
 
 
 def _check(model: Model, batch: Batch) -> None:
-    """Refuse a model in which a row's share of the log density is not its own."""
+    """Raise ModelError if the contribution of a row depends on other rows.
+
+    The terms of a random batch are compared with the same rows of the terms of all data.
+    """
     if not batch.terms:
         raise ModelError("minibatch: no term of the log density is computed from these rows")
     for term in batch.of_unknowns:
         raise ModelError(
-            f"minibatch: {_title(model, term)} is computed from the rows, but an unknown takes "
-            "part in every step; leave its data out of rows="
+            f"minibatch: {_title(model, term)} is computed from the rows, but a prior enters every "
+            "step in full; leave its data out of rows="
         )
     if model.density.loops:
         loop = model.density.loops[0]
         raise ModelError(
-            f"minibatch: the log density has a {loop.title}{site_text(loop)}, and loops cannot be "
-            "made of some rows; write it with arrays, or as a JAX function by kg.lift"
+            f"minibatch: the log density has a {loop.title}{site_text(loop)}, and a loop cannot "
+            "run over a part of the rows; write it with arrays, or as a JAX function with kg.lift"
         )
     random = np.random.default_rng(0)
     free = random.normal(scale=0.5, size=model.free_size)
-    chosen = random.permutation(batch.count)[: batch.size]
+    batch_rows = random.permutation(batch.count)[: batch.size]
     values = model.argument_values
 
     def elements(free: Any, values: Sequence[Any], rows: Any) -> list[Any]:
@@ -217,36 +229,38 @@ def _check(model: Model, batch: Batch) -> None:
     with x64():
         whole = jax.eval_shape(lambda f, v: elements(f, v, None), free, values)
         try:
-            part = jax.eval_shape(elements, free, values, chosen)
+            part = jax.eval_shape(elements, free, values, batch_rows)
         except _Stuck as stuck:
             raise _not_of_rows(batch, stuck.node) from stuck.__cause__
-    for term, all_, some in zip(batch.terms, whole, part, strict=True):
+    for term, all_, part_elements in zip(batch.terms, whole, part, strict=True):
         lead = all_.shape[:1] == (batch.count,)
-        if not lead or some.shape != (batch.size, *all_.shape[1:]):
+        if not lead or part_elements.shape != (batch.size, *all_.shape[1:]):
             raise ModelError(
                 f"minibatch: {_title(model, term)} has shape {all_.shape} with all {batch.count} "
-                f"rows and {some.shape} with {batch.size}; it must have an element for each row, "
-                "along its first axis (leave out a sum over the rows: terms are added up anyway)"
+                f"rows and {part_elements.shape} with {batch.size}; it must have an element for "
+                "each row, along its first axis (leave out a sum over the rows: terms are added up "
+                "anyway)"
             )
     with x64():
         both = jax.jit(lambda f, v, r: (elements(f, v, None), elements(f, v, r)))
-        whole, part = both(free, values, chosen)
-    for term, all_, some in zip(batch.terms, whole, part, strict=True):
-        expected, got = np.asarray(all_)[chosen], np.asarray(some)
-        room = 1e-3 if got.dtype == np.float32 else 1e-6
-        same = np.isclose(got, expected, rtol=room, atol=room, equal_nan=True)
-        if not same.all():
-            place = tuple(int(i) for i in np.argwhere(~same)[0])
+        whole, part = both(free, values, batch_rows)
+    for term, all_, part_elements in zip(batch.terms, whole, part, strict=True):
+        expected, got = np.asarray(all_)[batch_rows], np.asarray(part_elements)
+        tolerance = 1e-3 if got.dtype == np.float32 else 1e-6
+        equal = np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if not equal.all():
+            place = tuple(int(i) for i in np.argwhere(~equal)[0])
             raise ModelError(
-                f"minibatch: {_title(model, term)} mixes rows: row {chosen[place[0]]} adds "
-                f"{expected[place]:.6g} to the log density, but {got[place]:.6g} where only "
-                f"{batch.size} of {batch.count} rows are there. What a row adds must depend on "
-                "that row alone: compute means over all rows and the like beforehand, or say by "
-                "rows= which data are given by rows"
+                f"minibatch: {_title(model, term)} mixes rows: row {batch_rows[place[0]]} adds "
+                f"{expected[place]:.6g} to the log density with all rows, but {got[place]:.6g} in "
+                f"a batch of {batch.size} of {batch.count} rows. The contribution of a row must "
+                "depend on that row alone: compute means over all rows and similar quantities "
+                "beforehand, or list the data that have rows with rows="
             )
 
 
 def _elements(term: Term, environment: Environment) -> Any:
+    """The elements of a term, or _Stuck with the node that failed."""
     needed = term.plain_needs()
     for node in ancestors(needed, stop=environment.__contains__):
         try:
@@ -260,10 +274,11 @@ def _elements(term: Term, environment: Environment) -> Any:
 
 
 def _not_of_rows(batch: Batch, node: Node) -> ModelError:
+    """The error for a node that needs all rows."""
     shapes = ", ".join(f"{describe(n)} {n.shape}" for n in node.parents)
     return ModelError(
-        f"minibatch: {describe(node)}{site_text(node)} cannot be computed where only {batch.size} "
-        f"of {batch.count} rows are there ({shapes} with all of them). Write it for any number of "
-        "rows, x.reshape(-1, 3) rather than x.reshape(1000, 3), and say by rows= which data are "
-        "given by rows: all that have a value for each row, and no others; unknowns cannot be"
+        f"minibatch: {describe(node)}{site_text(node)} cannot be computed with {batch.size} of "
+        f"{batch.count} rows ({shapes} with all rows). Write it for any number of rows, "
+        "x.reshape(-1, 3) rather than x.reshape(1000, 3), and list with rows= exactly the data "
+        "that have a value for each row; unknowns cannot have rows"
     )

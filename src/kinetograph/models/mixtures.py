@@ -1,4 +1,4 @@
-"""`kg.mixture`, `kg.responsibilities` and `kg.joint`: distributions made of others."""
+"""`kg.mixture`, `kg.responsibilities` and `kg.joint`: distributions made of components."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,30 +35,33 @@ def mixture(
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
-    """A distribution of numbers (vectors, matrices) of which each follows one of several others.
+    """Make a mixture: each value follows one of several distributions.
 
         log p(x) = log sum_k w_k p_k(x)
 
-    Which one it is, is not known and has been summed out; see `kg.responsibilities`.
+    Values are numbers, vectors or matrices. The component of each value is unknown and
+    marginalised; see `kg.responsibilities`.
 
     Parameters
     ----------
     distributions
-        Two or more distributions, each used for nothing else; or one whose parameters have the
-        components along their last axis (of vectors: along the last axis of the batch).
+        Two or more distributions that are not used elsewhere; or a single one whose parameters have
+        the components along their last axis (for vectors: along the last axis of the batch).
     weights
-        In proportion to the probabilities of the components, (..., number of components); data, or
+        Proportional to the probabilities of the components, (..., number of components); data, or
         unknowns such as `kg.dirichlet`.
     shape, dims, name
-        Shape of the whole (default: the components'), names of its axes, name in the results.
+        Shape of the result (default: the shape of the components), names of its axes, name in the
+        results.
 
     Raises
     ------
     TypeError
-        If a component is no distribution.
+        If a component is not a distribution.
     ModelError
-        If there are fewer than two components, or the shapes of one number differ, or supports
-        that are no intervals. Intervals may differ: then the mixture is for data, and no unknown.
+        If there are fewer than two components, if the shapes of a single value differ, or if
+        supports differ and are not intervals. A mixture whose components have different intervals
+        can be observed, but cannot be an unknown.
     ShapeError
         If weights and components do not fit together.
 
@@ -75,28 +78,31 @@ def mixture(
             f"mixture: there are no components{place_text()}; write kg.mixture{_EXAMPLE}"
         )
     parts = [_component("mixture", d, k) for k, d in enumerate(distributions)]
-    share = as_node(weights, "mixture: weights")
-    count = share.shape[-1] if share.shape else 0
+    weight_node = as_node(weights, "mixture: weights")
+    count = weight_node.shape[-1] if weight_node.shape else 0
     if len(parts) == 1:
-        family, nodes, full = _along_axis(parts[0], share, count)
+        family, nodes, component_shape = _along_axis(parts[0], weight_node, count)
     else:
-        family, nodes, full = _of_several(parts, share, count)
-    batch = full[: len(full) - family.event_ndim]
-    wanted = (*batch, *full[len(batch) :]) if shape is None else shape
+        family, nodes, component_shape = _of_several(parts, weight_node, count)
+    batch = component_shape[: len(component_shape) - family.event_ndim]
+    result_shape = (*batch, *component_shape[len(batch) :]) if shape is None else shape
     if shape is None:
         try:
-            wanted = (*np.broadcast_shapes(batch, share.shape[:-1]), *full[len(batch) :])
+            result_shape = (
+                *np.broadcast_shapes(batch, weight_node.shape[:-1]),
+                *component_shape[len(batch) :],
+            )
         except ValueError:
             raise ShapeError(
-                f"mixture: weights {describe(share)} of shape {share.shape} do not fit components "
-                f"of shape {full}{place_text()}"
+                f"mixture: weights {describe(weight_node)} of shape {weight_node.shape} do not fit "
+                f"components of shape {component_shape}{place_text()}"
             ) from None
-        wanted = shape_by_dims(dims, wanted, "mixture") or wanted
+        result_shape = shape_by_dims(dims, result_shape, "mixture") or result_shape
     result = distribute(
         family,
-        tuple(Array(n) for n in (share, *nodes)),
-        event=full[len(batch) :],
-        shape=wanted,
+        tuple(Array(n) for n in (weight_node, *nodes)),
+        event=component_shape[len(batch) :],
+        shape=result_shape,
         dims=dims,
         name=name,
     )
@@ -106,9 +112,10 @@ def mixture(
 
 
 def _component(doing: str, value: Any, number: int) -> Distribution:
+    """The distribution of a component."""
     if isinstance(value, (list, tuple)):
         raise TypeError(
-            f"{doing}: components are given one by one, not in a list{place_text()}; write "
+            f"{doing}: give components one by one, not in a list{place_text()}; write "
             f"kg.{doing}(*components{', weights=w' if doing == 'mixture' else ''})"
         )
     example = _EXAMPLE if doing == "mixture" else "(kg.normal(0, 1), kg.gamma(2, 1))"
@@ -116,11 +123,13 @@ def _component(doing: str, value: Any, number: int) -> Distribution:
 
 
 def _ordinal(number: int) -> str:
+    """An ordinal in words, from 0."""
     names = ("first", "second", "third")
     return names[number] if number < len(names) else f"{number + 1}th"
 
 
-def _along_axis(part: Distribution, share: Node, count: int) -> Any:
+def _along_axis(part: Distribution, weight_node: Node, count: int) -> Any:
+    """The family, parameters and shape of components along an axis."""
     batch = part.batch_shape
     if not batch or batch[-1] < 2:
         raise ModelError(
@@ -129,31 +138,32 @@ def _along_axis(part: Distribution, share: Node, count: int) -> Any:
             "components along its last axis"
         )
     if count != batch[-1]:
-        raise _weights_error(share, batch[-1])
+        raise _weights_error(weight_node, batch[-1])
     nodes = []
     for parameter, node in zip(part.family.parameters, part.parents, strict=True):
-        own = node.shape[: len(node.shape) - parameter.event_ndim]
-        if own[-1:] != batch[-1:]:
-            target = (*own[:-1], batch[-1], *node.shape[len(own) :])
+        batch_shape = node.shape[: len(node.shape) - parameter.event_ndim]
+        if batch_shape[-1:] != batch[-1:]:
+            target = (*batch_shape[:-1], batch[-1], *node.shape[len(batch_shape) :])
             node = broadcast_to(node, target)
         nodes.append(node)
     family = mixtures.mixture_of(part.family)
-    known = mixtures.mixture_of(part.family).support(share, *nodes)
-    if any(isinstance(getattr(known, side, 0), Node) for side in ("lower", "upper")):
+    support = mixtures.mixture_of(part.family).support(weight_node, *nodes)
+    if any(isinstance(getattr(support, side, 0), Node) for side in ("lower", "upper")):
         raise ModelError(
             f"mixture: the components of {part.expression()} have different supports{place_text()}"
         )
     return family, nodes, (*batch[:-1], *part.event_shape)
 
 
-def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
+def _of_several(parts: Sequence[Distribution], weight_node: Node, count: int) -> Any:
+    """The family, parameters and shape of separate components."""
     first, family = parts[0], mixtures.mixture
     for other in parts[1:]:
         texts = f"{first.expression()} and {other.expression()}"
         if other.family.event_ndim != first.family.event_ndim:
             raise ModelError(
-                f"mixture: {texts} are of numbers and of vectors or matrices; components must be "
-                f"of the same{place_text()}"
+                f"mixture: {texts} have values of different kinds (numbers, vectors, matrices); "
+                f"components must have values of the same kind{place_text()}"
             )
         if other.family.discrete != first.family.discrete:
             raise ModelError(
@@ -169,36 +179,39 @@ def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
             )
         family = mixtures.mixture_apart
     if count != len(parts):
-        raise _weights_error(share, len(parts))
+        raise _weights_error(weight_node, len(parts))
     try:
-        full = np.broadcast_shapes(*(part.shape for part in parts))
+        component_shape = np.broadcast_shapes(*(part.shape for part in parts))
     except ValueError:
         shapes = ", ".join(f"{p.expression()} of shape {p.shape}" for p in parts)
         raise ShapeError(
             f"mixture: the components do not fit together: {shapes}{place_text()}"
         ) from None
     nodes = [node for part in parts for node in part.parents]
-    return family(*(part.family for part in parts)), nodes, full
+    return family(*(part.family for part in parts)), nodes, component_shape
 
 
-def _weights_error(share: Node, count: int) -> ShapeError:
+def _weights_error(weight_node: Node, count: int) -> ShapeError:
+    """The error for weights of a wrong number."""
     return ShapeError(
-        f"mixture: weights {describe(share)} must have {count} numbers along the last axis, one "
-        f"for each component, got shape {share.shape}{place_text()}"
+        f"mixture: weights {describe(weight_node)} must have {count} numbers along the last axis, "
+        f"one for each component, got shape {weight_node.shape}{place_text()}"
     )
 
 
 def _responsibilities(
-    x: Any, *rest: Any, family: str, forms: tuple[str, ...], shape: tuple[int, ...]
+    x: Any, *operands: Any, family: str, forms: tuple[str, ...], shape: tuple[int, ...]
 ) -> Any:
-    parameters = rest[: len(rest) - len(forms)]
-    more = dict(zip(forms, rest[len(parameters) :], strict=True))
-    own = family_of(family)
-    assert isinstance(own, mixtures.Mixture)
+    parameters = operands[: len(operands) - len(forms)]
+    form_tensors = dict(zip(forms, operands[len(parameters) :], strict=True))
+    mixture_family = family_of(family)
+    assert isinstance(mixture_family, mixtures.Mixture)
     kinds = [t.dtype for t in (x, *parameters) if t.dtype.kind == "f"]
     dtype = jnp.result_type(*kinds) if kinds else float
     reals = [jnp.asarray(t, dtype) for t in (x, *parameters)]
-    return jnp.broadcast_to(jax.nn.softmax(mixtures.log_shares(own, *reals, **more), -1), shape)
+    return jnp.broadcast_to(
+        jax.nn.softmax(mixtures.log_shares(mixture_family, *reals, **form_tensors), -1), shape
+    )
 
 
 RESPONSIBILITIES = Operation("responsibilities", _responsibilities)
@@ -209,12 +222,12 @@ def responsibilities(distribution: Array, value: Any) -> Array:
 
         r_k = w_k p_k(x) / sum_j w_j p_j(x)
 
-    An array like any other: `kg.calculate` gives its posterior draws.
+    The result is an ordinary array; `kg.calculate` gives its posterior draws.
 
     Parameters
     ----------
     distribution
-        Made by `kg.mixture`, and used for nothing else.
+        Made by `kg.mixture`, and not used elsewhere.
     value
         An array, or numbers.
 
@@ -226,7 +239,7 @@ def responsibilities(distribution: Array, value: Any) -> Array:
     Raises
     ------
     TypeError
-        If the first argument is no mixture.
+        If the first argument is not a mixture.
     ShapeError
         If value and mixture do not fit together.
 
@@ -239,25 +252,25 @@ def responsibilities(distribution: Array, value: Any) -> Array:
            [0.5, 0.5],
            [0. , 1. ]])
     """
-    follows = unused_distribution("responsibilities", distribution, "first", "(mixture, value)")
-    family, node = follows.family, as_node(value, "responsibilities")
+    components = unused_distribution("responsibilities", distribution, "first", "(mixture, value)")
+    family, node = components.family, as_node(value, "responsibilities")
     if not isinstance(family, mixtures.Mixture):
         raise TypeError(
-            f"responsibilities: {follows.expression()} is no mixture; make one by kg.mixture"
-            f"{_EXAMPLE}{place_text()}"
+            f"responsibilities: {components.expression()} is not a mixture; make one with "
+            f"kg.mixture{_EXAMPLE}{place_text()}"
         )
     try:
-        full = np.broadcast_shapes(node.shape, follows.shape)
+        full_shape = np.broadcast_shapes(node.shape, components.shape)
     except ValueError:
         raise ShapeError(
             f"responsibilities: the value does not fit the mixture{place_text()}\n"
-            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
+            f"{shapes_of(components.expression(), components.shape, describe(node), node.shape)}"
         ) from None
-    stands = Distribution(family, follows.parents, full)
-    stands.target = node
-    forms = stands.forms()
-    shape = (*full[: len(full) - family.event_ndim], follows.parents[0].shape[-1])
-    parents = (node, *follows.parents, *forms.values())
+    law = Distribution(family, components.parents, full_shape)
+    law.target = node
+    forms = law.forms()
+    shape = (*full_shape[: len(full_shape) - family.event_ndim], components.parents[0].shape[-1])
+    parents = (node, *components.parents, *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
     attributes = {"family": family.key, "forms": tuple(forms), "shape": shape}
@@ -269,26 +282,28 @@ def responsibilities(distribution: Array, value: Any) -> Array:
 def joint(
     *distributions: Array, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:
-    """Vectors whose k-th number follows the k-th distribution, independently.
+    """Make a distribution of vectors with independent, differently distributed elements.
 
         log p(x) = sum_k log p_k(x_k)
+
+    The k-th element follows the k-th distribution.
 
     Parameters
     ----------
     distributions
-        Two or more distributions of single numbers, all continuous or all discrete, each used for
-        nothing else.
+        Two or more distributions of single numbers, all continuous or all discrete, that are not
+        used elsewhere.
     shape, dims, name
-        Shape of the whole (default: the components', and their number as the last axis), names of
-        its axes, name in the results.
+        Shape of the result (default: the shape of the components, and their number as the last
+        axis), names of its axes, name in the results.
 
     Raises
     ------
     TypeError
-        If a component is no distribution.
+        If a component is not a distribution.
     ModelError
-        If there are fewer than two, one is of vectors, discrete and continuous ones are mixed, or
-        a bound of a support is not a number.
+        If there are fewer than two components, if one has vectors as values, if discrete and
+        continuous components are mixed, or if a bound of a support is not a number.
     ShapeError
         If the components do not fit together.
 
@@ -313,8 +328,8 @@ def joint(
             )
         if isinstance(support.lower, Node) or isinstance(support.upper, Node):
             raise ModelError(
-                f"joint: a bound of {part.expression()} is no number; make it an unknown of its "
-                f"own{place_text()}"
+                f"joint: a bound of {part.expression()} is not a number; make it a separate "
+                f"unknown{place_text()}"
             )
         if part.family.discrete != parts[0].family.discrete:
             raise ModelError(
@@ -330,10 +345,10 @@ def joint(
         ) from None
     nodes = tuple(Array(node) for part in parts for node in part.parents)
     family = joints.joint(*(part.family for part in parts))
-    full = (*batch, len(parts)) if shape is None else shape
+    full_shape = (*batch, len(parts)) if shape is None else shape
     if shape is None:
-        full = shape_by_dims(dims, full, "joint") or full
-    result = distribute(family, nodes, shape=full, dims=dims, name=name)
+        full_shape = shape_by_dims(dims, full_shape, "joint") or full_shape
+    result = distribute(family, nodes, shape=full_shape, dims=dims, name=name)
     for d in distributions:
         consume(d, "a component of a joint distribution", result.node)
     return result

@@ -1,4 +1,4 @@
-"""`kg.model`: targets and everything that bears on them, read as a log density."""
+"""`kg.model`: targets, and all statements related to them, as a log density."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -49,7 +49,7 @@ __all__ = ["Model", "model"]
 
 
 class Model(LogDensity):
-    """A log density on a flat vector of free numbers; made by `kg.model`.
+    """A log density on a vector of free numbers; made by `kg.model`.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class Model(LogDensity):
     free_size
         The length of the free state.
     fixed
-        The unknowns that `kg.condition` and `kg.do` have given values.
+        The unknowns whose values `kg.condition` or `kg.do` has set.
     batch
-        What samplers see of it, where `kg.minibatch` made it; else None.
+        The batch of rows that samplers use, if `kg.minibatch` made the model; otherwise None.
     """
 
     def __init__(
@@ -74,30 +74,31 @@ class Model(LogDensity):
         values: Mapping[Node, np.ndarray] = MappingProxyType({}),
     ) -> None:
         super().__init__()
-        self.variables: dict[Node, str] = {}  # of a model function, for other arrays
+        self.variables: dict[Node, str] = {}  # names of further arrays of a model function
         self.values.update(values)
         self._made_of = targets, tuple(factors), check_coords(coords)
         self.targets = tuple(targets)
         self.component = component
         self.observed = tuple(dict.fromkeys(component.observed))
         self.fixed = tuple(component.fixed)
-        used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
+        data = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
         unknowns = [*component.unknowns, *component.discrete]
-        named = dict.fromkeys([*targets, *unknowns, *self.fixed, *used, *self.observed])
+        named = dict.fromkeys([*targets, *unknowns, *self.fixed, *data, *self.observed])
         names = assign_names(named, targets) if names is None else names
         self._node_names = names
         for unknown in unknowns:
             unknown.called.add(names[unknown])
-        standing = [*unknowns, *(v for v in self.fixed if v not in component.cut)]
-        nodes = [v.distribution for v in standing if v.distribution is not None]
+        with_priors = [*unknowns, *(v for v in self.fixed if v not in component.cut)]
+        nodes = [v.distribution for v in with_priors if v.distribution is not None]
         nodes += component.likelihoods
         with self.its_values():
             stated = (*nodes, *component.factors, *factors)
-            # Without elements, a parameter that overflows would make a term 0 times infinity.
+            # Terms without elements are left out: with a parameter that overflows, such a term
+            # would be 0 times infinity.
             terms = [Term(node) for node in stated if node.size]
             self.density = Density(component.unknowns, sum_out(component.discrete, terms))
         check_nodes(self.density)
-        self.data = tuple(dict.fromkeys([*used, *self.observed]))
+        self.data = tuple(dict.fromkeys([*data, *self.observed]))
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
@@ -109,13 +110,13 @@ class Model(LogDensity):
 
     @property
     def arguments(self) -> tuple[Node, ...]:
-        """What is known, and computed from that once: arguments of every compiled function."""
+        """The arguments of every compiled function, including the batch's derived arrays."""
         batch = () if self.batch is None else self.batch.derived
         return tuple(dict.fromkeys((*super().arguments, *batch)))
 
     @property
     def known_as(self) -> dict[int, str]:
-        """The names of this model's arrays, and of others in scope, for `describe`."""
+        """The names of this model's and other arrays in scope, for `describe`."""
         names = names_in_scope()
         for node, name in self.variables.items():
             names.setdefault(id(node), name)
@@ -123,35 +124,40 @@ class Model(LogDensity):
         return names
 
     def name(self, node: Node) -> str:
-        """How a target, an unknown or a data array of this model is called."""
+        """The name of a target, unknown or data array."""
         return self._node_names[node]
 
     def __getitem__(self, name: str) -> Array:
-        """The array of a target, an unknown or data, or of a model function's variable, by name."""
-        found = {own: node for node, own in (self.variables | self._node_names).items()}
-        if name not in found:
+        """The array with a name in this model.
+
+        It is a target, an unknown, data, or a variable of a model function.
+        """
+        node_by_name = {
+            node_name: node for node, node_name in (self.variables | self._node_names).items()
+        }
+        if name not in node_by_name:
             raise KeyError(
                 f"the model has no array {name!r}{place_text()}; its arrays are: "
-                f"{', '.join(found)}{meant(name, found)}"
+                f"{', '.join(node_by_name)}{meant(name, node_by_name)}"
             )
-        return Array(found[name])
+        return Array(node_by_name[name])
 
     def dims(self, node: Node) -> tuple[str | None, ...]:
-        """The dims of a target, an unknown or a data array of this model."""
+        """The dims of a target, unknown or data array."""
         return whole(self._axes[node])
 
     def axes(self, node: Node) -> tuple[str, ...]:
-        """How results call the axes of a target or a data array of this model."""
+        """Names, in results, of the axes of a target or data array."""
         return axis_names(self.name(node), self._axes[node])
 
     def _labels(self, data: Iterable[Node], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The labels of all axes that have some, of these data and of the unknowns."""
+        """The labels of all axes, from the given data and the unknowns."""
         in_use = {dim for axes in self._axes.values() for dim in whole(axes)}
         unknowns = (*self.component.unknowns, *self.component.discrete, *self.fixed)
-        in_parts, of_rows = labels_of_rows(data, given)
+        in_parts, row_labels = labels_of_rows(data, given)
         coords = check_coords(collect_coords([*data, *unknowns], given, in_use))
         check_lengths(self, coords, in_use | in_parts)
-        coords |= {dim: labels for dim, labels in of_rows.items() if dim in in_use}
+        coords |= {dim: labels for dim, labels in row_labels.items() if dim in in_use}
         coords = {dim: labels for dim, labels in coords.items() if dim in in_use}
         members = ((self._axes[n], self.axes(n)) for n in (*self.targets, *self.data))
         return coords | labels_of_parts(members, coords)
@@ -162,7 +168,7 @@ class Model(LogDensity):
         return (*self.component.factors, *self._made_of[1])
 
     def debug(self, point: Any = None) -> "Report":
-        """Evaluate the model node by node at a point and find the first value that is not finite.
+        """Evaluate the model node by node, and find the first non-finite value.
 
         Parameters
         ----------
@@ -186,51 +192,52 @@ class Model(LogDensity):
             return report(self, free)
 
     def set_data(self, values: Any = MappingProxyType({}), /, **named: Any) -> None:
-        """Give this model other values of its data: of the same shapes without recompiling.
+        """Change the values of this model's data, without recompiling if shapes stay.
 
-        What the model does next has them: `kg.mcmc`, `log_prob`, `kg.predict`, `kg.log_likelihood`,
-        also what was made of data when they were observed, as `y[1:]` when y is given. Programs
-        that are compiled are used again; only where the values had a say in the program (counts of
-        over 10000 have sums of their own, a normal likelihood with another design may cost less in
-        another form) is it made anew.
+        All later calls use the new values: `kg.mcmc`, `log_prob`, `kg.predict`,
+        `kg.log_likelihood`. Arrays that were computed from data when they were observed, such as
+        `y[1:]`, follow when y is given. Compiled programs are reused. They are compiled again only
+        if the values affect the program: counts above 10000 need other sums, and a normal
+        likelihood with another design may cost less in another form.
 
-        Where data come with other lengths, what follows from them is written anew, once, with a
-        warning that says so; the unknowns stay, so their shapes and distributions must not depend
-        on what changes. A number that was computed of the old length outside of the graph, as
-        `len(y)`, is part of the program and stays: make such a model in a function, and call it
-        again.
+        If the lengths of data change, all expressions that depend on them are rebuilt once, with a
+        warning. The unknowns are kept, so their shapes and distributions must not depend on the
+        changed data. A number that was computed from the old length outside the graph, such as
+        `len(y)`, is part of the program and does not change: make such a model in a function, and
+        call it again.
 
-        The data arrays themselves, and other models of them, stay as they are. So does what was
-        computed of them outside of kinetograph, as the mean of the data in a prior, and what
-        JAX has compiled already around a `potential()`.
+        The data arrays themselves, and other models that use them, do not change. Neither do
+        numbers that were computed from data outside kinetograph, such as a mean in a prior, and
+        functions that JAX has already compiled around a `potential()`.
 
         Parameters
         ----------
         values, **named
-            Arrays by the names of data in this model, or in a dictionary by name or by array. What
-            is not given stays.
+            Arrays by the names of data in this model, or in a dictionary by name or by array. Data
+            that are not given keep their values.
 
         Raises
         ------
         ModelError
-            If something is no data of this model, or the model was written for the values that data
-            had: a mask of which it took the true elements, a logarithm that negative values lack.
-            If data of other lengths meet an unknown that depends on them, or an operation that
-            took a length for a number, as a slice with an end.
+            If a key is not data of this model, or if the model depends on the old values in a way
+            that the new values do not allow: it selected the true elements of a mask, or took the
+            logarithm of values that are now negative. If data change their length, and an unknown
+            depends on them, or an operation used the length as a number, such as the end of a
+            slice.
         ShapeError
             If data of other lengths do not fit together, or have another number of axes, or an
-            index falls outside of its axis.
+            index falls outside its axis.
         DataError
-            If values are missing or not numeric, or lie where a density is not a finite number.
+            If values are missing, not numeric, or outside the support of a distribution.
         ValueError
-            If a parameter of a distribution lies outside of its range.
+            If a parameter of a distribution lies outside its range.
         TypeError
-            If whole numbers are expected and others given.
+            If the data must be whole numbers, and the new values are not.
 
         Notes
         -----
-        For predictions at data of another length, write the expression with new data and give it to
-        `kg.predict`, or take `kg.calculate`.
+        To predict at data of another length, write the expression with new data and give it to
+        `kg.predict`, or use `kg.calculate`.
 
         Examples
         --------
@@ -249,7 +256,9 @@ class Model(LogDensity):
         replace_data(self, values, named)
 
     def plot(self, collapse: bool = True) -> "Drawing":
-        """The graph of the model, as text, Mermaid, DOT or SVG; see `kg.draw_graph`.
+        """The drawing of the model as text, Mermaid, DOT or SVG.
+
+        See `kg.draw_graph`.
 
         Parameters
         ----------
@@ -261,19 +270,19 @@ class Model(LogDensity):
         return draw_model(self, collapse)
 
     def _seen_by(self, *batch: Any) -> "Model":
-        """This model, of which samplers see batches of rows: what a `Batch` is made of."""
+        """This model with batches of rows for samplers; `batch` are `Batch` arguments."""
         targets, factors, coords = self._made_of
-        made = targets, factors, self.component, coords, self._node_names, batch
-        return Model(*made, self._given_values())
+        parts = targets, factors, self.component, coords, self._node_names, batch
+        return Model(*parts, self._given_values())
 
     def _given_values(self) -> dict[Node, np.ndarray]:
-        """The values that data were given, without what was computed from them."""
+        """The values given to data and unknowns, without the derived arrays."""
         derived = set(self.density.derived)
         return {node: value for node, value in self.values.items() if node not in derived}
 
-    # Copies, and what is loaded elsewhere, have the names of this model and nodes of their own.
+    # Copies and loaded models have the same names, but their own nodes.
     def content(self) -> Any:
-        """All that it is made of."""
+        """All parts of the model, for copies and files."""
         targets, factors, coords = self._made_of
         names = list(self._node_names.items())
         batch = None if self.batch is None else self.batch.settings
@@ -283,10 +292,10 @@ class Model(LogDensity):
 
     @classmethod
     def of_content(cls, content: Any) -> "Model":
-        """The model that is made of this."""
+        """The model made from the parts that `content` returns."""
         targets, factors, component, names, coords, batch, values = content
-        made = dict(targets), factors, Component(**component), dict(coords), dict(names), batch
-        return cls(*made, dict(values))
+        arguments = dict(targets), factors, Component(**component), dict(coords), dict(names), batch
+        return cls(*arguments, dict(values))
 
     def __reduce__(self) -> Any:
         return _loaded, (graph_to_bytes(self.content(), "pickling a model"),)
@@ -303,10 +312,10 @@ class Model(LogDensity):
         if self.fixed:
             observed += f"; fixed: {', '.join(map(self.name, self.fixed))}"
         batch = self.batch
-        seen = "" if batch is None else f"; seen by {batch.size} of {batch.count} rows"
+        rows = "" if batch is None else f"; in batches of {batch.size} of {batch.count} rows"
         return (
             f"<model of {len(self.names)} unknowns, {self.free_size} free numbers: {unknowns}; "
-            f"observed: {observed}; targets: {', '.join(self.target_names)}{seen}>"
+            f"observed: {observed}; targets: {', '.join(self.target_names)}{rows}>"
         )
 
     def _repr_html_(self) -> str:
@@ -316,60 +325,59 @@ class Model(LogDensity):
 
 
 def _loaded(data: bytes) -> Model:
+    """The model from the bytes of a pickle."""
     return Model.of_content(graph_from_bytes(data, "this model"))
 
 
 def model(
     *targets: Computed | Callable[[], Any],
     factors: Sequence[Computed] | Computed | None = (),
-    coords: Mapping[str, Any] | Any | None = None,  # of **targets it is one, to type checkers
+    coords: Mapping[str, Any] | Any | None = None,  # Any: type checkers see **targets here, too
     **named_targets: Computed,
 ) -> Model:
-    """Make a model of arrays whose posterior is wanted.
+    """Make a model from the arrays whose posterior is wanted.
 
-    The model is found from the targets: the unknowns they are computed from, the data observed
-    below those, and so on. Its log density is the sum of the log densities of all unknowns and
-    observations, and of the factors.
+    The model consists of the unknowns that the targets are computed from, the data whose
+    distributions depend on those, the further unknowns of these distributions, and so on. Its log
+    density is the sum of the log densities of all unknowns and observations, and of the factors.
 
     Parameters
     ----------
     *targets, **named_targets
-        Arrays to be recorded. A keyword names its target; others are named by their own `name=`,
-        or by the variable that holds them. Without targets, all unknowns held by variables of
-        the calling function. A function alone, `kg.model(build)`, is called, and returns the
-        targets: one or several arrays, a dictionary of them by name, or None for all unknowns held
-        by its variables.
+        Arrays to record. A keyword is the name of its target; other targets are named by `name=` or
+        by the variable that holds them. Without targets, all unknowns in variables of the calling
+        function are targets. A single function, `kg.model(build)`, is called and returns the
+        targets: one or several arrays, a dictionary of arrays by name, or None for all unknowns in
+        its variables.
     factors
-        Further terms of the log density; elements are added up. None: unknowns may be without any
-        density, for a `kg.Sampler` that draws them from distributions of its own.
+        Additional terms of the log density; their elements are summed. None allows unknowns without
+        any density, for a `kg.Sampler` that draws them itself.
     coords
         The labels of named dimensions.
 
-    Notes
-    -----
-    In a model function likelihoods and factors are those of the model alone: nothing that is stated
-    elsewhere about the same unknowns is part of it, and what is stated inside is part of no other
-    model. Its variables name the arrays. Each `kg.model(build)` calls it again, and gives a model
-    with unknowns of its own; `model["mu"]` is an array of it by its name. Arguments are given by
-    `functools.partial`.
+    Notes ----- Likelihoods and factors stated in a model function belong to its model alone. The
+    model contains no statements about its unknowns from elsewhere, and no other model contains its
+    statements. The function's variables name the arrays. Each `kg.model(build)` calls the function
+    again, and returns a model with new unknowns; `model["mu"]` is its array of that name. Pass
+    arguments with `functools.partial`.
 
     Raises
     ------
     ModelError
         If no array is unknown, a target is data, an unknown is discrete, a flat unknown has no
-        density, two arrays share a name, or a name cannot be one in results and files.
+        density, two arrays have the same name, or a name is not valid in results and files.
     DimsError
-        If a dimension has two lengths or two sets of labels, or labels that files cannot hold.
+        If a dimension has two lengths, two sets of labels, or labels that files cannot hold.
     TypeError
-        If a target is no array, or a model function has `kg.function` or arguments.
+        If a target is not an array, or a model function has `kg.function` or arguments.
 
     Warns
     -----
     KinetographWarning
-        If nothing is observed and there are data that the model does not use, or if no data bear on
-        a target; if equal values are observed twice and bear on the same unknowns, or unknowns of
-        an earlier model have gained a likelihood or factor since; if a distribution's parameters
-        and what follows it have different dims on one axis.
+        If nothing is observed although there are data, or if a target depends on no data; if equal
+        values are observed twice with the same unknowns, or unknowns of an earlier model have
+        gained a likelihood or factor since; if the parameters of a distribution and its values have
+        different dims on one axis.
 
     Examples
     --------
@@ -380,7 +388,7 @@ def model(
     >>> kg.model(mu).names
     ('mu',)
 
-    As a function, whose variables are its own:
+    As a function with its own variables:
 
     >>> def build():
     ...     mu = kg.normal(0, 10)
@@ -428,24 +436,24 @@ def model(
         check_densities(component, [*component.factors, *factor_nodes])
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
-    made = Model(given, factor_nodes, component, coords or {})
-    warn_of_unused(made)
+    new_model = Model(given, factor_nodes, component, coords or {})
+    warn_of_unused(new_model)
     priors = [(v.distribution, v) for v in component.unknowns if v.distribution is not None]
     observed = zip(component.likelihoods, component.observed, strict=True)
-    warn_of_two_dims([*priors, *observed], made._axes)
-    warn_of_double_counting(made)
-    return made
+    warn_of_two_dims([*priors, *observed], new_model._axes)
+    warn_of_double_counting(new_model)
+    return new_model
 
 
 def _of_returned(factors: Any, coords: Any, returned: Any) -> Model:
-    """The model of what a model function returned."""
+    """The model of the targets that a model function returned."""
     if isinstance(returned, Model):
         return returned
     named = returned if isinstance(returned, Mapping) else {}
     if named is returned or returned is None:
         returned = ()
     targets = returned if isinstance(returned, (list, tuple)) else [returned]
-    made = model(*targets, factors=factors, coords=coords, **named)
-    nodes = {*made.component.nodes}
-    made.variables = {n: name for n, name in variables_in_scope().items() if n in nodes}
-    return made
+    new_model = model(*targets, factors=factors, coords=coords, **named)
+    nodes = {*new_model.component.nodes}
+    new_model.variables = {n: name for n, name in variables_in_scope().items() if n in nodes}
+    return new_model

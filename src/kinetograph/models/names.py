@@ -1,4 +1,4 @@
-"""How arrays are called: `name=`, else the user's variable, else `normal_1`."""
+"""Names of arrays: `name=`, else the user's variable, else `normal_1`."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -15,7 +15,7 @@ __all__ = ["assign_names", "unknowns_in_scope", "variables_in_scope"]
 
 
 def _scope() -> dict[str, Array]:
-    """The arrays that the caller's variables hold; a local hides a global of its name."""
+    """The arrays in the caller's variables; locals hide globals."""
     frame = user_frame()
     if frame is None:
         return {}
@@ -25,7 +25,7 @@ def _scope() -> dict[str, Array]:
 
 
 def variables_in_scope() -> dict[Node, str]:
-    """The names by which the caller's variables hold arrays."""
+    """The names of the caller's variables that hold arrays."""
     names: dict[Node, str] = {}
     for name, value in _scope().items():
         if not name.startswith("_"):
@@ -34,16 +34,16 @@ def variables_in_scope() -> dict[Node, str]:
 
 
 def unknowns_in_scope() -> list[Array]:
-    """All arrays that variables of the caller's frame hold and that are unknown."""
+    """All unknowns in the local variables of the caller."""
     frame = user_frame()
-    found: dict[Node, Array] = {}
+    unknowns: dict[Node, Array] = {}
     if frame is not None:
         for name, value in local_variables(frame).items():
             if isinstance(value, Array) and not name.startswith("_"):
                 node = value.node
                 if isinstance(node, Variable) and node.observed_by is None:
-                    found.setdefault(node, value)
-    return list(found.values())
+                    unknowns.setdefault(node, value)
+    return list(unknowns.values())
 
 
 def assign_names(
@@ -51,54 +51,61 @@ def assign_names(
     given: Mapping[Node, str],
     labels: Mapping[Node, str] = MappingProxyType({}),
 ) -> dict[Node, str]:
-    """A name for each node; the same name for two arrays is an error.
+    """A different name for each node.
 
-    What has none is called by its label, if that is still free.
+    Nodes without a name get their label, if it is free. Raises ModelError if two arrays have the
+    same name.
     """
     variables = variables_in_scope()
     names: dict[Node, str] = {}
     counts: dict[str, int] = {}
-    taken: dict[str, Node] = {}
+    node_of_name: dict[str, Node] = {}
     pending: list[Node] = []
     for node in nodes:
         name = given.get(node) or node.name or variables.get(node)
         if name is None:
             pending.append(node)
             continue
-        other = taken.get(name)
+        other = node_of_name.get(name)
         if other is not None and other is not node:
             raise ModelError(
-                f"two arrays are named {name!r}: {_held(other, variables)} and "
-                f"{_held(node, variables)}; give one of them another name by name="
+                f"two arrays are named {name!r}: {_place_of(other, variables)} and "
+                f"{_place_of(node, variables)}; give one of them another name with name="
             )
-        taken[name] = node
+        node_of_name[name] = node
         names[node] = name
     bases = [_base(node) for node in pending]
     for node, base in zip(pending, bases, strict=True):
         label = labels.get(node)
-        if label is not None and label not in taken:
-            taken[label] = node
+        if label is not None and label not in node_of_name:
+            node_of_name[label] = node
             names[node] = label
             continue
-        if getattr(node, "variable", None) == base and bases.count(base) == 1 and base not in taken:
-            taken[base] = node
+        if (
+            getattr(node, "variable", None) == base
+            and bases.count(base) == 1
+            and base not in node_of_name
+        ):
+            node_of_name[base] = node
             names[node] = base
             continue
         while True:
             counts[base] = counts.get(base, 0) + 1
             name = f"{base}_{counts[base]}"
-            if name not in taken:
+            if name not in node_of_name:
                 break
-        taken[name] = node
+        node_of_name[name] = node
         names[node] = name
     return names
 
 
-def _held(node: Node, variables: Mapping[Node, str]) -> str:
+def _place_of(node: Node, variables: Mapping[Node, str]) -> str:
+    """The variable and the place of an array."""
     return f"{variables.get(node, 'one')}{site_text(node)}"
 
 
 def _base(node: Node) -> str:
+    """The base of a numbered name."""
     distribution = getattr(node, "distribution", None)
     if distribution is not None:
         return distribution.family.name

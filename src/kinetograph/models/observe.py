@@ -1,4 +1,7 @@
-"""`kg.observe`: data follow a distribution. `models/statements.py` says how long that stands."""
+"""`kg.observe`: the statement that data follow a distribution.
+
+`models/statements.py` describes how long a statement is valid.
+"""
 
 from typing import Any
 
@@ -23,40 +26,40 @@ __all__ = ["observe"]
 
 
 def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
-    """State that data follow a distribution: adds log p(data | parameters) to the log density.
+    """State that data follow a distribution.
 
-    The data are what is known. Where they are transformed first, z = g(y) with unknown parameters
-    in g, the density of y has a Jacobian: state it by `kg.factor(kg.log_density(d, z))` and
+    This adds log p(data | parameters) to the log density.
+
+    The data must be known values. If data are first transformed with unknown parameters, z = g(y),
+    the density of y has a Jacobian: state it as `kg.factor(kg.log_density(d, z))` and
     `kg.factor(log |dg / dy|)`.
 
     Parameters
     ----------
     data
-        An array made by `kg.data`, what is computed from such arrays alone, as `y[1:]`, or
-        anything of which `kg.data` makes one.
+        An array made by `kg.data`, an array computed from such arrays alone, such as `y[1:]`, or
+        any value that `kg.data` accepts.
     distribution
-        The distribution, as an unknown that is used for nothing else: `kg.normal(mu, sd)`.
+        The distribution, as an unknown that is not used elsewhere: `kg.normal(mu, sd)`.
     name
-        How results and messages call the data, unless the array has a name of its own.
+        The name of the data in results and messages, if the array has no name yet.
 
     Returns
     -------
     Array
-        The data. Of data with missing values, `kg.data(..., missing="impute")`, the array becomes
-        that of all values, in which an unknown `<name>_missing` of the same distribution has the
-        places of what is missing.
+        The data. For data with missing values, `kg.data(..., missing="impute")`, the result is the
+        array of all values, in which an unknown `<name>_missing` with the same distribution
+        replaces the missing values.
 
-    Notes
-    -----
-    Each call of `kg.observe` adds a likelihood, whatever the data are: an array, a Series, other or
-    the same `kg.data`; only code that is run again, such as a cell of a notebook or a line at a
-    prompt, replaces what it stated, with a warning. (So does an edited cell that keeps other data
-    in the same variable.) A likelihood stands as long as the unknowns it is about; nothing needs to
-    be kept for it. Models made before keep what they had.
+    Notes ----- Each call of `kg.observe` adds a likelihood, also for data that have been observed
+    before. The only exception is code that runs again, such as a notebook cell or a line at a
+    prompt: its statement replaces the earlier one, with a warning. (So does an edited cell that
+    stores other data in the same variable.) A likelihood exists as long as its unknowns; no
+    reference to it is needed. Models made before do not change.
 
     `kg.model` warns if equal values are observed twice, or if unknowns of an earlier model have
-    gained a likelihood since. Neither can happen in a model function: what is stated inside of
-    `build` is part of `kg.model(build)` alone.
+    gained a likelihood since. Neither can happen in a model function: statements inside `build`
+    belong to `kg.model(build)` alone.
 
     Raises
     ------
@@ -65,11 +68,11 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     ShapeError
         If the distribution's parameters do not broadcast to the data's shape.
     DataError
-        If values are missing or not numeric, or lie where the density is not a finite number (the
-        message gives the first position).
+        If values are missing, not numeric, or outside the support of the distribution (the message
+        gives the first position).
     ModelError
-        If the distribution has been used before; if values are missing that cannot be inferred:
-        censored ones, or parts of a vector that is not normal or the like; if data with missing
+        If the distribution has been used before; if missing values cannot be inferred, because they
+        are censored, or belong to a vector that is not normal or Student's t; if data with missing
         values have been observed before.
 
     Examples
@@ -110,68 +113,72 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
 
 
 def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
+    """Data as an array of known values; raises TypeError for unknown values."""
     if not isinstance(value, Array):
         return make_data(value, name, infinite=infinite)
     if isinstance(value.node, Data) and not value.node.literal:
         return value
-    known = _computed(value.node)
-    if known is not None:
-        made = make_data(known, name or describe(value.node), value.node.dims, infinite=infinite)
-        assert isinstance(made.node, Data)
-        made.node.source = value.node
-        return made
-    own, unknown = describe(value.node), value.node
-    what = f"{own}{place_text()}"
+    constant = _computed(value.node)
+    if constant is not None:
+        array = make_data(
+            constant, name or describe(value.node), value.node.dims, infinite=infinite
+        )
+        assert isinstance(array.node, Data)
+        array.node.source = value.node
+        return array
+    description, unknown = describe(value.node), value.node
+    subject = f"{description}{place_text()}"
     if isinstance(unknown, Variable):
         kind = "an unknown" if unknown.observed_by is None else "a distribution"
         raise TypeError(
-            f"observe: {what} is {kind}, not data; only known values can be observed. For a "
-            f"further density of it write kg.factor(kg.log_density(distribution, {own}))"
+            f"observe: {subject} is {kind}, not data; only known values can be observed. To add a "
+            f"density of it, write kg.factor(kg.log_density(distribution, {description}))"
         )
     if CURRENT.context is not None:
         raise TypeError(
-            f"observe: {what} is a value inside of {CURRENT.context.title}, not data; return the "
+            f"observe: {subject} is a value inside {CURRENT.context.title}, not data; return the "
             "parameters from there and observe all data outside, or return "
-            f"kg.log_density(distribution, {own}) and state their sum by kg.factor"
+            f"kg.log_density(distribution, {description}) and add the sum with kg.factor"
         )
     if any(node.kind == "placeholder" for node in ancestors([unknown])):
         raise TypeError(
-            f"observe: {what} is an argument of a program, not data; only known values can be "
-            "observed, such as kg.data. A function that makes a model is plain Python: it has no "
-            "@kg.function"
+            f"observe: {subject} is an argument of a program, not data; only known values can be "
+            "observed, such as kg.data. A function that makes a model must be plain Python, "
+            "without @kg.function"
         )
     raise TypeError(
-        f"observe: {what} is not data; only known values can be observed. To add the density of "
-        f"what is computed write kg.factor(kg.log_density(distribution, {own}))"
+        f"observe: {subject} is not data; only known values can be observed. To add the density "
+        f"of a computed array, write kg.factor(kg.log_density(distribution, {description}))"
     )
 
 
 def _computed(node: Node) -> np.ndarray | None:
-    """The value of what is computed from data alone, such as a part of them; None of others."""
+    """The value of a node computed from data alone, otherwise None."""
     if not all(isinstance(n, (Data, Apply, Bundle)) for n in ancestors([node])):
         return None
-    found: Environment = {}
+    environment: Environment = {}
     with x64():
-        evaluate([node], found, scope=Scope(eager=True))
-    return np.asarray(found[node])
+        evaluate([node], environment, scope=Scope(eager=True))
+    return np.asarray(environment[node])
 
 
 def _name_of(value: Any) -> str | None:
-    """The variable of the caller that holds the data."""
+    """The name of the caller's variable that holds the data."""
     frame = user_frame()
     if frame is None or isinstance(value, (int, float)):
         return None
     for scope in (local_variables(frame), frame.f_globals):
-        for name, held in list(scope.items()):
-            if held is value and not name.startswith("_"):
+        for name, variable in list(scope.items()):
+            if variable is value and not name.startswith("_"):
                 return name
     return None
 
 
 def _distribution(data: Any, distribution: Any) -> Distribution:
+    """The distribution; raises TypeError if the arguments are swapped."""
     if isinstance(getattr(data, "node", None), Variable) and _is_data(distribution):
         raise TypeError(
-            f"observe: the arguments are the wrong way round{place_text()}; "
+            f"observe: the arguments are swapped{place_text()}; "
             "write kg.observe(y, kg.normal(mean, sd))"
         )
     return unused_distribution("observe", distribution, "second", "(y, kg.normal(mean, sd))")

@@ -1,9 +1,9 @@
-"""Constraints of a user's own: `kg.Bijector`, as the support of an unknown.
+"""Custom constraints: `kg.Bijector` as the support of an unknown.
 
-The user's functions are called once, when the unknown is made, with arrays in the place of the free
-numbers and of the value. What they give is kept as a graph: it is differentiated, compiled, copied
-and saved as any other, and the class is not asked again. Arrays from outside that the functions
-read, parameters of the map, are parents of the unknown.
+The user's methods are called once, when the unknown is made, with arrays in place of the free
+numbers and the value. Their results are stored as a graph, which is differentiated, compiled,
+copied and saved like any other graph; the class is not used again. Outer arrays that the methods
+read, the parameters of the map, are parents of the unknown.
 """
 
 import math
@@ -25,19 +25,21 @@ from ..graph.source import place_text
 
 __all__ = ["Bijector", "OwnSupport", "own_support"]
 
-MOST = 20  # free numbers of which the Jacobian is looked at
+MOST = 20  # greatest number of free numbers for which the Jacobian is checked
 
 
 class Bijector:
-    """The base of constraints of your own: x = f(u) for free numbers u.
+    """The base class of custom constraints.
 
-    A subclass has the methods below, written with arrays and functions of kinetograph; they are
+    A constraint is a map x = f(u) of free numbers u.
+
+    A subclass implements the methods below with arrays and functions of kinetograph. They are
     called when the unknown is made, `kg.variable(bijector=MyBijector(), shape=...)`. The density of
-    the unknown is flat in x, so `log_det` enters the density of u.
+    the unknown is flat in x, so `log_det` is added to the density of u.
 
-    Where all that the map depends on is known, it is tried at two points when the unknown is made:
-    whether `inverse` gives the free numbers back and, of as many of them as x has elements and at
-    most 20, whether `log_det` is that of the derivatives.
+    If the map depends on known values only, it is checked at two points when the unknown is made:
+    whether `inverse` returns the free numbers; and, if there are as many free numbers as elements
+    of x and at most 20, whether `log_det` agrees with the derivatives.
 
     Examples
     --------
@@ -57,7 +59,7 @@ class Bijector:
     """
 
     def forward(self, u: Array) -> Computed:
-        """The value of free numbers u, any real ones."""
+        """The value for free numbers u, which may be any real numbers."""
         raise NotImplementedError(f"{type(self).__name__} has no method forward(u)")
 
     def inverse(self, x: Array) -> Computed:
@@ -65,19 +67,23 @@ class Bijector:
         raise NotImplementedError(f"{type(self).__name__} has no method inverse(x)")
 
     def log_det(self, u: Array) -> Any:
-        """The logarithm of |det df/du|; elements are added up."""
+        """The logarithm of |det df/du|; its elements are summed."""
         raise NotImplementedError(f"{type(self).__name__} has no method log_det(u)")
 
     def free_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of the free numbers of a value of this shape; by default the same."""
+        """The shape of the free numbers for a value of shape `shape`.
+
+        By default it is the same.
+        """
         return shape
 
 
 @dataclass(frozen=True, eq=False)
 class OwnSupport(Support):
-    """What the map of a user's reaches.
+    """The image of a user's bijector, with the graphs of its methods.
 
-    `image` and `log_det` follow from `free`, `preimage` from `value`, and all of them from `outer`.
+    `image` and `log_det` are computed from `free`, `preimage` from `value`, and all three from
+    `outer`.
     """
 
     name: str
@@ -90,24 +96,24 @@ class OwnSupport(Support):
 
     @property
     def results(self) -> tuple[Node, ...]:
-        """All that the map computes."""
+        """All nodes that the bijector computes."""
         return self.image, self.log_det, self.preimage
 
     @property
     def is_known(self) -> bool:
-        """Whether the map depends on data alone."""
+        """Whether the bijector depends on data alone."""
         return all(isinstance(n, Data) for n in ancestors(self.outer) if not n.parents)
 
     def at(self, free: np.ndarray) -> tuple[np.ndarray, float]:
-        """The value and the log determinant, of a map that is known."""
-        image, log_det = self._found(self.free, free, self.image, self.log_det)
+        """The value and log determinant of a bijector that is known."""
+        image, log_det = self._evaluate(self.free, free, self.image, self.log_det)
         return image, float(np.sum(log_det))
 
     def back(self, value: np.ndarray) -> np.ndarray:
-        """The free numbers of a value, of a map that is known."""
-        return self._found(self.value, value, self.preimage)[0]
+        """The free numbers of a value of a bijector that is known."""
+        return self._evaluate(self.value, value, self.preimage)[0]
 
-    def _found(self, given: Node, value: np.ndarray, *wanted: Node) -> list[np.ndarray]:
+    def _evaluate(self, given: Node, value: np.ndarray, *wanted: Node) -> list[np.ndarray]:
         with x64(), np.errstate(all="ignore"):
             environment: Environment = {given: jnp.asarray(value, given.dtype)}
             evaluate(wanted, environment, scope=Scope(eager=True))
@@ -121,86 +127,91 @@ class OwnSupport(Support):
         return np.asarray(inside)
 
     def describe(self) -> str:
-        return f"a value that {self.name}.forward gives"
+        return f"a value that {self.name}.forward returns"
 
 
-def _close(found: np.ndarray, wanted: np.ndarray) -> bool:
-    tolerance = 1e-6 if found.dtype != FLOAT32 else 1e-3
-    size = float(np.max(np.abs(wanted), initial=0.0))
-    return bool(np.all(np.abs(found - wanted) <= tolerance * (np.abs(wanted) + size + 1e-6)))
+def _close(actual: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether arrays are equal up to rounding."""
+    tolerance = 1e-6 if actual.dtype != FLOAT32 else 1e-3
+    size = float(np.max(np.abs(expected), initial=0.0))
+    return bool(np.all(np.abs(actual - expected) <= tolerance * (np.abs(expected) + size + 1e-6)))
 
 
-def own_support(given: Any, shape: tuple[int, ...], what: str) -> OwnSupport:
-    """The support of an unknown of this shape that a user's bijector makes.
+def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> OwnSupport:
+    """The support of an unknown with a custom bijector.
 
     Raises
     ------
     TypeError
-        If it is no `kg.Bijector`, or gives no arrays of real numbers.
+        If it is not a `kg.Bijector`, or its results are not arrays of real numbers.
     ShapeError
-        If these have other shapes.
+        If its results have wrong shapes.
     ModelError
-        If `inverse` or `log_det` do not belong to `forward`.
+        If `inverse` or `log_det` do not match `forward`.
     """
-    if not isinstance(given, Bijector):
-        hint = "; make an object of the class" if isinstance(given, type) else ""
+    if not isinstance(bijector, Bijector):
+        hint = "; make an object of the class" if isinstance(bijector, type) else ""
         raise TypeError(
             f"{what}: bijector must be an object of a subclass of kg.Bijector, got "
-            f"{given!r:.60}{hint}{place_text()}"
+            f"{bijector!r:.60}{hint}{place_text()}"
         )
-    title = type(given).__name__
-    sizes = as_sizes(given.free_shape(shape), f"{title}.free_shape")
+    title = type(bijector).__name__
+    sizes = as_sizes(bijector.free_shape(shape), f"{title}.free_shape")
     first = Array(Placeholder((), sizes, float_dtype(), "u"))
     second = Array(Placeholder((), shape, float_dtype(), "x"))
-    image = _node(given.forward(first), shape, f"{title}.forward")
-    preimage = _node(given.inverse(second), sizes, f"{title}.inverse")
-    log_det = _node(given.log_det(first), None, f"{title}.log_det")
+    image = _node(bijector.forward(first), shape, f"{title}.forward")
+    preimage = _node(bijector.inverse(second), sizes, f"{title}.inverse")
+    log_det = _node(bijector.log_det(first), None, f"{title}.log_det")
     results, ends = (image, log_det, preimage), {first.node, second.node}
     for node, allowed in zip(results, (first, first, second), strict=True):
         if (ends - {allowed.node}) & set(ancestors([node])):
-            raise ModelError(f"{what}: a method of {title} has kept what another was given")
-    found = OwnSupport(
+            raise ModelError(
+                f"{what}: a method of {title} uses the argument of another method; each method "
+                "must depend on its own argument only"
+            )
+    support = OwnSupport(
         title, first.node, image, log_det, second.node, preimage, _outer(results, ends)
     )
-    if found.is_known:
-        _check(found, what)
-    return found
+    if support.is_known:
+        _check(support, what)
+    return support
 
 
 def _node(result: Any, shape: tuple[int, ...] | None, method: str) -> Node:
+    """The node of a method's result, checked for type and shape."""
     if result is None:
-        raise TypeError(f"{method} gives None; is a return missing?{place_text()}")
+        raise TypeError(f"{method} returns None; is a return missing?{place_text()}")
     node = as_node(result, method)
     if node.dtype.kind not in "fiu":
-        raise TypeError(f"{method} must give real numbers, got {node.dtype}{place_text()}")
+        raise TypeError(f"{method} must return real numbers, got {node.dtype}{place_text()}")
     if shape is not None and node.shape != shape:
         raise ShapeError(
-            f"{method} gives shape {node.shape}, where {shape} is wanted; of other free numbers "
-            f"than elements, free_shape(shape) tells the shape{place_text()}"
+            f"{method} returns shape {node.shape}, expected {shape}; if the free numbers have "
+            f"another shape than the value, define free_shape(shape){place_text()}"
         )
     return node
 
 
 def _outer(results: tuple[Node, ...], ends: set[Node]) -> tuple[Node, ...]:
-    """What the map reads from outside: nodes next to those that depend on its arguments."""
+    """Outer nodes next to nodes that depend on the bijector's arguments."""
     inside: set[Node] = set(ends)
-    found: dict[Node, None] = {}
+    outer: dict[Node, None] = {}
     for node in ancestors(results):
         if inside.isdisjoint(node.parents):
             continue
         inside.add(node)
-        found.update(dict.fromkeys(p for p in node.parents if p not in inside))
-    found.update(dict.fromkeys(node for node in results if node not in inside))
-    return tuple(n for n in found if not _is_literal(n))
+        outer.update(dict.fromkeys(p for p in node.parents if p not in inside))
+    outer.update(dict.fromkeys(node for node in results if node not in inside))
+    return tuple(n for n in outer if not _is_literal(n))
 
 
 def _is_literal(node: Node) -> bool:
-    """Whether a node follows from numbers in the program alone."""
+    """Whether a node is computed from numbers in the program alone."""
     return all(isinstance(n, Data) and n.literal for n in ancestors([node]) if not n.parents)
 
 
 def _check(support: OwnSupport, what: str) -> None:
-    """Try a map at two points."""
+    """Check a bijector at two points."""
     shape = support.free.shape
     count = math.prod(shape)
     for shift in (1.0, 4.0):  # of both signs
@@ -209,25 +220,27 @@ def _check(support: OwnSupport, what: str) -> None:
         at = f"{what}: {support.name}{place_text()}: at u = {_text(free)}"
         if not (np.isfinite(value).all() and np.isfinite(log_det)):
             raise ModelError(
-                f"{at} forward gives {_text(value)} and log_det {log_det:g}; both are finite for "
-                "all real numbers u"
+                f"{at} forward returns {_text(value)} and log_det {log_det:g}; both must be finite "
+                "for all real numbers u"
             )
         back = support.back(value)
         if not _close(back, free):
             raise ModelError(
-                f"{at} forward gives {_text(value)}, of which inverse gives {_text(back)}; it has "
-                "to give u"
+                f"{at} forward returns {_text(value)}, for which inverse returns {_text(back)}; it "
+                "must return u"
             )
         if count == value.size and count <= MOST:
-            wanted = _log_det_by_differences(support, free)
-            if abs(wanted - log_det) > (1e-4 if value.dtype != FLOAT32 else 0.05) * (1 + count):
+            expected = _log_det_by_differences(support, free)
+            if abs(expected - log_det) > (1e-4 if value.dtype != FLOAT32 else 0.05) * (1 + count):
                 raise ModelError(
-                    f"{at} log_det gives {log_det:.6g}, the derivatives of forward {wanted:.6g}; "
-                    "it is the logarithm of |det df/du|, of which elements are added up"
+                    f"{at} log_det returns {log_det:.6g}, but the derivatives of forward give "
+                    f"{expected:.6g}; log_det must return the logarithm of |det df/du|, whose "
+                    "elements are summed"
                 )
 
 
 def _log_det_by_differences(support: OwnSupport, free: np.ndarray) -> float:
+    """The log determinant of the Jacobian by central differences."""
     step = 1e-5 if support.free.dtype != FLOAT32 else 1e-2
     columns = []
     for move in step * np.eye(free.size):

@@ -1,7 +1,7 @@
-"""A model as functions that JAX can transform: its log density, and what comes with it.
+"""A model's log density and derived quantities as functions for JAX.
 
-Each is one operation of the JAX program around it (see `graph.compiling.primitive`), computed in
-double precision, with results of the type that this program has for floating-point numbers.
+Each function is one operation of the surrounding JAX program (see `graph.compiling.primitive`). It
+is computed in double precision; its results have the floating-point type of that program.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,10 +28,10 @@ __all__ = ["in_jax", "potential"]
 
 
 def in_jax(model: "LogDensity", which: str, free: Any) -> Any:
-    """What `which` names at free states of JAX's.
+    """Evaluate a function of the model at states in JAX arrays.
 
-    The log density ("log_prob", "unadjusted"), its derivatives ("gradient", "hessian"), all values
-    ("transform") or the targets ("targets").
+    `which` is the log density ("log_prob", "unadjusted"), its derivatives ("gradient", "hessian"),
+    the values of all unknowns ("transform") or the targets ("targets").
     """
     function = _DERIVED.get(which, _Value)(model, which)
     for _ in free.shape[:-1]:
@@ -53,7 +53,7 @@ def potential(model: "LogDensity", adjusted: bool) -> Callable[[Any], Any]:
 
 
 class _Value:
-    """What the graph gives at one free state."""
+    """The result of the graph at one free state."""
 
     def __init__(self, model: "LogDensity", which: str) -> None:
         self.model, self.which = model, which
@@ -61,8 +61,8 @@ class _Value:
     def __call__(self, free: Any) -> Any:
         model, which = self.model, self.which
         data = [constant(value) for value in model.argument_values]
-        found = call(_program(model, which), [free, *data])
-        return found if which in _VALUES else found[0]
+        results = call(_program(model, which), [free, *data])
+        return results if which in _VALUES else results[0]
 
 
 _VALUES = ("transform", "targets")
@@ -73,7 +73,7 @@ _DERIVED: dict[str, Any] = {
 
 
 def _program(model: "LogDensity", which: str) -> Whole:
-    """The program of a model as JAX sees it, in its present mode."""
+    """The cached program of a model, in JAX's current mode."""
     floating = outer_dtype(FLOAT64)
     key = ("in JAX", which, floating)
     if key not in model._functions:
@@ -84,6 +84,7 @@ def _program(model: "LogDensity", which: str) -> Whole:
 def _run(
     model: "LogDensity", which: str, floating: np.dtype, scope: Scope, tensors: Sequence[Any]
 ) -> list[Any]:
+    """Compute the log density, unknowns or targets inside a JAX program."""
     free = tensors[0].astype(FLOAT64)
     data = data_environment(model.arguments, tensors[1:])
     density = model.density
@@ -96,7 +97,7 @@ def _run(
     else:
         adjusted = which != "unadjusted"
         results = [density.log_density(free, data, adjusted=adjusted, scope=scope)]
-    # A loop that is cut short is an error, which cannot be raised here.
+    # A truncated loop is an error. It cannot be raised here, so the results are NaN.
     for report in scope.reports(loops):
         results = [r * jnp.where(report.truncated, np.nan, 1.0) for r in results]
     return [r.astype(floating) for r in results]

@@ -1,4 +1,4 @@
-"""`kg.log_cdf`, `kg.cdf`, `kg.log_survival`, `kg.quantile`: what a distribution says of a point."""
+"""`kg.log_cdf`, `kg.cdf`, `kg.log_survival`, `kg.quantile`: probabilities of distributions."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ def _log_survival(x: Any, *parameters: Any, family: str) -> Any:
 
 
 def _quantile(p: Any, *parameters: Any, family: str, dtype: np.dtype) -> Any:
-    own = family_of(family)
-    assert own.quantile is not None
+    distribution_family = family_of(family)
+    assert distribution_family.quantile is not None
     p, *reals = (jnp.asarray(t, dtype) for t in (p, *parameters))
-    value = own.quantile(jnp.log(p), jnp.log1p(-p), *reals)
+    value = distribution_family.quantile(jnp.log(p), jnp.log1p(-p), *reals)
     return jnp.where((p >= 0) & (p <= 1), value, jnp.nan)
 
 
@@ -42,30 +42,30 @@ QUANTILE = Operation("quantile", _quantile)
 
 
 def log_cdf(distribution: Array, value: Any) -> Array:
-    """The logarithm of the probability of numbers up to a value.
+    """The logarithm of the cumulative distribution function.
 
         log P(X <= value)
 
-    Right in both tails: log_cdf(normal, -40) is -804.608..., and near the top it is not rounded
-    to 0 before the probability is. Differentiable in value and parameters.
+    Accurate in both tails: log_cdf(normal, -40) is -804.608..., and near probability 1 the result
+    keeps its relative precision. It is differentiable in value and parameters.
 
     Parameters
     ----------
     distribution
-        A distribution of single numbers, used for nothing else: `kg.normal(mu, sd)`; truncated
-        ones, too.
+        A distribution of single numbers that is not used elsewhere: `kg.normal(mu, sd)`; it may be
+        truncated.
     value
         An array, or numbers.
 
     Returns
     -------
     Array
-        Of the shape to which value and parameters broadcast.
+        With the shape to which value and parameters broadcast.
 
     Raises
     ------
     TypeError
-        If the first argument is no distribution, or one of which this is not known.
+        If the first argument is not a distribution, or its distribution function is not available.
     ShapeError
         If value and parameters do not fit together.
     ModelError
@@ -81,7 +81,7 @@ def log_cdf(distribution: Array, value: Any) -> Array:
 
 
 def log_survival(distribution: Array, value: Any) -> Array:
-    """The logarithm of the probability of numbers above a value.
+    """The logarithm of the survival function.
 
         log P(X > value)
 
@@ -99,13 +99,13 @@ def log_survival(distribution: Array, value: Any) -> Array:
 
 
 def cdf(distribution: Array, value: Any) -> Array:
-    """The probability of numbers up to a value.
+    """The cumulative distribution function.
 
         P(X <= value)
 
     Parameters, Returns, Raises
     ---------------------------
-    As for `kg.log_cdf`, which is right where this is too small for a number.
+    As for `kg.log_cdf`, which stays accurate if this probability underflows.
 
     Examples
     --------
@@ -117,23 +117,23 @@ def cdf(distribution: Array, value: Any) -> Array:
 
 
 def quantile(distribution: Array, probability: Any) -> Array:
-    """The value up to which lies a share of the probability.
+    """The quantile function.
 
-        x with P(X <= x) = probability, or the smallest whole number with at least that much
+        x with P(X <= x) = probability, or the smallest whole number with at least that probability
 
-    Differentiable in probability and parameters where numbers are real.
+    It is differentiable in probability and parameters for continuous distributions.
 
     Parameters
     ----------
     distribution
         As for `kg.log_cdf`.
     probability
-        From 0 to 1; others give NaN.
+        Numbers from 0 to 1. If it is computed and lies outside, the result is NaN.
 
     Returns
     -------
     Array
-        Of the shape to which probability and parameters broadcast.
+        With the shape to which probability and parameters broadcast.
 
     Raises
     ------
@@ -151,38 +151,40 @@ def quantile(distribution: Array, probability: Any) -> Array:
     node = as_node(probability, "quantile")
     if isinstance(node, Data) and not np.all((node.value >= 0) & (node.value <= 1)):
         raise ValueError(
-            f"quantile: a probability lies between 0 and 1, got {np.asarray(node.value)!s}"
+            f"quantile: a probability must lie between 0 and 1, got {np.asarray(node.value)!s}"
             f"{place_text()}"
         )
     return _at("quantile", QUANTILE, distribution, probability)
 
 
 def _at(doing: str, operation: Operation, distribution: Array, value: Any) -> Array:
-    what = "probability" if operation is QUANTILE else "value"
-    example = f"(kg.normal(mean, sd), {what})"
-    follows = unused_distribution(doing, distribution, "first", example, value)
-    family, node = follows.family, as_node(value, doing)
+    """The array of a probability or quantile."""
+    argument_name = "probability" if operation is QUANTILE else "value"
+    example = f"(kg.normal(mean, sd), {argument_name})"
+    law = unused_distribution(doing, distribution, "first", example, value)
+    family, node = law.family, as_node(value, doing)
     if (family.quantile if operation is QUANTILE else family.tails) is None:
         raise TypeError(
-            f"{doing}: the {doing} of {follows.expression()} is not known{place_text()}; those of "
-            "most distributions of single numbers are"
+            f"{doing}: the {doing} of {law.expression()} is not available{place_text()}; it is "
+            "available for most distributions of single numbers"
         )
-    shape = _shape(doing, follows, node)
-    kinds = [n.dtype for n in (node, *follows.parents) if n.dtype.kind == "f"]
+    shape = _shape(doing, law, node)
+    kinds = [n.dtype for n in (node, *law.parents) if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
     attributes: dict[str, Any] = {"family": family.key}
     if operation is QUANTILE:
         attributes["dtype"] = dtype
-    result = Apply(operation, (node, *follows.parents), shape, dtype, attributes)
+    result = Apply(operation, (node, *law.parents), shape, dtype, attributes)
     consume(distribution, f"the distribution of a {doing}", result)
     return Array(result)
 
 
-def _shape(doing: str, follows: Distribution, node: Node) -> tuple[int, ...]:
+def _shape(doing: str, law: Distribution, node: Node) -> tuple[int, ...]:
+    """The shape to which a value and a distribution broadcast."""
     try:
-        return np.broadcast_shapes(node.shape, follows.shape)
+        return np.broadcast_shapes(node.shape, law.shape)
     except ValueError:
         raise ShapeError(
             f"{doing}: the value does not fit the distribution{place_text()}\n"
-            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
+            f"{shapes_of(law.expression(), law.shape, describe(node), node.shape)}"
         ) from None

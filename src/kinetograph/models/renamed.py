@@ -1,4 +1,4 @@
-"""Dims that meet: other names for them, and a warning of distributions with two on one axis."""
+"""`kg.rename_dims`, and a warning about distributions with conflicting dims."""
 
 from collections.abc import Iterable, Mapping
 
@@ -18,28 +18,28 @@ __all__ = ["rename_dims", "warn_of_two_dims"]
 
 
 def rename_dims(x: Computed, **names: str | None) -> Array:
-    """The same array with other names for its dimensions.
+    """Rename dimensions of an array.
 
-    Two arrays of which one is along `g` and the other along `h` are not added, as their elements
-    need not belong together. Where they do, rename one.
+    Arrays along different dimensions `g` and `h` cannot be added, because their elements need not
+    correspond. If they do, rename one of the dimensions.
 
     Parameters
     ----------
     x
-        An array with dimensions that are named.
+        An array with named dimensions.
     **names
-        The new name of each of some dimensions; None takes the name away. Its labels are those that
-        other arrays of the new name have.
+        New names by old names; None removes a name. Labels are taken from other arrays with the new
+        name.
 
     Returns
     -------
     Array
-        The elements as they are.
+        The same elements.
 
     Raises
     ------
     DimsError
-        If the array has no dimension of that name, or a new name is none or is there already.
+        If the array has no dimension of an old name, or a new name is invalid or already used.
 
     Examples
     --------
@@ -54,35 +54,41 @@ def rename_dims(x: Computed, **names: str | None) -> Array:
     dims = whole(axes_of([node])[node])
     for name in names:
         if name not in dims:
-            own = ", ".join(repr(dim) for dim in dims if dim is not None) or "none"
+            named = ", ".join(repr(dim) for dim in dims if dim is not None) or "none"
             raise DimsError(
-                f"rename_dims: {describe(node)} has no dimension {name!r}{place_text()}; those of "
-                f"it that have names: {own}"
+                f"rename_dims: {describe(node)} has no dimension {name!r}{place_text()}; its named "
+                f"dimensions: {named}"
             )
-    made = elementwise(*(("logical_or", node) if node.dtype.kind == "b" else ("positive",)), node)
+    renamed = elementwise(
+        *(("logical_or", node) if node.dtype.kind == "b" else ("positive",)), node
+    )
     wanted = tuple(dim if dim is None else names.get(dim, dim) for dim in dims)
-    made.dims = check_dims(wanted, node.shape, f"rename_dims: {describe(node)}")
-    return Array(made)
+    renamed.dims = check_dims(wanted, node.shape, f"rename_dims: {describe(node)}")
+    return Array(renamed)
 
 
 def warn_of_two_dims(
     follow: Iterable[tuple[Distribution, Node]], axes: Mapping[Node, Axes]
 ) -> None:
-    """Warn where a distribution's parameters and what follows it have two names for one axis."""
+    """Warn if a distribution has two names for one axis.
+
+    The names may come from its parameters and from its values.
+    """
     for distribution, node in follow:
         if distribution.family.event_ndim:
             continue
         operands = [(node.shape, axes[node])] if node in axes else []
         pairs = zip(distribution.parents, distribution.family.parameters, strict=True)
-        for parent, own in pairs:
-            batch = len(parent.shape) - own.event_ndim  # the other axes are of one element
+        for parent, parameter in pairs:
+            batch = len(parent.shape) - parameter.event_ndim  # further axes lie within a parameter
             if parent in axes:
                 operands.append((parent.shape[:batch], axes[parent][:batch]))
-        met = met_by(distribution.shape, operands)
-        if met is not None:
+        two_names = met_by(distribution.shape, operands)
+        if two_names is not None:
             warn_user(
-                f"model: {describe(node)}{site_text(node)} ~ {distribution.expression()} meets "
-                f"elements along {met[0]!r} with elements along {met[1]!r}; say that these are one "
-                f"by kg.rename_dims(array, {met[1]}={met[0]!r}), or index one by the other",
+                f"model: {describe(node)}{site_text(node)} ~ {distribution.expression()} combines "
+                f"elements along {two_names[0]!r} with elements along {two_names[1]!r}; give both "
+                f"the same name with kg.rename_dims(array, {two_names[1]}={two_names[0]!r}), or "
+                "index one with the other",
                 KinetographWarning,
             )

@@ -1,7 +1,7 @@
-"""`kg.wall` and `kg.tether`: potentials that keep an unknown within bounds, or near a point.
+"""`kg.wall` and `kg.tether`: potentials that restrain unknowns.
 
-They are terms of the log density as any other: in the force, the energy, the virial and the test of
-a Metropolis step alike.
+They are ordinary terms of the log density: they enter the force, the energy, the virial and the
+Metropolis test.
 """
 
 from typing import Any
@@ -31,39 +31,41 @@ def wall(
     factor: Any = 1.0,
     power: Any = 1.0,
 ) -> Array:
-    """Soft walls at the bounds of an unknown: adds -V to the log density of its models.
+    """Add soft walls at the bounds of an unknown.
+
+    The wall at each bound has the potential V:
 
         V(d) = a w / (n + 1) (1 - d / w)^(n + 1)   for d < w, else 0
 
-    for each bound, where d is the distance inside of it, negative outside: a force a (1 - d / w)^n
-    inwards, that begins at a distance w and has the strength a at the bound. Elements are added up.
+    Here d is the distance from the bound, positive inside and negative outside. The force
+    a (1 - d / w)^n points inwards, starts at the distance w and has the strength a at the bound.
+    -V is added to the log density of the models of x, summed over the elements.
 
     Parameters
     ----------
     x
-        An unknown, or what is computed from unknowns.
+        An unknown, or an array computed from unknowns.
     lower, upper
-        The bounds: numbers, arrays, or None; infinite elements are open.
+        The bounds: numbers, arrays, or None; infinite elements have no wall.
     width
-        w; by default 0.01 (upper - lower), or, of one bound only, 0.01 |bound|, 0.01 where that
-        is 0.
+        w; by default 0.01 (upper - lower), or 0.01 |bound| for a single bound, 0.01 if that is 0.
     factor, power
         a and n.
 
     Returns
     -------
     Array
-        The term, -V, of the shape of x.
+        The term, -V, with the shape of x.
 
     Raises
     ------
     TypeError
-        If x is no array of real numbers, or something else is none.
+        If x is not an array of real numbers, or another argument is not numeric.
     ValueError
-        If there is no bound, a lower one is not below the upper one, a width or factor is not
-        positive or a power negative.
+        If there is no bound, a lower bound is not below the upper one, a width or factor is not
+        positive, or a power is negative.
     ShapeError
-        If something does not have the shape of x, or one that broadcasts to it.
+        If an argument has neither the shape of x nor one that broadcasts to it.
     ModelError
         If x depends on no unknown.
 
@@ -81,11 +83,11 @@ def wall(
     _check("wall", x)
     if lower is None and upper is None:
         raise ValueError("wall: give lower=, upper= or both")
-    low, high = _given("wall", "lower", lower, x), _given("wall", "upper", upper, x)
-    a, n = _given("wall", "factor", factor, x), _given("wall", "power", power, x)
-    given = _given("wall", "width", width, x)
+    low, high = _setting("wall", "lower", lower, x), _setting("wall", "upper", upper, x)
+    a, n = _setting("wall", "factor", factor, x), _setting("wall", "power", power, x)
+    given_width = _setting("wall", "width", width, x)
     _demand("wall", "factor", a, "positive", lambda v: v > 0)
-    _demand("wall", "width", given, "positive", lambda v: v > 0)
+    _demand("wall", "width", given_width, "positive", lambda v: v > 0)
     _demand("wall", "power", n, "at least 0", lambda v: v >= 0)
     least, most = _value(low), _value(high)
     if least is not None and most is not None and not np.all(least < most):
@@ -94,26 +96,27 @@ def wall(
     for bound, other, inwards in ((low, high, 1.0), (high, low, -1.0)):
         if bound is None:
             continue
-        w = _width(bound, other) if given is None else given
+        w = _width(bound, other) if given_width is None else given_width
         d = inwards * (x - bound)
         inside = d < w
-        base = where(inside, 1.0 - d / w, 1.0)  # where there is none the power has a derivative
+        base = where(inside, 1.0 - d / w, 1.0)  # 1 outside, where the power is differentiable
         potential = potential + where(inside, a * w / (n + 1.0) * base ** (n + 1.0), 0.0)
     return state(-potential)
 
 
 def tether(x: Computed, center: Any = 0.0, *, factor: Any = 1.0, power: Any = 1.0) -> Array:
-    """A tether of an unknown to a point: adds -V to the log density of its models.
+    """Tether an unknown to a point, with the potential V.
 
         V = a |x - c|^(n + 1) / (n + 1)
 
-    a force a |x - c|^n towards the point. With n = 1 it is a spring, of stiffness a: the prior
-    normal(c, 1 / sqrt(a)) without its constant. Elements are added up.
+    The force a |x - c|^n points towards the point. With n = 1 it is a spring of stiffness a: the
+    prior normal(c, 1 / sqrt(a)) without its constant. -V is added to the log density of the models
+    of x, summed over the elements.
 
     Parameters
     ----------
     x
-        An unknown, or what is computed from unknowns.
+        An unknown, or an array computed from unknowns.
     center
         c.
     factor, power
@@ -122,16 +125,16 @@ def tether(x: Computed, center: Any = 0.0, *, factor: Any = 1.0, power: Any = 1.
     Returns
     -------
     Array
-        The term, -V, of the shape of x.
+        The term, -V, with the shape of x.
 
     Raises
     ------
     TypeError
-        If x is no array of real numbers, or something else is none.
+        If x is not an array of real numbers, or another argument is not numeric.
     ValueError
-        If a factor is not positive or a power negative.
+        If a factor is not positive, or a power is negative.
     ShapeError
-        If something does not have the shape of x, or one that broadcasts to it.
+        If an argument has neither the shape of x nor one that broadcasts to it.
     ModelError
         If x depends on no unknown.
 
@@ -146,67 +149,69 @@ def tether(x: Computed, center: Any = 0.0, *, factor: Any = 1.0, power: Any = 1.
     Source: F. Heber, Z. Trstanova, B. Leimkuhler, arXiv:1903.08640.
     """
     _check("tether", x)
-    c = _given("tether", "center", center, x)
-    a, n = _given("tether", "factor", factor, x), _given("tether", "power", power, x)
+    c = _setting("tether", "center", center, x)
+    a, n = _setting("tether", "factor", factor, x), _setting("tether", "power", power, x)
     _demand("tether", "center", c, "finite", np.isfinite)
     _demand("tether", "factor", a, "positive", lambda v: v > 0)
     _demand("tether", "power", n, "at least 0", lambda v: v >= 0)
     d: Any = x - c
-    if np.ndim(n) == 0 and n in (1, 3, 5):  # smooth in the middle, which |d| hides
+    if np.ndim(n) == 0 and n in (1, 3, 5):  # even powers need no |d|, and are smooth at 0
         return state(-a / (n + 1.0) * d ** int(n + 1))
     return state(-a / (n + 1.0) * absolute(d) ** (n + 1.0))
 
 
 def _width(bound: Any, other: Any) -> Any:
-    """The width of the wall at a bound; some number where that is infinite."""
+    """The default width of a wall; 1 for infinite bounds."""
     width = where(bound == 0, 0.01, 0.01 * absolute(bound))
     if other is not None:
         width = where(absolute(other) < np.inf, 0.01 * absolute(other - bound), width)
     return where(absolute(bound) < np.inf, width, 1.0)
 
 
-def _check(what: str, x: Any) -> None:
+def _check(doing: str, x: Any) -> None:
+    """Raise an error unless x is real and depends on unknowns."""
     if not isinstance(x, Array) or x.dtype.kind != "f":
-        of = f" of {x.dtype}" if isinstance(x, Array) else ""
+        dtype_text = f" of {x.dtype}" if isinstance(x, Array) else ""
         raise TypeError(
-            f"{what}: x must be an unknown, an array of real numbers, got {in_words(x)}{of}"
-            f"{place_text()}"
+            f"{doing}: x must be an unknown, an array of real numbers, got "
+            f"{in_words(x)}{dtype_text}{place_text()}"
         )
     if not unknowns_above([x.node]):
-        raise ModelError(f"{what}: {describe(x.node)} depends on no unknown{place_text()}")
+        raise ModelError(f"{doing}: {describe(x.node)} depends on no unknown{place_text()}")
 
 
-def _given(what: str, name: str, value: Any, x: Any) -> Any:
-    """A setting: an array of the graph, or of NumPy."""
+def _setting(doing: str, name: str, value: Any, x: Any) -> Any:
+    """A setting as an array, checked for type and shape."""
     if value is None:
         return None
     if not isinstance(value, Array):
         value = np.asarray(value)
     if value.dtype.kind not in "iuf":
-        raise TypeError(f"{what}: {name} must be numbers, got {value!r}")
+        raise TypeError(f"{doing}: {name} must be numbers, got {value!r}")
     try:
         fits = np.broadcast_shapes(value.shape, x.shape) == x.shape
     except ValueError:
         fits = False
     if not fits:
         raise ShapeError(
-            f"{what}: {name} of shape {tuple(value.shape)} does not fit {describe(x.node)} of "
+            f"{doing}: {name} of shape {tuple(value.shape)} does not fit {describe(x.node)} of "
             f"shape {x.shape}"
         )
-    known = _value(value)
-    if known is not None and np.isnan(known).any():
-        raise ValueError(f"{what}: {name} is NaN")
+    constant = _value(value)
+    if constant is not None and np.isnan(constant).any():
+        raise ValueError(f"{doing}: {name} is NaN")
     return value if isinstance(value, Array) else value.astype(float)
 
 
 def _value(given: Any) -> Any:
-    """What is known of a setting before a run."""
+    """The value of a setting that is already known, else None."""
     if isinstance(given, Array):
         return given.node.value if isinstance(given.node, Data) else None
     return given
 
 
-def _demand(what: str, name: str, given: Any, text: str, holds: Any) -> None:
+def _demand(doing: str, name: str, given: Any, text: str, holds: Any) -> None:
+    """Raise ValueError if a known setting breaks a condition."""
     value = _value(given)
     if value is not None and not np.all(holds(value)):
-        raise ValueError(f"{what}: {name} must be {text}, got {given!r}")
+        raise ValueError(f"{doing}: {name} must be {text}, got {given!r}")

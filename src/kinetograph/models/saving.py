@@ -1,4 +1,4 @@
-"""A model as bytes that cannot run code, and back: for the stores of runs."""
+"""Models as bytes that cannot run code, for the stores of runs."""
 
 from collections.abc import Collection
 
@@ -11,26 +11,26 @@ __all__ = ["model_from_bytes", "model_to_bytes"]
 
 
 def model_to_bytes(model: Model) -> bytes:
-    """The model with its graph and data.
+    """A model with its graph and data, as bytes.
 
     Raises
     ------
     KinetographError
-        If its graph holds something that cannot be written, such as a lambda given to `kg.lift`.
+        If its graph contains something that cannot be written, such as a lambda given to `kg.lift`.
     """
     return to_bytes(encode(model.content()))
 
 
 def model_from_bytes(data: bytes, trust: Collection[str], whose: str) -> Model:
-    """The model that was written, with new nodes.
+    """The model from its bytes, with new nodes.
 
     Raises
     ------
     KinetographError
-        If these are no such bytes, or the model calls functions that `trust` does not name.
+        If the bytes are not a model, or the model calls functions that are not in `trust`.
     """
     document = from_bytes(data, frozenset(trust), whose)
     try:
         return Model.of_content(decode(document))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise KinetographError(f"{whose} is not the model of this version: {error}") from error
+        raise KinetographError(f"{whose} is not a model of this version: {error}") from error

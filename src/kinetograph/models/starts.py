@@ -1,4 +1,4 @@
-"""Where runs start: points that the user gave, random ones, and what to say of a bad one."""
+"""Starting points of runs: given or random, and errors for bad ones."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,11 @@ START_ATTEMPTS = 100
 
 
 def _kinds(doing: str, one: str, got: str) -> str:
-    """What an initial point can be, to who gave something else."""
-    more = "" if one == "start" else '"pathfinder", '
+    """The message that lists the valid kinds of `initial`."""
+    pathfinder_text = "" if one == "start" else '"pathfinder", '
     return (
-        f"{doing}: initial must be a dictionary of values, a list of one dictionary a {one}, an "
-        f"array of free states, an approximation of the posterior, {more}"
+        f"{doing}: initial must be a dictionary of values, a list with one dictionary for each "
+        f"{one}, an array of free states, an approximation of the posterior, {pathfinder_text}"
         f'"random", or "prior"; got {got}{place_text()}'
     )
 
@@ -45,9 +45,9 @@ def _kinds(doing: str, one: str, got: str) -> str:
 def initial_points(
     model: Model, initial: Any, keys: Sequence[np.ndarray], doing: str = "mcmc", one: str = "chain"
 ) -> list[Any]:
-    """A free state for each key, or None where one should be searched for.
+    """A free state for each key, or None to search for one.
 
-    What `doing` starts from a point is called `one` in messages.
+    Messages use the word `one` for each thing that `doing` starts from a point.
     """
     count = len(keys)
     word = _word(initial, doing, one)
@@ -75,7 +75,7 @@ def initial_points(
     if len(points) != count:
         raise ModelError(
             f"{doing}: initial has {len(points)} point{'s' * (len(points) != 1)} for {count} "
-            f"{one}s{place_text()}; give one for each, or one dictionary, which serves all"
+            f"{one}s{place_text()}; give one for each, or a single dictionary for all"
         )
     return [_free(model, point, key, doing, one) for point, key in zip(points, keys, strict=True)]
 
@@ -83,10 +83,10 @@ def initial_points(
 def ensemble_points(
     model: Model, initial: Any, keys: Sequence[np.ndarray], walkers: int, doing: str
 ) -> list[Any]:
-    """For each key the free states of an ensemble's walkers, or None: as `initial_points`.
+    """The free states of an ensemble's walkers for each key, or None.
 
-    Each walker has a start of its own: values by name and free states have a leading axis of
-    walkers, a list has a dictionary for each.
+    As `initial_points`, but each walker has its own starting point: values by name and free states
+    have a leading axis of walkers, and a list has one dictionary for each walker.
     """
     count = len(keys)
     word = _word(initial, doing, "walker")
@@ -121,21 +121,21 @@ def ensemble_points(
 
 
 def _of_walkers(values: Mapping[str, Any], walkers: int, doing: str) -> list[dict[str, Any]]:
-    """A dictionary for each walker, of values with a leading axis of walkers."""
+    """A dictionary for each walker, from values with a leading axis."""
     for name, value in values.items():
         refuse_masked(value, f"{doing}: initial {name}")
     arrays = {name: np.asarray(value) for name, value in values.items()}
     for name, array in arrays.items():
         if array.shape[:1] != (walkers,):
             raise ShapeError(
-                f"{doing}: each of {walkers} walkers has a start of its own, so that initial "
+                f"{doing}: each of {walkers} walkers needs its own starting point, so initial "
                 f"values of {name} need a leading axis of {walkers}; got shape {array.shape}"
             )
     return [{name: array[i] for name, array in arrays.items()} for i in range(walkers)]
 
 
 def _word(initial: Any, doing: str, one: str) -> str | None:
-    """The word that says what is wanted, of the two there are."""
+    """The word "random" or "prior", or None for other kinds of `initial`."""
     if not isinstance(initial, str):
         return None
     if initial not in ("random", "prior"):
@@ -144,12 +144,12 @@ def _word(initial: Any, doing: str, one: str) -> str | None:
 
 
 def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.ndarray:
-    """The first free states with finite log densities among draws of the prior.
+    """The first prior draws with finite log densities, as free states.
 
     Raises
     ------
     StartError
-        If there are fewer among `START_ATTEMPTS` draws for each.
+        If fewer than `count` of `START_ATTEMPTS * count` draws are usable.
     """
     unknowns = model.component.unknowns
     names: dict[Node, str] = {v: model.name(v) for v in unknowns}
@@ -171,26 +171,26 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
     usable[usable] = np.isfinite(model.log_prob(states[usable]))
     if usable.sum() < count:
         raise StartError(
-            f"{doing}: of {len(states)} draws of the prior {usable.sum()} have a finite log "
-            f'density, and initial="prior" needs {count}; leave initial out, or give values'
+            f"{doing}: of {len(states)} draws from the prior only {usable.sum()} have a finite log "
+            f'density, but initial="prior" needs {count}; leave initial out, or give values'
         )
-    found: np.ndarray = states[usable][:count]
-    return found
+    points: np.ndarray = states[usable][:count]
+    return points
 
 
 def _values(point: Any) -> Any:
-    """The values by name that a point holds, as what `kg.opt` finds does; else the point."""
+    """The values by name of a point from `kg.opt`, else the point."""
     values = getattr(point, "values", None)
     return values if isinstance(values, Mapping) else point
 
 
 def free_sizes(model: Model) -> dict[str, int]:
-    """How many numbers of the free state each unknown has."""
+    """The number of free numbers of each unknown."""
     return dict(zip(model.names, model.density.sizes, strict=True))
 
 
 def _approximated(model: Model, initial: Any, count: int, doing: str) -> Any:
-    """The first free states of an approximation of the posterior; else what is given."""
+    """The first free states of an approximation, or `initial` itself."""
     attributes = getattr(initial, "attrs", {})
     if "approximation" not in attributes:
         return initial
@@ -198,18 +198,20 @@ def _approximated(model: Model, initial: Any, count: int, doing: str) -> Any:
     if sizes != free_sizes(model):
         raise ModelError(
             f"{doing}: initial is the approximation of another model: its unknowns have "
-            f"{sizes} numbers, those of this one {free_sizes(model)}"
+            f"{sizes} free numbers, but the unknowns of this model {free_sizes(model)}"
         )
     states = initial["unconstrained_posterior/q"].values[0]
     if len(states) < count:
         raise ModelError(
-            f"{doing}: initial has {len(states)} draws for {count} starts; approximate with draws="
+            f"{doing}: initial has {len(states)} draws for {count} starts; make the approximation "
+            f"with draws={count} or more"
         )
-    found: np.ndarray = states[:count]
-    return found
+    points: np.ndarray = states[:count]
+    return points
 
 
 def _is_numbers(initial: Any) -> bool:
+    """Whether a value is an array of numbers, or converts to one."""
     try:
         return np.asarray(initial).dtype.kind in "iuf"
     except (TypeError, ValueError):
@@ -219,7 +221,10 @@ def _is_numbers(initial: Any) -> bool:
 def _free(
     model: Model, point: Any, key: np.ndarray, doing: str, one: str, attempt: int = 0
 ) -> np.ndarray:
-    """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
+    """The free state of given values; missing ones are random.
+
+    Missing values come from a free state that is uniform on (-2, 2).
+    """
     if not isinstance(point, Mapping):
         raise TypeError(_kinds(doing, one, type(point).__name__))
     values = dict(point)
@@ -233,7 +238,7 @@ def _free(
 
 
 def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:
-    """A free state from uniform(-2, 2)."""
+    """A free state, uniform on (-2, 2)."""
     with x64():
         return 4.0 * np.asarray(_uniforms(key, np.int32(attempt), model.free_size)) - 2.0
 
@@ -244,9 +249,9 @@ def _uniforms(key: Any, attempt: Any, size: int) -> Any:
 
 
 def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
-    """Lines that name the terms of the log density that are not finite at a free state.
+    """Lines that name the terms that are not finite at a point.
 
-    `given`: the user has chosen it.
+    `given`: whether the user has chosen the free state.
     """
     report = model.debug(free)
     lines = []
@@ -256,10 +261,10 @@ def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
     if report.first_bad:
         lines.append(f"  first value that is not finite: {report.first_bad}")
     if not report.bad_terms:
-        lines.append("  Every term is finite at the last point: its gradient is not.")
+        lines.append("  Every term is finite at the last point, but its gradient is not.")
     lines.append(
-        "  Give other values: model.debug(point) shows every node at them, and "
-        "kg.calculate(array, values={name: value}) what any array is."
+        "  Give other values: model.debug(point) shows every node there, and "
+        "kg.calculate(array, values={name: value}) gives the value of any array."
         if given
         else "  Give starting values with initial={name: value}, or look at every node with "
         "model.debug(point)."

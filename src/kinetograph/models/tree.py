@@ -1,6 +1,6 @@
-"""Results: trees of xarray whose answers to names that they do not have are ours.
+"""Results trees: `xarray.DataTree` with better messages for missing names.
 
-A module of its own, as importing xarray takes time; it is imported where results are made.
+It is a separate module because importing xarray takes time; it is imported when results are made.
 """
 
 import sys
@@ -14,14 +14,14 @@ from ..graph.suggestions import meant, refuse_assignment
 
 __all__ = ["DataTree", "answering", "tree_of"]
 
-_SHOWN = 12  # names
+_SHOWN = 12  # greatest number of names in a message
 
 
 class DataTree(xarray.DataTree):
-    """An `xarray.DataTree`, which tells what there is in place of a name that there is not."""
+    """An `xarray.DataTree` whose errors list the names that it has."""
 
     __slots__ = ()
-    _instead = "results.assign(name=values) and results[group] = dataset make groups and arrays"
+    _instead = "use results.assign(name=values), or results[group] = dataset for a group"
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -32,7 +32,7 @@ class DataTree(xarray.DataTree):
         try:
             return super().__getitem__(key)
         except KeyError:
-            raise KeyError(self._lacking(key)) from None
+            raise KeyError(self._missing_text(key)) from None
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -40,10 +40,10 @@ class DataTree(xarray.DataTree):
         except AttributeError:
             if name.startswith("_"):
                 raise
-            raise AttributeError(self._lacking(name), name=name) from None
+            raise AttributeError(self._missing_text(name), name=name) from None
 
-    def _lacking(self, key: Any) -> str:
-        """What to say of a name that is not there."""
+    def _missing_text(self, key: Any) -> str:
+        """The message for a name that is not in the tree."""
         names = [str(name) for name in (*self.children, *self.variables)]
         within = [group for group, node in self.children.items() if key in node.variables]
         hint = meant(key, names)
@@ -54,15 +54,19 @@ class DataTree(xarray.DataTree):
         listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
         where = "the results" if self.parent is None else f"the group {self.name}"
         return (
-            f"{key!r} is not in {where}{place_text()}; {self._hold()} {listed or 'nothing'}{hint}"
+            f"{key!r} is not in {where}{place_text()}; {self._holds_text()} "
+            f"{listed or 'nothing'}{hint}"
         )
 
-    def _hold(self) -> str:
+    def _holds_text(self) -> str:
         return "it holds" if self.parent is not None else "they hold"
 
 
 def tree_of(groups: Mapping[str, Any], whole: Any = None) -> DataTree:
-    """Results of datasets or trees by the names of their groups, and what belongs to all."""
+    """A results tree of datasets or trees by group name.
+
+    `whole` is the dataset of the root.
+    """
     children = {
         name: part if isinstance(part, DataTree) else DataTree(part)
         for name, part in groups.items()
@@ -71,9 +75,9 @@ def tree_of(groups: Mapping[str, Any], whole: Any = None) -> DataTree:
 
 
 def answering(tree: xarray.DataTree) -> DataTree:
-    """The same tree, of which nothing is read, as one of ours."""
-    own = tree.to_dataset(inherit=False)
-    made = DataTree(own, {name: answering(child) for name, child in tree.children.items()})
-    made.encoding = dict(tree.encoding)
-    made.set_close(tree.close)
-    return made
+    """A tree of xarray as a `DataTree`, without loading its data."""
+    dataset = tree.to_dataset(inherit=False)
+    converted = DataTree(dataset, {name: answering(child) for name, child in tree.children.items()})
+    converted.encoding = dict(tree.encoding)
+    converted.set_close(tree.close)
+    return converted

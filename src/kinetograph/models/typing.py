@@ -1,4 +1,4 @@
-"""What results are to type checkers."""
+"""The types of results for type checkers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
     from .tree import DataTree as DataTree
 
-    Results = xarray.DataTree  # that may have been read by xarray
-else:  # for who asks at run time: importing xarray takes time
+    Results = xarray.DataTree  # may have been read by xarray itself
+else:  # at run time, to avoid importing xarray, which takes time
     DataTree = Results = Any

@@ -1,4 +1,4 @@
-"""What a model does not use and was surely meant to: data observed never or late, idle unknowns."""
+"""Warnings about data and unknowns that a model does not use."""
 
 from typing import TYPE_CHECKING
 
@@ -17,20 +17,21 @@ __all__ = ["in_a_list", "warn_of_later", "warn_of_unused"]
 
 
 def warn_of_unused(model: "Model") -> None:
-    """Warn, once for a model, of what leaves a posterior at its prior.
+    """Warn about data and unknowns whose posterior would be the prior.
 
-    If nothing is observed, of data in the caller's variables that no likelihood and no array of
-    the model has. Else of targets that are unknowns by themselves: nothing is computed of them,
-    they follow no other unknown, and no likelihood and no factor has them.
+    If nothing is observed, the warning names data in the caller's variables that are in no
+    likelihood and no array of the model. Otherwise it names targets that are isolated unknowns:
+    nothing is computed from them, they depend on no other unknown, and no likelihood or factor
+    depends on them.
     """
     stated = [*model.component.likelihoods, *model.factors]
-    said = _loose(model, stated) if stated else _idle(model)
-    if said:
-        warn_user(f"model: {said}", KinetographWarning)
+    text = _isolated_unknowns(model, stated) if stated else _unused_data(model)
+    if text:
+        warn_user(f"model: {text}", KinetographWarning)
 
 
 def warn_of_later(model: "Model", doing: str) -> None:
-    """Warn of data that were observed after a model was made that has none."""
+    """Warn of data that were observed after the model was made."""
     component = model.component
     if component.likelihoods or model.factors or component.fixed or component.cut:
         return
@@ -45,7 +46,8 @@ def warn_of_later(model: "Model", doing: str) -> None:
         )
 
 
-def _idle(model: "Model") -> str:
+def _unused_data(model: "Model") -> str:
+    """The warning about data that are not used, or an empty string."""
     frame = user_frame()
     variables = {} if frame is None else local_variables(frame)
     used = {*model.component.nodes, *model.targets}
@@ -60,11 +62,12 @@ def _idle(model: "Model") -> str:
     verb = "is" if len(names) == 1 else "are"
     return (
         f"nothing is observed{place_text()}, so that the posterior is the prior; "
-        f"{in_a_list(names)} {verb} part of nothing: write kg.observe({names[0]}, distribution)"
+        f"{in_a_list(names)} {verb} not used: write kg.observe({names[0]}, distribution)"
     )
 
 
-def _loose(model: "Model", stated: list[Node]) -> str:
+def _isolated_unknowns(model: "Model", stated: list[Node]) -> str:
+    """The warning about isolated unknowns, or an empty string."""
     reached = {*unknowns_above(stated)}
     used = {parent for node in model.component.nodes for parent in above(node)}
     names = [
@@ -77,12 +80,15 @@ def _loose(model: "Model", stated: list[Node]) -> str:
     its = "its posterior is its prior" if len(names) == 1 else "their posteriors are their priors"
     it = "it" if len(names) == 1 else "them"
     return (
-        f"no data bear on {in_a_list(names)}{place_text()}: {its}; use {it} in what is observed, "
-        f"or leave {it} out"
+        f"no data depend on {in_a_list(names)}{place_text()}: {its}; use {it} in the distribution "
+        f"of observed data, or leave {it} out"
     )
 
 
 def in_a_list(names: list[str]) -> str:
-    """`mu, tau and theta`; of many the first three."""
+    """Names as a list in words: `mu, tau and theta`.
+
+    Of more than four names, the first three are listed.
+    """
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

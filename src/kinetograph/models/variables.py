@@ -38,6 +38,7 @@ __all__ = [
 
 
 def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
+    """An unknown with a support."""
     check_name("variable", name)
     what = f"variable{f' {name!r}' if name else ''}"
     names = check_dims_of_unknown(dims, shape, what)
@@ -45,6 +46,7 @@ def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any)
 
 
 def _bound(value: Any, default: float, which: str, what: str) -> Any:
+    """A bound as an array or a node, checked."""
     if value is None:
         return np.asarray(default)
     if isinstance(value, Array):
@@ -53,21 +55,22 @@ def _bound(value: Any, default: float, which: str, what: str) -> Any:
             return node
         if not node.literal and np.isfinite(node.value).all():
             return node
-        # Where there is a bound at all decides what the free numbers are.
+        # The meaning of the free numbers depends on which elements have a finite bound, so the
+        # value is fixed.
         node.settled = f"{which} of {what}, infinite in places{place_text()}"
         return node.value
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(
             f"{what}: {which} must be a number, or an array of numbers, got {value!r}"
-            f"{place_text()}; where there is no bound, it is infinite"
+            f"{place_text()}; for elements without a bound use infinity"
         )
     if np.isnan(array).any():
         raise ValueError(f"{what}: {which} is NaN{place_text()}")
     if array.size and (array == -default).all():
         raise ValueError(
-            f"{what}: {which} is {-default:g}, which leaves no numbers{place_text()}; for no bound "
-            f"leave {which} out"
+            f"{what}: {which} is {-default:g}, so that no value is allowed{place_text()}; for no "
+            f"bound leave {which} out"
         )
     return array.astype(float)
 
@@ -81,19 +84,21 @@ def variable(
     name: str | None = None,
     bijector: Bijector | None = None,
 ) -> Array:
-    """An unknown with a flat density between bounds: log p(x) = 0 for lower < x < upper.
+    """Make an unknown with a flat density between bounds.
 
-    The density is flat in x itself, not in the free number behind it; it is improper unless both
-    bounds are finite.
+        log p(x) = 0 for lower < x < upper
+
+    The density is flat in x itself, not in its free number. It is improper unless both bounds are
+    finite.
 
     Parameters
     ----------
     lower, upper
         Bounds: numbers, arrays of numbers (infinite elements are open), arrays, or None.
     shape, dims, name
-        Shape (default: the bounds'), names of the axes, name in the results.
+        Shape (default: the shape of the bounds), names of the axes, name in the results.
     bijector
-        A map of your own from free numbers, in the place of bounds; see `kg.Bijector`.
+        A custom map from free numbers, instead of bounds; see `kg.Bijector`.
 
     Raises
     ------
@@ -102,9 +107,9 @@ def variable(
     TypeError
         If a bound is not numeric.
     ShapeError
-        If bounds and shape do not fit together, or what a bijector gives has another shape.
+        If bounds and shape do not fit together, or a bijector returns another shape.
     ModelError
-        If `inverse` or `log_det` of a bijector do not belong to its `forward`.
+        If `inverse` or `log_det` of a bijector do not match its `forward`.
 
     Examples
     --------
@@ -115,14 +120,14 @@ def variable(
     if bijector is not None:
         if lower is not None or upper is not None:
             raise TypeError(
-                f"{what}: bounds and a bijector are given; the bijector has to do for both"
-                f"{place_text()}"
+                f"{what}: bounds and a bijector are given; leave the bounds out, and let the "
+                f"bijector apply them{place_text()}"
             )
         sizes = shape_by_dims(dims, (), what) or () if shape is None else shape_of(shape, what)
         return _make(own_support(bijector, sizes, what), sizes, name, dims)
     low, high = _bound(lower, -np.inf, "lower", what), _bound(upper, np.inf, "upper", what)
     try:
-        own = np.broadcast_shapes(low.shape, high.shape)
+        bounds_shape = np.broadcast_shapes(low.shape, high.shape)
     except ValueError:
         raise ShapeError(
             f"{what}: lower of shape {low.shape} and upper of shape {high.shape} do not fit "
@@ -130,31 +135,34 @@ def variable(
         ) from None
     least, most = (b.value if isinstance(b, Data) else b for b in (low, high))
     if not isinstance(least, Node) and not isinstance(most, Node):
-        wrong = ~(least < most)
-        if wrong.any():
-            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        is_crossed = ~(least < most)
+        if is_crossed.any():
+            place = tuple(int(i) for i in np.argwhere(is_crossed)[0])
             least, most = np.broadcast_arrays(least, most)
             raise ValueError(
                 f"{what}: lower must be below upper, got lower {least[place]:g} and upper "
                 f"{most[place]:g}{index_text(place)}{place_text()}"
             )
     if shape is None:
-        full = shape_by_dims(dims, own, what) or own
+        full_shape = shape_by_dims(dims, bounds_shape, what) or bounds_shape
     else:
-        full = shape_of(shape, what)
+        full_shape = shape_of(shape, what)
     try:
-        fits = np.broadcast_shapes(full, own) == full
+        fits = np.broadcast_shapes(full_shape, bounds_shape) == full_shape
     except ValueError:
         fits = False
     if not fits:
-        raise ShapeError(f"{what}: bounds of shape {own} do not fit shape {full}{place_text()}")
+        raise ShapeError(
+            f"{what}: bounds of shape {bounds_shape} do not fit shape {full_shape}{place_text()}"
+        )
     unbounded = not isinstance(low, Node) and not isinstance(high, Node)
     if unbounded and np.all(np.isinf(low)) and np.all(np.isinf(high)):
-        return _make(REAL, full, name, dims)
-    return _make(Interval(low, high), full, name, dims)
+        return _make(REAL, full_shape, name, dims)
+    return _make(Interval(low, high), full_shape, name, dims)
 
 
 def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
+    """The shape of vectors with at least two elements."""
     if shape is None:
         shape = shape_by_dims(dims, (), what)
     sizes = shape_of(shape, what)
@@ -166,12 +174,14 @@ def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
 
 
 def simplex_variable(shape: Any = None, *, dims: Any = None, name: str | None = None) -> Array:
-    """Positive unknowns that add up to 1 along the last axis, with a flat density on the simplex.
+    """Make positive unknowns that sum to 1 along the last axis.
+
+    The density on the simplex is flat.
 
     Parameters
     ----------
     shape
-        Of the whole, if `dims` of known length do not give it.
+        The full shape, unless `dims` of known length give it.
     dims, name
         Names of the axes, name in the results.
 
@@ -191,14 +201,14 @@ def simplex_variable(shape: Any = None, *, dims: Any = None, name: str | None = 
 def ordered_variable(
     shape: Any = None, *, positive: bool = False, dims: Any = None, name: str | None = None
 ) -> Array:
-    """Unknowns that increase along the last axis, with a flat density.
+    """Make unknowns that increase along the last axis, with a flat density.
 
     Parameters
     ----------
     shape
-        Of the whole, if `dims` of known length do not give it; the last axis is that of the order.
+        The full shape, unless `dims` of known length give it; the order is along the last axis.
     positive
-        Whether they are above 0, too.
+        Whether they must be positive, too.
     dims, name
         Names of the axes, name in the results.
 
@@ -223,16 +233,18 @@ def cholesky_variable(
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
-    """The lower Cholesky factor of an unknown covariance, or correlation, matrix: flat in itself.
+    """Make an unknown Cholesky factor of a covariance or correlation matrix.
+
+    The factor is lower triangular, and the density is flat in its elements.
 
     Parameters
     ----------
     dim
-        Rows and columns of the matrix.
+        The number of rows and columns of the matrix.
     correlation
         Whether the matrix has a unit diagonal.
     shape
-        How many factors there are: leading axes.
+        The leading axes, for several factors.
     dims, name
         Names of the axes, name in the results.
 
@@ -253,14 +265,16 @@ def cholesky_variable(
 def covariance_variable(
     dim: int, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:
-    """An unknown covariance matrix, with a flat density of its elements on and below the diagonal.
+    """Make an unknown covariance matrix.
+
+    The density is flat in its elements on and below the diagonal.
 
     Parameters
     ----------
     dim
-        Rows and columns of the matrix.
+        The number of rows and columns of the matrix.
     shape
-        How many matrices there are: leading axes.
+        The leading axes, for several matrices.
     dims, name
         Names of the axes, name in the results.
 
@@ -281,14 +295,16 @@ def covariance_variable(
 def correlation_variable(
     dim: int, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:
-    """An unknown correlation matrix, with a flat density; `kg.lkj_correlation` has another one.
+    """Make an unknown correlation matrix with a flat density.
+
+    For the LKJ density see `kg.lkj_correlation`.
 
     Parameters
     ----------
     dim
-        Rows and columns of the matrix.
+        The number of rows and columns of the matrix.
     shape
-        How many matrices there are: leading axes.
+        The leading axes, for several matrices.
     dims, name
         Names of the axes, name in the results.
 
@@ -307,10 +323,11 @@ def correlation_variable(
 
 
 def _matrices(dim: Any, shape: Any, dims: Any, what: str) -> tuple[int, ...]:
+    """The shape of square matrices."""
     if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool) or dim < 2:
         raise ShapeError(
-            f"{what}: dim, the rows of the matrix, must be a whole number above 1, got {dim!r}"
-            f"{place_text()}; the number of matrices is given by shape="
+            f"{what}: dim, the number of rows of the matrix, must be a whole number above 1, got "
+            f"{dim!r}{place_text()}; for several matrices give shape="
         )
     if shape is None:
         return shape_by_dims(dims, (int(dim), int(dim)), what) or (int(dim), int(dim))

@@ -432,7 +432,7 @@ def test_the_report_of_a_model():
     report = model.debug([0.3, 0.9])
     assert report.log_density == pytest.approx(model.log_prob([0.3, 0.9]), rel=1e-12)
     assert [t.name for t in report.terms] == ["mu", "z"]
-    assert "summed out" in str(report)
+    assert "marginalised" in str(report)
     assert report.first_bad is None
 
 

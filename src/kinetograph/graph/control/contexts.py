@@ -329,7 +329,7 @@ class BatchContext(ControlFlowContext):
 
     kind = "vmap"
     size: int
-    _numbers: Node  # 0, 1, 2, ... outside
+    _numbers: Node  # the outer node of the row numbers 0, 1, 2, ...
     _number: Inner | None = None
 
     def row_number(self) -> Inner:

@@ -406,8 +406,8 @@ class _Lowered:
 
         The predicate runs here only if its verdict is carried.
 
-        `before` holds earlier reports of the inner loops. Returns the flat carried values, the
-        verdict (empty if it is not carried) and the flat reports.
+        `earlier_reports` are reports of the inner loops before the predicate. Returns the flat
+        carried values, the verdict (empty if it is not carried) and the flat reports.
         """
         values, verdict = list(carried), []
         inner = scope.inside()

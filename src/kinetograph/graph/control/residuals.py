@@ -62,7 +62,8 @@ class Residuals:
     def worth(self, carried: int, length: int, most: int) -> bool:
         """Whether to store residuals instead of the carried values.
 
-        `length` is the number of trips and `most` the largest total size in bytes.
+        `carried` is the size in bytes of the carried values that would be stored for a trip
+        instead. `length` is the number of trips, and `most` the largest total size in bytes.
         """
         size = bytes_of(self.types)
         return self.gains and size <= _TIMES * carried + _FREE and size * length <= most

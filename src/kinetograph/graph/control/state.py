@@ -1,4 +1,4 @@
-"""`kg.state`: a variable of a compiled function that outlives a call.
+"""`kg.state`: a variable that a compiled function keeps between calls.
 
 Reading a state returns the node of its current version, and assigning makes a new version, so the
 order of execution is the order of construction. A branch or loop that assigns a state takes the

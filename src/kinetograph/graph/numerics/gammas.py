@@ -167,7 +167,7 @@ def bd0(x, m):
 def kl_div(x, y):
     """The term x log(x / y) - x + y.
 
-    It is inf where x or y is negative.
+    It is inf where x or y is negative, and where y is 0 but x is not.
     """
     inside = (x >= 0) & (y >= 0) & ((x == 0) | (y > 0))
     value = bd0(jnp.where(inside, x, 1.0), jnp.where(inside, y, 1.0))

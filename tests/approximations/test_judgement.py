@@ -93,9 +93,7 @@ def test_the_pool_is_doubled_until_errors_are_well_below_their_limits(monkeypatc
     error = judged(model, law).pool
     (of_mean, _) = judgement._target_errors(Objective(model, True), error, error.weights)
     for factor, doublings in ((1.1, 0), (0.9, 1), (0.6, 2), (1e-3, judgement.DOUBLINGS)):
-        monkeypatch.setattr(
-            judgement, "MEAN_ERROR", factor * of_mean.error / judgement.WELL_BELOW
-        )
+        monkeypatch.setattr(judgement, "MEAN_ERROR", factor * of_mean.error / judgement.WELL_BELOW)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kg.ApproximationWarning)
             assert judged(model, law).attributes["pool"] == first * 2**doublings

@@ -1,8 +1,8 @@
-"""What the tests of control flow share: one program for the graph and for plain Python.
+"""Shared parts of the tests of control flow: programs for the graph and for Python.
 
 A program is a function of (ops, x, w, ...) that writes its branches and loops by `ops.cond` and
 `ops.loop`. With `Plain` they are Python's own `if` and `while`, on numbers or on `Jet`s, which
-carry first and second derivatives along: the oracle. With `Graph` they are nodes.
+carry first and second derivatives; these are the reference. With `Graph` they are nodes.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from kinetograph.graph.precision import x64
 
 
 class Jet:
-    """A number with its gradient and Hessian by some inputs."""
+    """A number with its gradient and Hessian by inputs."""
 
     __array_ufunc__ = None
 
@@ -49,7 +49,7 @@ class Jet:
 
     def __truediv__(self, other):
         other = self.constant(other)
-        v = np.float64(other.v)  # which divides by 0
+        v = np.float64(other.v)  # this divides by 0
         return self * other.chain(1 / v, -1 / v**2, 2 / v**3)
 
     def __neg__(self):
@@ -77,7 +77,7 @@ class Jet:
 
 
 class Plain:
-    """Python's own control flow. The bound ends every loop."""
+    """Python's control flow, where the bound ends every loop."""
 
     def __init__(self, bound=None):
         self.bound = bound
@@ -166,7 +166,7 @@ def power(ops, x, w):
 
 
 def growth(ops, x, w):
-    """As many trips of x *= w as are needed (W10)."""
+    """Trips of x *= w, with a number of trips that depends on the values (W10)."""
     return ops.loop(lambda y: y < 100, lambda y: (y * w,), (x,))[0]
 
 
@@ -195,7 +195,7 @@ def cond_in_while(ops, x, w):
 
 
 def while_in_cond_in_while(ops, x, w):
-    """Three trips, two of which have a loop inside a branch (W13b)."""
+    """Three trips; two of them have a loop inside a branch (W13b)."""
 
     def body(i, y):
         def inner():
@@ -219,7 +219,7 @@ PROGRAMS = {
 DIRECTION = (0.6, -1.3)
 
 
-# Programs put inside of something else.
+# Programs inside other control flow.
 def alone(program, ops, x, w):
     return program(ops, x, w)
 
@@ -229,7 +229,7 @@ def in_cond(program, ops, x, w):
 
 
 def beside_cond(program, ops, x, w):
-    """In a branch that is not taken."""
+    """The program in a branch that is not taken."""
     return ops.cond(x * w < -50, lambda: program(ops, x, w), lambda: x * x - w / x)
 
 
@@ -245,7 +245,7 @@ def in_scan(program, ops, x, w):
 
 
 def in_vmap(program, ops, x, w):
-    """In a batch whose members make different numbers of trips."""
+    """The program in a batch whose members make different numbers of trips."""
     return ops.total(lambda x, w: program(ops, x, w), [x, x * 1.3, x + 0.4], [w, w + 0.7, w * 1.2])
 
 
@@ -258,7 +258,7 @@ def in_while_in_vmap(program, ops, x, w):
 
 
 def in_cond_in_vmap(program, ops, x, w):
-    """In a branch that only some members of a batch take."""
+    """The program in a branch that only some members of a batch take."""
 
     def one(ops, x, w):
         return ops.cond(x > x0, lambda: program(ops, x, w), lambda: x * w)
@@ -268,13 +268,13 @@ def in_cond_in_vmap(program, ops, x, w):
 
 
 def plain_derivatives(program, values, bound=None):
-    """Value, gradient and Hessian of the program run by Python."""
+    """Value, gradient and Hessian of the program, computed by Python."""
     found = program(Plain(bound), *Jet.inputs(*values))
     return found.v, found.g, found.h
 
 
 def derivatives(y, xs, direction=DIRECTION, every_way=True):
-    """The ways to the first and second derivatives of y: arrays by name."""
+    """Arrays of the first and second derivatives of y, for each way to compute them."""
     slope = kg.gradients(y, xs)
     push = kg.jvp(y, xs, direction)
     first = {
@@ -295,7 +295,7 @@ def derivatives(y, xs, direction=DIRECTION, every_way=True):
 
 
 def expected_derivatives(value, gradient, hessian, direction=DIRECTION):
-    """What `derivatives` is to give, every way."""
+    """The expected numbers for the arrays of `derivatives`."""
     direction = np.asarray(direction)
     product = hessian @ direction
     return {
@@ -311,7 +311,7 @@ def expected_derivatives(value, gradient, hessian, direction=DIRECTION):
 
 
 def check_derivatives(found, expected, rtol=1e-12, atol=1e-12):
-    """Compare two such dictionaries of numbers."""
+    """Compare two dictionaries of numbers."""
     assert found.keys() <= expected.keys()
     for name, values in found.items():
         np.testing.assert_allclose(
@@ -320,7 +320,7 @@ def check_derivatives(found, expected, rtol=1e-12, atol=1e-12):
 
 
 def compiled(inputs, named):
-    """A function of the inputs that gives the values of a dictionary of lists of arrays."""
+    """A compiled function that returns the values of a dictionary of lists of arrays."""
     flat = [array for arrays in named.values() for array in arrays]
     f = kg.compile(inputs, flat)
 
@@ -333,7 +333,7 @@ def compiled(inputs, named):
 
 
 def interpreted(arrays, values):
-    """The values of arrays by the node-by-node interpreter, which runs loops as Python does."""
+    """The values of arrays by the interpreter, which runs loops as Python does."""
     with x64():
         environment = {array.node: np.asarray(v) for array, v in values.items()}
         nodes = [array.node for array in arrays]

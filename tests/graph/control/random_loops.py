@@ -1,8 +1,9 @@
-"""Random loops over buffers, as source text that Python runs on jets and the graph as staged loops.
+"""Random loops over buffers, run by Python on jets and by the graph.
 
-A program reads and writes vectors, rows and columns: near and far from the trip, from the end, at
-fixed places, by a table and by what it counts itself. Its loops are nested, end early, leave out
-trips, go down, and stand in branches. Programs that step out of their arrays are left out.
+A program is source text. It reads and writes vectors, rows and columns: near to and far from the
+place of the trip, from the end, at fixed places, by a table and by its own counters. Its loops are
+nested, end early, skip trips, count down, and are inside branches. Programs with indices outside
+their arrays are left out.
 
     python -m tests.graph.control.random_loops SEED     the smallest part of a program that is wrong
 """
@@ -28,12 +29,12 @@ _BUFFERS = {
 
 
 class Writer:
-    """Writes one program, each choice drawn from `draw`."""
+    """Write one program, with each choice drawn from `draw`."""
 
     def __init__(self, draw: random.Random, size: int) -> None:
         self.draw = draw
         self.n = size
-        self.left = draw.randint(3, 7)  # statements that may still be written
+        self.left = draw.randint(3, 7)  # the number of statements that may still be written
         self.lines: list[str] = []
         self.kinds: dict[str, str] = {}  # of the buffers
         self.loops: list[str] = []  # the variables of the loops around
@@ -166,7 +167,7 @@ class Writer:
         over = self.choose(*(few if inner and self.draw.random() < 0.8 else whole))
         if self.draw.random() < 0.2 and not inner:
             self.put(level, f"{t} = -1", f"while {t} < {n} - 1 and ({self.condition()}):")
-            self.put(level + 1, f"{t} = {t} + 1")  # first, or a `continue` would pass it over
+            self.put(level + 1, f"{t} = {t} + 1")  # first, because a `continue` would skip it
             self.loops.append(t)
             self.block(level + 1)
         else:
@@ -186,7 +187,7 @@ class Writer:
         while self.left > 0:
             self.statement(1)
         ends = ["s", *(f"({name} * ops.weights({name})).sum()" for name in self.kinds)]
-        if self.choose(True, False):  # not all of it is read
+        if self.choose(True, False):  # only a part of it is read
             ends = ["0.0 * x[0]", *self.draw.sample(ends, self.draw.randint(1, len(ends)))]
         head = f"def program(ops, x, w, fixed, table, n={self.n}):"
         return "\n".join([head, *self.lines, f"    return {' + '.join(ends)}", ""])
@@ -220,7 +221,7 @@ class _At:
 
 
 class PlainBuffers:
-    """What a program calls, in plain Python."""
+    """The functions that a program calls, in plain Python."""
 
     range = staticmethod(range)
 
@@ -236,7 +237,7 @@ class PlainBuffers:
 
 
 class GraphBuffers:
-    """What a program calls, in the graph."""
+    """The functions that a program calls, in the graph."""
 
     range = staticmethod(kg.range)
     sin = staticmethod(kg.sin)
@@ -251,7 +252,7 @@ def weights(shape: tuple[int, ...]) -> Any:
 
 
 def data(size: int) -> tuple[Any, Any]:
-    """The arrays of numbers that a program reads, beside those that it is differentiated by."""
+    """The arrays that a program reads, without the differentiated ones."""
     i = np.arange(size)
     return np.sin(1.3 * i + 0.2), (7 * i + 3) % size
 
@@ -274,7 +275,7 @@ def direction(size: int) -> Any:
 
 
 def program(seed: int) -> tuple[str, int]:
-    """The source of a program that stays inside of its arrays, and the size of these."""
+    """The source of a program that stays inside its arrays, and their size."""
     draw = random.Random(seed)
     while True:
         size = draw.choice([5, 5, 6, 7, 8, 9, 12, 12, 17, 40])
@@ -284,7 +285,7 @@ def program(seed: int) -> tuple[str, int]:
 
 
 def stays(source: str, size: int) -> bool:
-    """Whether plain Python computes a program, and to numbers of ordinary size."""
+    """Whether plain Python computes a program, with results of ordinary size."""
     with compiled(source) as run:
         try:
             found = [run(PlainBuffers(), *at.view(Buffer), *data(size)) for at in points(size)]
@@ -296,7 +297,8 @@ def stays(source: str, size: int) -> bool:
 def agree(source: str, size: int, way: int, twice: bool = True) -> None:
     """Compare value, gradients and, if `twice`, tangent and Hessian with plain Python.
 
-    `way` is of six: three of differentiating twice, at one point (even) or of a batch of points.
+    `way` is a number below six: three ways to differentiate twice, each at one point (even) or for
+    a batch of points.
     """
     places = points(size)[: 1 if way % 2 == 0 else None]
     with compiled(source) as run:
@@ -339,7 +341,7 @@ def differentiated(run: Any, size: int, way: int, twice: bool) -> Any:
 
 
 def shrunk(source: str, size: int, way: int) -> str:
-    """The program without all lines that its fault does not need."""
+    """The program without the lines that its fault does not need."""
     kind = fault(source, size, way)
     i = 1
     while i < len(source.splitlines()) - 1:
@@ -353,7 +355,7 @@ def shrunk(source: str, size: int, way: int) -> str:
 
 
 def shorter(lines: list[str], i: int) -> Iterator[str]:
-    """The program without a line and what is inside of it, or without the line alone."""
+    """The program without a line and its block, or without the line alone."""
     deep = [len(line) - len(line.lstrip()) for line in lines]
     end = next((j for j in range(i + 1, len(lines)) if deep[j] <= deep[i]), len(lines))
     yield "\n".join([*lines[:i], *lines[end:], ""])

@@ -1,4 +1,4 @@
-"""Loops in a batch: each member makes its own trips, together with the others or in turn."""
+"""Loops in a batch: each member makes its own trips, together or in turn."""
 
 import functools
 
@@ -19,7 +19,7 @@ RATES = np.array([0.9, 0.5, 1.2, 0.8, 0.3])
 
 
 def simple(ops, x, w):
-    """Sums and products, of trips of its own."""
+    """Sums and products, with a number of trips for each member."""
     return ops.loop(lambda s, y: s < 6 * w, lambda s, y: (s + 1, y * w + x * x * 0.1), (0 * w, x))[
         1
     ]
@@ -30,7 +30,7 @@ def costly(ops, x, w):
 
 
 def nested(ops, x, w):
-    """A loop in a loop, each with trips of its own."""
+    """A loop in a loop, each with a number of trips for each member."""
 
     def outer(i, y):
         return i + 1, y * 0.5 + simple(ops, y, w)
@@ -43,7 +43,7 @@ def in_branch(ops, x, w):
 
 
 def as_often(ops, x, w):
-    """All members make equally many trips."""
+    """All members make the same number of trips."""
     return ops.loop(lambda i, y: i < 5, lambda i, y: (i + 1, y * w + ops.sin(x) * i), (0, x))[1]
 
 
@@ -92,7 +92,7 @@ def test_batches_of_batches(ways, monkeypatch):
 
 @pytest.mark.parametrize("together", [True, False])
 def test_loops_in_branches_that_read_constants(together, monkeypatch):
-    """In a batch a branch makes rows of all that it reads, of a constant matrix, too."""
+    """A branch in a batch makes rows of all values that it reads, even of constants."""
     monkeypatch.setattr(batched, "_faster_together", lambda body, size: together)
     matrix = np.array([[0.5, 0.1], [0.05, 0.45]])
 
@@ -143,7 +143,7 @@ def test_simple_trips_are_made_together(program, size, gains, monkeypatch):
     assert batched._faster_together(jax.make_jaxpr(jax.numpy.sin)(1.0).jaxpr, 2)
 
 
-ROWS = 64  # that a loop without a bound has room for at first
+ROWS = 64  # the initial capacity of a loop without a bound
 
 
 def trips_of(jaxpr):
@@ -157,7 +157,7 @@ def trips_of(jaxpr):
 
 
 def large(jaxpr):
-    """What is as large as all rows of a batch, but for writing one of them."""
+    """Values as large as all rows of a batch, except for writes of one row."""
     for equation in jaxpr.eqns:
         name = equation.params.get("name", equation.primitive.name)
         if name != "dynamic_update_index_in_dim" and equation.primitive.name != "while":

@@ -21,7 +21,7 @@ class Box:
 
 
 def callback(calls, x, label):
-    """x, with a note on the host whenever it is computed."""
+    """x, which records on the host when it is computed."""
 
     def note(value):
         calls.append(label)
@@ -106,7 +106,7 @@ def test_structures_come_back(structure):
 
 
 def leaves(found, pattern):
-    """The leaves of a structure that is built like another."""
+    """The leaves of a value with a given structure."""
     if isinstance(pattern, float):
         return [found]
     assert type(found) is type(pattern)

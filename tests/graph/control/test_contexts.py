@@ -1,4 +1,4 @@
-"""The contexts: captures, nesting, what they know, and that nothing is left behind by errors."""
+"""Contexts: captures, nesting, attributes, and clean state after errors."""
 
 import threading
 
@@ -161,7 +161,7 @@ def test_an_exception_restores_the_outer_context(where):
     with pytest.raises(ZeroDivisionError):
         kg.cond(x[0] > 0, lambda: builds[where](), lambda: x)
     assert CURRENT.context is None
-    # The next graph builds cleanly, and the failed assignment never happened.
+    # The next graph builds cleanly, and the failed assignment has no effect.
     y = kg.cond(x[0] > 0, lambda: x * 2, lambda: s + x)
     f = kg.compile([x], y)
     assert f([1, 2]).tolist() == [2, 4]

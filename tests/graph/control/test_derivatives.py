@@ -1,4 +1,4 @@
-"""Derivatives of loops and branches, every way round, against Python's own loops on jets."""
+"""Derivatives of loops and branches in every order, against Python's loops on jets."""
 
 from functools import partial
 
@@ -51,7 +51,7 @@ REFERENCE = {
 
 
 def check(program, at, *, dtype=float, rtol=1e-12, atol=1e-12, every_way=True, **options):
-    """The derivatives of a compiled program against those of plain Python."""
+    """Compare the derivatives of a compiled program with those of plain Python."""
     bound, grad = options.get("bound"), options.get("grad", "auto")
     with kg.precision(np.dtype(dtype).name):
         x, w = kg.placeholder(name="x"), kg.placeholder(name="w")
@@ -238,7 +238,7 @@ def test_by_intermediate_values_and_vectors():
 
 
 def test_by_what_a_derivative_went_through():
-    """By e, r = exp(e) is no input: a derivative by e is no function of r."""
+    """A derivative by e is not a function of r = exp(e) alone, so it raises."""
     e, w = kg.placeholder(name="e"), kg.placeholder(name="w")
     r = kg.exp(e)
     slope = kg.gradients(r**2 * w, e)
@@ -246,7 +246,7 @@ def test_by_what_a_derivative_went_through():
     again = kg.gradients(slope, w)
     for y in (slope, slope + r, kg.jvp(r**2, e, 1.0), kg.hessian(r**2, e), again, by_log):
         for doing in (kg.gradients, kg.hessian, lambda y, x: kg.jvp(y, x, 1.0)):
-            with pytest.raises(SymbolicError, match=r"goes through [rx] .*stop_gradient"):
+            with pytest.raises(SymbolicError, match=r"was taken through [rx] .*stop_gradient"):
                 doing(y, r)
     outputs = [
         kg.gradients(slope, e),
@@ -298,7 +298,7 @@ def test_every_loop_with_every_bound(name, grad, bound, dtype):
 
 
 def test_a_gradient_of_a_second_derivative():
-    """Of a loop in a loop: tangents are a batch in which the values are one and the same."""
+    """Tangents of nested loops are a batch with equal values for all members."""
     w = kg.placeholder(name="w")
 
     def inner(v):
@@ -310,12 +310,12 @@ def test_a_gradient_of_a_second_derivative():
 
 
 def test_what_only_a_loop_inside_a_loop_reads_is_told_that_it_took_part():
-    """Also where the inner loop looks at its predicate once more than it turns."""
+    """Test an inner loop, which computes its predicate once more than its body."""
     x, bounds = kg.placeholder(name="x"), kg.data(np.arange(10.0))
 
     def body(t, v, n, kept):
         v = v * x
-        square = v * v  # computed here, read in the inner loop alone
+        square = v * v  # computed here, but read only in the inner loop
         n, kept = kg.while_loop(
             lambda n, kept: bounds[n] < 2 * t + 1,
             lambda n, kept: (n + 1, kept.at[n].add(square)),
@@ -333,7 +333,7 @@ def test_what_only_a_loop_inside_a_loop_reads_is_told_that_it_took_part():
 
 
 def test_jacobians():
-    """Of several arrays, through loops, inside of a loop, and as gradients of each element."""
+    """Test Jacobians of several arrays, through loops, in a loop, and for each element."""
     x, w = kg.placeholder((2, 3), name="x"), kg.placeholder((3,), name="w")
     made = kg.tanh(x @ w) * kg.exp(w[0])
 
@@ -345,7 +345,7 @@ def test_jacobians():
     wanted = slope[:, None] * u
     wanted[:, 0] += np.exp(v[0]) * np.tanh(u @ v)
     np.testing.assert_allclose(by_w, wanted, rtol=1e-12)
-    # dx_n / dx_0 of n squarings is 2**n x_0**(2**n - 1), of each element its own.
+    # dx_n / dx_0 of n squarings is 2**n x_0**(2**n - 1), for each element separately.
     _, last = kg.while_loop(lambda n, y: n < 3, lambda n, y: (n + 1, y * y), (0, w))
     slopes = kg.jacobian(last, w)
     np.testing.assert_allclose(kg.compile([w], slopes)(v), np.diag(8 * v**7), rtol=1e-12)
@@ -391,7 +391,7 @@ def left_by_what_an_inner_loop_wrote(x, numbers, sin, stack):
 
 @pytest.mark.parametrize("f", [left_by_an_element, left_by_what_an_inner_loop_wrote])
 def test_loops_that_inner_loops_end(f):
-    """Predicates, which have no derivatives, read what is told whether it takes part."""
+    """Predicates, which have no derivatives, read values whose participation is tracked."""
     x, at = kg.placeholder((9,), name="x"), np.linspace(0.1, 1, 9)
     y = kg.function(f)(x, kg.range, kg.sin, kg.stack)
     slope = kg.gradients(y, x)

@@ -1,4 +1,4 @@
-"""What is refused: the type of the error, what it says, the user's names and the line."""
+"""Errors of control flow: their type, text, names of the user and line."""
 
 import re
 from collections import namedtuple
@@ -13,7 +13,7 @@ HERE = r"test_errors\.py:\d+"
 
 
 def refused(error, *parts, build):
-    """The error's message has all parts and a line of this file."""
+    """Check that an error's message contains all parts and a line of this file."""
     with pytest.raises(error) as caught:
         build()
     message = str(caught.value)
@@ -140,7 +140,7 @@ def loop(cond=lambda i: i < 3, body=lambda i: i + 1, variables=(0,), *more, **op
         (ValueError, "grad is 'magic'.*'auto'", lambda: loop(grad="magic")),
         (ValueError, "on_limit is 'explode'", lambda: loop(on_limit="explode")),
         (
-            # A number in the first trip, `i` is an array in all others.
+            # `i` is a Python number in the first trip and an array in all later trips.
             TypeError,
             "'y' enters the loop with type float32 but has type float64 after 1 iteration",
             lambda: kg.while_loop(
@@ -338,9 +338,9 @@ def test_a_stack_needs_a_bound():
         "statically known",
         build=lambda: kg.gradients(growth(maximum_iterations=n), x),
     )
-    # Forward derivatives need none, nor do values.
+    # Neither forward derivatives nor values need one.
     assert kg.compile([x], kg.jvp(growth(), x, 1.0))(1.0) == 128
-    # Where nothing is to be kept, neither.
+    # A loop without stored values does not need one either.
     assert kg.compile([x], kg.gradients(x * 2, x))(1.0) == 2
 
 

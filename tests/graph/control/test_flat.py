@@ -1,4 +1,4 @@
-"""Which inputs of a program its outputs depend on: what a loop keeps for its backward pass."""
+"""The inputs that the outputs of a program depend on, which a loop stores."""
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +54,7 @@ def test_writing_into_an_array_in_a_branch_does_not_need_its_values_to_be_derive
 
 
 def test_a_loop_reads_what_its_wanted_results_are_made_of():
-    """A value that the loop carries for itself alone is not needed; what it goes on by is."""
+    """The inputs of the predicate are used; a value carried for itself is not."""
 
     def loop(n, x, y, scale, shift):
         def body(state):

@@ -1,4 +1,4 @@
-"""Branches that compute nothing, joined as one choice of two values."""
+"""Branches that compute nothing, joined by `where` of two values."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
-"""A loop variable that does not reach the result takes no part in its derivative.
+"""A loop variable that does not reach the result does not affect its derivative.
 
-The body of each loop here has a derivative that is not finite, on the way to a variable that nobody
-differentiates: the square root of a residual that has become exactly 0.
+The body of each loop here has a derivative that is not finite: that of the square root of a
+residual that has become exactly 0. It leads only to a variable that is not differentiated.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def of_root(a):
 
 
 def agrees(y, x, at, expected, every_order=False):
-    """Value, slope and curvature; `every_order` has all ways to take the latter."""
+    """Value, first and second derivative; `every_order` computes the second in all ways."""
     first, one = kg.gradients(y, x), np.ones(x.shape)
     value, slope, curvature = map(np.sum, expected)
     outputs, values = [y, first, kg.gradients(first.sum(), x)], [value, slope, curvature]
@@ -94,14 +94,14 @@ def test_density_of_a_model():
 
 
 def test_variable_that_reaches_the_result_through_another():
-    """The second variable is live from the second trip on, by way of the first."""
+    """The second variable is live from the second trip on, through the first."""
     a = kg.placeholder(name="a")
     x, _, _ = kg.while_loop(lambda x, e, i: i < 3, lambda x, e, i: (x * e, e * e, i + 1), (a, a, 0))
     agrees(x, a, 1.25, [1.25**8, 8 * 1.25**7, 56 * 1.25**6])
 
 
 def test_derivative_of_a_sum_of_a_gradient_and_of_what_it_left_out():
-    """The inner gradient shares what it computes with the outer one, which needs more of it."""
+    """The inner gradient shares computations with the outer one, which needs more."""
     a = kg.placeholder(name="a")
     x, e, _ = kg.while_loop(
         lambda x, e, i: i < 3, lambda x, e, i: (2 * x * x, 3 * e, i + 1), (a, a, 0)

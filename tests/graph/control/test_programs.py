@@ -1,10 +1,10 @@
 """Random programs of branches and loops: compiled, interpreted and in plain Python they agree.
 
 A program is a tree of tuples over two numbers, which two interpreters read: one builds a graph, one
-runs Python on jets, which carry exact derivatives along. What Python does not compute, or nobody
-reads, must not matter: roots, logarithms and quotients stand at the ends of their domains on ways
-that are not taken, in loop variables without readers, and before branches and loops that do not
-read them.
+runs Python on jets, which carry exact derivatives. Values that Python does not compute, or that are
+not read, must not matter. Therefore roots, logarithms and quotients are evaluated at the ends of
+their domains in branches that are not taken, in loop variables that are not read, and before
+branches and loops that do not read them.
 """
 
 import functools
@@ -33,7 +33,7 @@ QUOTIENT = st.tuples(st.just("quotient"), st.sampled_from([1.5, 2.5]))
 
 
 def programs(depth):
-    """Programs of at most so many nested branches and loops, and at least one."""
+    """Programs with at least one branch or loop, nested up to a given depth."""
     simple = st.one_of(AFFINE, SINE, QUOTIENT)
     inner = st.one_of(programs(depth - 1), simple) if depth > 1 else simple
     return st.one_of(
@@ -103,7 +103,7 @@ def run(program, ops, a, b):
 
 
 def side(ops, level, apart, yes, no, a, b):
-    """Of two programs the results of one are taken; of the first the second result is, too."""
+    """A branch: the results of one of two programs."""
     log = ops.log(ops.where(a > level, a - level, 0 * a))
     (c, d), (e, f) = run(yes, ops, a, b), run(no, ops, a, b)
     if not apart:
@@ -112,7 +112,7 @@ def side(ops, level, apart, yes, no, a, b):
 
 
 def root(ops, most, a, b):
-    """Newton's iteration until nothing changes, so that the root of the change is that of 0."""
+    """Newton's iteration until nothing changes, with the root of the change, 0."""
     square = a * a + 0.5
 
     def turn(x, change, n):
@@ -127,7 +127,7 @@ def root(ops, most, a, b):
 
 
 def unread(ops, count, body, a, b):
-    """Loop variables of which nobody reads the last value, some of them for one another."""
+    """Loop variables whose last values are not read; some read one another."""
 
     def turn(i, a, b, p, q, r):
         c, d = run(body, ops, a, b)
@@ -140,7 +140,7 @@ def unread(ops, count, body, a, b):
 
 
 def edge(ops, how, equal, a, b):
-    """Both sides are at the ends of their domains where they are not taken, also in ties."""
+    """Both sides are at the ends of their domains where they are not taken."""
     level = ops.where(a > 0, a, 0 * a) if equal else 0.4
     gap = a - level
     sides = (lambda: ops.sqrt(gap) + ops.log(gap)), (lambda: b / (1 + b * b))
@@ -160,7 +160,7 @@ def pick(ops, count, a, b):
 
 
 def given_inside(ops, equal, first, second, a, b):
-    """What is computed outside is read inside only where it is finite, also in ties."""
+    """A value computed outside is read inside only where it is finite."""
     level = ops.where(a > 0, a, 0 * a) if equal else 0.4
     gap = a - level
     value = ops.sqrt(gap) + ops.log(gap) * 0.1 + 1e-3 * b / gap
@@ -170,7 +170,7 @@ def given_inside(ops, equal, first, second, a, b):
 
 
 def reading(ops, how, gap, value, a, b):
-    """A number of a and b, and of the value where the gap is positive."""
+    """A number computed from a and b, and from the value if the gap is positive."""
     if how == "branches":
         return ops.cond(
             gap > -9, lambda: ops.cond(gap > 0, lambda: a + value, lambda: a * b), lambda: value
@@ -235,7 +235,7 @@ def check_rows(program, points):
 
 
 def check(program, at, interpret=slice(None)):
-    """All derivatives as compiled, and those of `interpret` node by node, too."""
+    """All derivatives, compiled and, for those in `interpret`, node by node."""
     expected_value, slope, curvature = plain(program, at)
     assert np.all(np.isfinite(curvature))
     x, y = kg.placeholder(name="x"), kg.placeholder(name="y")

@@ -1,4 +1,4 @@
-"""Random loops over buffers: value, gradients and Hessian are those of plain Python."""
+"""Random loops over buffers: value, gradients and Hessian agree with plain Python."""
 
 import pytest
 from tests.graph.control.random_loops import agree, program
@@ -16,7 +16,7 @@ def check(numbers, twice):
 
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_60_random_loops(first):
-    """Value and gradients, of one in ten all."""
+    """Check value and gradients, and all derivatives for one program in ten."""
     check(range(first, first + 10), lambda number: number % 10 == first // 10)
 
 

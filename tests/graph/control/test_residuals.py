@@ -1,4 +1,4 @@
-"""The derivative of a trip in two parts is that of the whole."""
+"""The two parts of the derivative of a trip agree with the whole derivative."""
 
 import jax
 import jax.numpy as jnp

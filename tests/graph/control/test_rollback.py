@@ -1,4 +1,4 @@
-"""What was built since a mark can be taken back, as if it had never been built."""
+"""Rollback to a mark undoes everything that was built since the mark."""
 
 import pickle
 import threading
@@ -21,7 +21,7 @@ def _own_program():
 
 
 def branch(function):
-    """What a conditional's branch gives that is always taken."""
+    """The result of a conditional's branch that is always taken."""
     x = kg.placeholder(name="x")
     return x, kg.cond(x < np.inf, function, lambda: 0.0)
 

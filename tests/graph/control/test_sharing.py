@@ -1,4 +1,4 @@
-"""What a program computes once only."""
+"""Values that a program computes only once."""
 
 import numpy as np
 

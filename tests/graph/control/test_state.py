@@ -14,7 +14,7 @@ def step(n):
 
 
 class Generator:
-    """A linear congruential generator in a state of the graph: an effect whose order counts."""
+    """A linear congruential generator in a state, whose result depends on the order."""
 
     def __init__(self, seed=12345):
         self.state = kg.state(np.int64(seed), name="generator")
@@ -24,7 +24,7 @@ class Generator:
 
 
 def stream(seed=12345):
-    """Its numbers in plain Python."""
+    """The numbers of the generator in plain Python."""
     while True:
         seed = step(seed)
         yield seed / MODULUS
@@ -335,7 +335,7 @@ def test_the_first_value_cannot_be_changed_where_it_is_shown():
 
 
 def test_a_message_reads_no_state():
-    """Names of arrays are looked for in all scopes, where states are, too."""
+    """The search for names of arrays visits scopes that contain states, too."""
     unread = kg.state(0.0, name="unread")
     f = kg.function(lambda x: x + kg.random.normal(0.0, 1.0, shape=(2,))[0])
     float(f(1.0))

@@ -1,4 +1,4 @@
-"""kg.vmap: every row as if it were alone."""
+"""kg.vmap: the result of each row is the same as alone."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from kinetograph.graph.precision import x64
 
 
 def collatz(n):
-    """Steps to 1: its trips depend on the number in a wild way."""
+    """Collatz steps to 1, whose number depends on the start in an irregular way."""
     return kg.while_loop(
         lambda n, k: n > 1,
         lambda n, k: (kg.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1), k + 1),
@@ -145,7 +145,7 @@ def test_more_trips_than_room_in_one_row():
 
 
 def test_gradient_of_a_loop_in_a_branch_whose_predicate_has_a_branch():
-    """The rules of the loop's derivative are carried out when the branch has been left."""
+    """The rules of the loop's derivative run after the end of the branch's trace."""
 
     def row(x):
         def more(n, x):

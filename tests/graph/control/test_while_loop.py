@@ -35,7 +35,7 @@ def jaxpr_of(outputs, inputs, *values):
 
 
 def shapes_in(jaxpr):
-    """The shapes of all values inside a program, however deep."""
+    """The shapes of all values in a program, at any depth."""
     from jax.extend.core import ClosedJaxpr, Jaxpr
 
     found = set()
@@ -258,7 +258,7 @@ def test_without_gradient(make):
     outputs = [y, *kg.gradients(y, [x, w]), kg.jvp(y, [x, w], [1.0, 1.0])]
     assert kg.compile([x, w], outputs)(2.0, 3.0) == [164, 1, 0, 1]
     assert interpreted(outputs, {x: 2.0, w: 3.0}) == [164, 1, 0, 1]
-    # Nothing is kept of the trips: all values are scalars.
+    # No trips are stored: all values are scalars.
     assert {shape for shape, _ in shapes_in(jaxpr_of(outputs[1:3], [x, w], 2.0, 3.0))} == {()}
 
 
@@ -305,7 +305,7 @@ def test_integers_and_booleans_have_no_gradient_and_are_not_kept():
     slope = kg.gradients(y, x)
     f = kg.compile([x], [i, flag, y, slope])
     np.testing.assert_allclose(f(1.0), [20, False, 1.5**20, 1.5**20])
-    # y = 1.5 y is linear: its derivative needs nothing of the trips.
+    # y = 1.5 y is linear, so its derivative needs no values of the trips.
     buffers = {s for s in shapes_in(jaxpr_of([slope], [x], 1.0)) if s[0] and s[0][0] == n}
     assert buffers == set()
 
@@ -322,7 +322,7 @@ def test_only_what_the_backward_pass_needs_is_kept():
     slope = kg.gradients(y, w)
     program = jaxpr_of([slope], [x, w], np.ones(5), np.ones(7))
     kept = {s for s in shapes_in(program) if s[0] and s[0][0] == n}
-    # One row of y a trip; neither the linear variable, nor the counter, nor what is only read.
+    # One row of y per trip, but no rows of the linear variable, the counter or the capture.
     assert kept == {((n,), "float64")}
 
 
@@ -394,7 +394,7 @@ def test_a_lane_that_does_not_take_a_branch_does_not_turn_its_loop():
     x = kg.placeholder((3,))
 
     def f(v):
-        # For v <= 0 the loop would never end.
+        # For v <= 0 the loop would not end.
         return kg.cond(
             v > 0,
             lambda: kg.while_loop(lambda y: y < 100, lambda y: y * 2, [v])[0],
@@ -412,7 +412,7 @@ def test_a_finished_lane_does_not_turn_inner_loops():
 
     def f(v):
         def body(i, y):
-            # Once y > 10 it would never end.
+            # For y > 10 it would not end.
             (z,) = kg.while_loop(lambda z: (z < 4) | (z > 10), lambda z: z * 1.5, [y])
             return i + 1, z * 2
 
@@ -432,7 +432,7 @@ def test_a_finished_lane_cannot_poison_derivatives():
     x = kg.placeholder((3,))
 
     def f(v):
-        # At the end of a lane sqrt(y - 1) has an infinite derivative, or none.
+        # After the last trip of a member, the derivative of sqrt(y - 1) is infinite or undefined.
         return kg.while_loop(lambda y: y > 1, lambda y: np.sqrt(y - 1), [v])[0]
 
     y = kg.vmap(f)(x)

@@ -1,4 +1,4 @@
-"""SciPy's functions where arguments are 0, infinite, NaN or out of their range."""
+"""SciPy's functions for arguments that are 0, infinite, NaN or out of range."""
 
 import mpmath as mp
 import numpy as np
@@ -41,7 +41,7 @@ FUNCTIONS = {
 
 @pytest.fixture(scope="module")
 def found():
-    """The values of all, from one program."""
+    """The values of all functions, computed by one program."""
     inputs = [[kg.placeholder(v.shape) for v in values] for values in FUNCTIONS.values()]
     outputs = [f(*arrays) for f, arrays in zip(FUNCTIONS, inputs, strict=True)]
     program = kg.compile([x for arrays in inputs for x in arrays], outputs)
@@ -56,7 +56,7 @@ def test_ends(function, found):
 
 
 def test_incomplete_betas_and_gammas_of_all_sizes():
-    """Within what the rounding of x itself makes of them."""
+    """The error is at most the effect of rounding x."""
     rng = np.random.default_rng(1)
     a, b = 10 ** rng.uniform(-3, 8, (2, 2000))
     x = sp.betaincinv(a, b, 10 ** rng.uniform(-12, 0, 2000))
@@ -73,7 +73,7 @@ def test_incomplete_betas_and_gammas_of_all_sizes():
 
 
 def test_gammas_near_a_large_mean():
-    """Beside the integral of the density, and across the places where the method changes."""
+    """Compare with the integral of the density, also where the method changes."""
 
     def below(a, z):
         with mp.workdps(40):
@@ -91,7 +91,7 @@ def test_gammas_near_a_large_mean():
     value = sp.gammainc(x, y)
     at = a + z * np.sqrt(a)
     found, slope = kg.compile([x, y], [value, kg.gradients(value.sum(), y)])(a, at)
-    exact = (at - a) / np.sqrt(a)  # as far as it is rounded
+    exact = (at - a) / np.sqrt(a)  # up to rounding
     right = [below(*pair) for pair in zip(a, exact)]
     np.testing.assert_allclose(found, right, rtol=1e-9)
     density = (a - 1) * np.log1p((at - a) / a) - (at - a) - 0.5 * np.log(2 * np.pi * a)

@@ -35,7 +35,7 @@ def exact_slopes(case, point):
 
 
 def compiled(functions_and_points):
-    """Values and gradients of weighted sums, of (function, rows of arguments), in one program."""
+    """Values and gradients of weighted sums of several functions, in one program."""
     inputs, outputs, given = [], [], []
     for function, points in functions_and_points:
         columns = [kg.placeholder((len(points),)) for _ in points[0]]
@@ -65,7 +65,7 @@ def of_numbers():
 
 @pytest.fixture(scope="module")
 def of_vectors():
-    """One program of all functions, called for the first points of all, the second ones, ..."""
+    """One program of all functions, called for the first points, the second points, ..."""
     inputs, outputs = [], []
     for case in SHAPED.values():
         x = kg.placeholder((len(case.points[0]),))
@@ -110,7 +110,7 @@ def second(case, point, i, j):
 
 @pytest.mark.slow
 def test_second_derivatives_are_right_or_absent():
-    """Also at 0 and at ties, where a slope that is chosen, not computed, has none of its own."""
+    """Test second derivatives, also at 0 and at ties, where slopes are set by convention."""
     for name, case in ELEMENTWISE.items():
         columns = [kg.placeholder((len(case.points),)) for _ in case.points[0]]
         slopes = kg.gradients(function_of(name)(*columns).sum(), columns)
@@ -139,7 +139,7 @@ def test_function_of_vectors(name, of_vectors):
 
 
 def of_where(rows, ok):
-    """Each function of its columns where they are ok, 1 elsewhere."""
+    """Each function of its columns where they are valid, 1 elsewhere."""
     return [kg.where(ok[n], function_of(n)(*c), 1.0) for n, c in rows.items()]
 
 
@@ -171,7 +171,7 @@ def of_while(rows, ok):
 
 
 def check_inside(wrapper, names):
-    """Where a function is singular and not asked for, it does not reach a gradient."""
+    """A singular function that is not selected does not affect a gradient."""
     points = {n: (*ELEMENTWISE[n].points, *ELEMENTWISE[n].singular) for n in names}
     sizes = {n: len(ELEMENTWISE[n].points) for n in names}
     ok = {n: np.arange(len(points[n])) < sizes[n] for n in names}
@@ -189,7 +189,7 @@ def check_inside(wrapper, names):
         np.testing.assert_array_equal(value[sizes[name] :], 1.0)
 
 
-LONG = {"gammaln", "digamma", "trigamma", "betaln", "comb", "log_comb"}  # to compile
+LONG = {"gammaln", "digamma", "trigamma", "betaln", "comb", "log_comb"}  # time to compile
 LONG |= {"polygamma", "multigammaln", "gammainc", "gammaincc", "betainc", "stdtr"}
 SINGULAR = [name for name, case in ELEMENTWISE.items() if case.singular and name not in LONG]
 WRAPPERS = [of_where, of_batch, of_scan, of_while]

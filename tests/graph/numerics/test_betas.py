@@ -1,4 +1,4 @@
-"""The beta function below 0 and at its ends; more points of `betaln` are in points.py."""
+"""The beta function for negative and extreme arguments; points.py has more points."""
 
 import jax
 import mpmath as mp

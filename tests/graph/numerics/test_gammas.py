@@ -1,4 +1,4 @@
-"""Parts of gamma functions; the public ones are in test_functions.py."""
+"""Internal gamma functions; the public ones are tested in test_functions.py."""
 
 import jax
 import mpmath as mp
@@ -45,7 +45,7 @@ def test_rest_of_stirlings_formula():
 
 
 def test_derivatives_of_betaln_by_one_argument():
-    """The first and second ones: digammas and trigammas that nearly cancel."""
+    """First and second derivatives are differences of digammas that nearly cancel."""
     a, b = np.array([(1e-8, 1e-8), (3, 4), (50, 40), (1e12, 1e3), (1e100, 1e-3), (9.99, 10.01)]).T
     first = jax.grad(gammas.betaln)
     with x64():

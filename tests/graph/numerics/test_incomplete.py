@@ -1,4 +1,4 @@
-"""How many terms of the series and fractions of incomplete functions are taken."""
+"""The number of terms of the series and fractions of incomplete functions."""
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ X = np.exp([-1.0, 1.2, 88.5, 354.0])
 
 
 def test_no_terms_are_taken_when_only_rounding_is_left(monkeypatch):
-    """c d of two numbers that are each other's inverse need not be 1."""
+    """The product c d of a number and its inverse need not be exactly 1."""
     taken, plain = [], incomplete._until_small
 
     def counted(step, *arguments):
@@ -32,7 +32,7 @@ def test_no_terms_are_taken_when_only_rounding_is_left(monkeypatch):
 
 
 def test_slopes_by_whole_shapes_are_those_of_the_shapes_beside():
-    """A fraction that ends at a whole shape is exact there, and its slope by the shape is not."""
+    """A fraction that ends at an integer is exact, but its slope needs more terms."""
     points = [(1.0, 2.0001), (1.0, 5.0), (2.0, 3.01), (7.0, 8.001), (20.0, 27.0)]
 
     @jax.jit
@@ -61,7 +61,7 @@ def test_tails_of_large_shapes_near_the_mean():
 
 
 def _log_tail(a, x):
-    """The log of the smaller tail: the series of P below the mean, the fraction of Q above."""
+    """The log of the smaller tail: the series of P or the fraction of Q."""
     scale = a * mpmath.log(x) - x - mpmath.loggamma(a)
     eps = mpmath.mpf(10) ** -20
     if x < a:

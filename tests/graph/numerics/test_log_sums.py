@@ -15,7 +15,7 @@ ROWS = np.array(
 
 @pytest.fixture(scope="module")
 def found():
-    """Values and derivatives of the sum of all rows, of each function, in one program."""
+    """Values and derivatives of the sums of all functions, in one program."""
 
     def value_and_slope(function):
         value, pull = jax.vjp(function, ROWS)
@@ -38,7 +38,7 @@ def test_logsumexp_with_infinite_terms(found):
     np.testing.assert_allclose(value, sp.logsumexp(ROWS, 1), rtol=1e-12)
     shares = np.zeros((5, 3))
     shares[1:4] = sp.softmax(ROWS[1:4], 1)
-    shares[4, 0] = 1  # the infinite term outweighs the others
+    shares[4, 0] = 1  # the infinite term dominates
     np.testing.assert_allclose(slope, shares * np.arange(1, 6)[:, None], rtol=1e-13)
 
 

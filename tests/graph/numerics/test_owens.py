@@ -1,4 +1,4 @@
-"""Owen's T function: SciPy's values, slopes of the definition, and its limits."""
+"""Owen's T function: values of SciPy, slopes of the definition, and limits."""
 
 import jax
 import numpy as np
@@ -19,7 +19,7 @@ def test_value():
         found, _ = BOTH(*GRID)
     h, a = GRID
     right = sp.owens_t(h, a)
-    tiny = a == 1e-10  # where SciPy's are right to a few digits only
+    tiny = a == 1e-10  # SciPy's values have only a few correct digits there
     right[tiny] = a[tiny] * np.exp(-0.5 * h[tiny] ** 2) / (2 * np.pi)
     np.testing.assert_allclose(found, right, rtol=3e-14, atol=1e-300)
 

@@ -36,7 +36,7 @@ def test_slopes_of_quotients_where_squares_are_out_of_range(y):
 
 
 def test_second_derivatives_at_kinks_and_zeros():
-    """Right, or not there: a slope that is 0 by convention says nothing about the next one."""
+    """Higher derivatives are accurate, or NaN where a slope is 0 by convention."""
     x, s = kg.placeholder((2,), name="x"), kg.placeholder(name="s")
     n, p, q = np.linalg.norm(x), kg.sqrt((x * x).sum()), np.hypot(x[0], x[1])
     table = x[:, None] * np.ones(3)
@@ -65,7 +65,7 @@ def test_second_derivatives_at_kinks_and_zeros():
 
 
 def test_second_derivatives_of_squares_of_the_larger_and_the_smaller():
-    """In a tie, too: each of the sums is smooth."""
+    """Derivatives are accurate at a tie, too, because each of the sums is smooth."""
     x = kg.placeholder((2,), name="x")
     u, v = x[0], x[1]
     within = kg.clip(u, 0, 1)

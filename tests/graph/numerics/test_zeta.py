@@ -1,4 +1,4 @@
-"""The zeta functions of Riemann and Hurwitz; more points of the latter are in points.py."""
+"""The zeta functions of Riemann and Hurwitz; points.py has more points."""
 
 import jax
 import mpmath as mp

@@ -1,4 +1,4 @@
-"""NumPy's functions that are expressions of others: values by NumPy, slopes by differences."""
+"""Composed NumPy functions: values compared with NumPy, slopes with differences."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ KNOTS = np.array([-1.0, 0.0, 0.5, 2.0])
 P = np.array([0.2, 0.3, 0.5])
 WEIGHTS = np.array([0.2, 0.3, 0.1, 0.4])
 
-# A function of arrays, and arrays for it; NumPy's own result is what is right.
+# A function of arrays, and arrays for it; NumPy's result is the reference.
 CASES = {
     "quantile": (lambda x: np.quantile(x, 0.3), M),
     "quantiles": (lambda x: np.quantile(x, [[0.1, 0.5], [0.9, 1.0]], axis=1), M),
@@ -205,7 +205,7 @@ def test_what_is_no_nan(name):
 def test_quantiles_with_nan_and_infinities():
     given = [0.0, 0.1, 1 / 3, 0.5, 1.0]
     np.testing.assert_array_equal(apply(lambda x: np.quantile(x, given), GAPS), np.nan)
-    x = np.array([-np.inf, 1.0, 2.0, np.inf])  # of which NumPy makes NaN at the ends
+    x = np.array([-np.inf, 1.0, 2.0, np.inf])  # for which NumPy returns NaN at the ends
     found = apply(lambda x: np.quantile(x, given), x)
     np.testing.assert_allclose(found, [-np.inf, -np.inf, 1.0, 1.5, np.inf])
 

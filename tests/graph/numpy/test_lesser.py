@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's lesser functions: values by theirs, slopes by differences."""
+"""Less common functions of NumPy and SciPy: values and slopes."""
 
 import numpy as np
 import pytest
@@ -192,7 +192,7 @@ TYPES = {
 CASES = {**SMOOTH, **OTHERS, **PLAIN}
 
 
-@pytest.mark.filterwarnings("ignore")  # NumPy's, of rows of NaN
+@pytest.mark.filterwarnings("ignore")  # NumPy's warning about rows of NaN
 @pytest.mark.parametrize("name", CASES)
 def test_value(name):
     function, *given = CASES[name]

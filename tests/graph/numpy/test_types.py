@@ -1,4 +1,4 @@
-"""Types of results: those of NumPy and SciPy, but for the differences that the page lists."""
+"""Types of results agree with NumPy and SciPy, except for listed differences."""
 
 import itertools
 from collections.abc import Callable
@@ -20,7 +20,7 @@ DTYPES = [
 FEW = [np.dtype(name) for name in "bool int8 uint8 int16 int32 float16 float32 float64".split()]
 WITH_KNOWN = {"iv", "ive", "kv", "kve", "matvec", "vecmat"}  # other shapes, or known operands
 
-# What is no ufunc, of one operand.
+# Functions of one operand that are not ufuncs.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "round": np.round,
     "round to 2": lambda x: np.round(x, 2),
@@ -68,11 +68,11 @@ def ufuncs() -> dict[str, np.ufunc]:
 
 
 def type_of(function: Callable[..., Any], operands: list[Any]) -> str:
-    """The type of a result, or of the first of several; "refused" if there is none."""
+    """The type of the first result; "refused" if there is an error."""
     try:
         with np.errstate(all="ignore"):
             found = function(*operands)
-    except (TypeError, kg.SymbolicError):  # NumPy's refusals of types, and ours
+    except (TypeError, kg.SymbolicError):  # errors of NumPy and of kinetograph
         return "refused"
     first = found[0] if isinstance(found, tuple) else found
     return np.dtype(first.dtype).name

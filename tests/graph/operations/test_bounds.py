@@ -1,4 +1,4 @@
-"""Which indices are looked at when a program runs: those not known to lie inside."""
+"""Indices are checked at run time unless they provably lie inside."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LENGTH = 5
 
 
 def looked_at(f, *places):
-    """How many indices a function of an array and whole numbers looks at."""
+    """The number of indices that a function of an array and integers checks."""
     x = kg.placeholder((LENGTH,), name="x")
     integers = [kg.placeholder(dtype=int, name=name) for name in places]
     result = f(x, *integers)
@@ -79,7 +79,7 @@ def guarded(x, i):
 
 @kg.function
 def judged_too_late(x):
-    """The predicate itself reads where the bound does not hold yet."""
+    """The predicate itself reads where its bound may not be true yet."""
     i, s = 0, 0.0
     while x[i] > 0 and i < len(x):
         i += 1

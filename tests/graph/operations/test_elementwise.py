@@ -165,7 +165,7 @@ def arity(name):
 
 
 def arguments(name, shapes):
-    """Two arguments for each shape, from where the function is smooth."""
+    """Two arguments for each shape, from an interval where the function is smooth."""
     interval = FUNCTIONS[name][1]
     places = range(arity(name))
     return [[draws(s, interval, 10 * i + k) for k in places] for i, s in enumerate(shapes)]
@@ -197,7 +197,7 @@ def test_value(name, values):
     assert results[name].dtype == expected.dtype
     np.testing.assert_allclose(results[name], expected, rtol=1e-10, atol=1e-14, strict=True)
     with x64():
-        for given in arguments(name, SHAPES):  # traced, which compares shape and dtype
+        for given in arguments(name, SHAPES):  # tracing compares shape and dtype
             found = jax.eval_shape(lambda *a: lowered(name, *a), *given)
             assert found.shape == given[0].shape
             assert found.dtype == expected.dtype

@@ -209,7 +209,7 @@ def test_segments_by_two_labels():
     for zeros in ([0.0, 2.0, 3.0, 4.0], [0.0, 2.0, 0.0, 4.0], [2.0, 0.0, 0.0, 4.0]):
         check_gradient(lambda x: kg.segment_prod(x, b, 3), np.array(zeros))
     slope, _ = gradient(kg.segment_mean(y := unknown(x), b, 4)[:3], y, x)
-    assert np.isfinite(slope).all()  # the empty group's NaN stays out of it
+    assert np.isfinite(slope).all()  # without the empty group's NaN
     assert jax.config.jax_enable_x64 is False
 
 

@@ -36,7 +36,7 @@ KINKS = [
     (lambda x: kg.clip(x, 0.0, 1.0), [0, 1, 0.5, -1, 2], [0, 1, 0.5, 0, 1], [0.5, 0.5, 1, 0, 0]),
     (kg.median, [1, 2, 2, 3], 2.0, [0, 0.5, 0.5, 0]),
     (lambda x: kg.sort(x) * [1, 2, 3], [1, 1, 0], [0, 2, 3], [2, 3, 1]),  # in order of place
-    # an infinite derivative of what follows does not meet the 0 of what is not chosen
+    # an infinite later derivative is not multiplied by the 0 of an element that is not selected
     (lambda x: kg.log(kg.maximum(x, 0.0)), [-1, 2], [-np.inf, np.log(2)], [0, 0.5]),
     (lambda x: kg.log(kg.max(x)), [0, -1], -np.inf, [np.inf, 0]),
     # products with zeros

@@ -83,7 +83,9 @@ def batched(
             varying = _varying_results(body, more, flags)
             if varying is not None:
                 axes = jax.tree.map(_axis, flags)
-                results = jax.vmap(lambda *own: turns(loop, *own), axes, axis_size=size)(*inputs)
+                results = jax.vmap(lambda *parts: turns(loop, *parts), axes, axis_size=size)(
+                    *inputs
+                )
                 return jax.tree.map(lambda x, b: x if b else x[0], results, varying), varying
             run_members = _together if _faster_together(body, size) else _in_turn
             results = run_members(turns, loop, size, flags, *inputs)
@@ -117,17 +119,17 @@ def with_tracers_captured(
         return loop, captures
     count = len(captures)
 
-    def call(program: Any, leaves: Any, everything: Tensors) -> Any:
-        found = dict(zip(tracers, everything[count:], strict=True))
-        consts = [found.get(id(c), c) for c in program.consts]
+    def call(program: Any, leaves: Any, all_captures: Tensors) -> Any:
+        value_of_tracer = dict(zip(tracers, all_captures[count:], strict=True))
+        consts = [value_of_tracer.get(id(c), c) for c in program.consts]
         return jax.core.eval_jaxpr(program.jaxpr, consts, *leaves)
 
-    def turn(_: Any, alive: Tensor, carry: Tensors, everything: Tensors, row: Tensors) -> "After":
-        leaves = (alive, *carry, *everything[:count], *row)
-        return jax.tree.unflatten(structure, call(body, leaves, everything))  # type: ignore[no-any-return]
+    def turn(_: Any, alive: Tensor, carry: Tensors, all_captures: Tensors, row: Tensors) -> "After":
+        leaves = (alive, *carry, *all_captures[:count], *row)
+        return jax.tree.unflatten(structure, call(body, leaves, all_captures))  # type: ignore[no-any-return]
 
-    def more(carry: Tensors, everything: Tensors) -> Tensor:
-        return call(programs[1], (*carry, *everything[:count]), everything)[0]  # type: ignore[no-any-return]
+    def more(carry: Tensors, all_captures: Tensors) -> Tensor:
+        return call(programs[1], (*carry, *all_captures[:count]), all_captures)[0]  # type: ignore[no-any-return]
 
     changed = replace(loop, body=turn, more=None if loop.more is None else more)
     return changed, (*captures, *tracers.values())

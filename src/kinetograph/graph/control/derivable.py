@@ -101,13 +101,15 @@ class Product:
     captures and rows with cotangents, and `of_results` marks the results with cotangents.
     """
 
-    def __init__(self, loop: Loop, carry: Types, captures: Types, rows: Types, rest: Modes) -> None:
+    def __init__(
+        self, loop: Loop, carry: Types, captures: Types, rows: Types, remaining_modes: Modes
+    ) -> None:
         self.carry, self.captures, self.rows = carry, captures, rows
         counts = [len(carry), len(captures), len(rows)]
         flag = jax.ShapeDtypeStruct((), np.bool_)
 
         def turn(alive: Tensor, *parts: Tensors) -> After:
-            return loop.body((REVERSE, *rest), alive, *parts)
+            return loop.body((REVERSE, *remaining_modes), alive, *parts)
 
         body = jax.make_jaxpr(turn)(flag, carry, captures, rows)
         masks = loop.masks(carry, captures, rows)
@@ -121,8 +123,8 @@ class Product:
         def product(alive: Tensor, *tensors: Tensors) -> Any:
             *parts, ct_carry, ct_result = tensors
 
-            def differentiable(*own: Tensors) -> Any:
-                inputs = map(merged, own, parts, self.masks)
+            def differentiable(*differentiable_parts: Tensors) -> Any:
+                inputs = map(merged, differentiable_parts, parts, self.masks)
                 flat = jaxpr_as_fun(body)(
                     alive, *(leaf for pullback in inputs for leaf in pullback)
                 )
@@ -146,7 +148,7 @@ class Product:
             outvars=traced_product.jaxpr.outvars[forward:], debug_info=names
         )
         self.jaxpr = ClosedJaxpr(pullback, traced_product.consts)
-        self.residuals = None if rest else Residuals(traced_product, counts, forward)
+        self.residuals = None if remaining_modes else Residuals(traced_product, counts, forward)
         self.evaluate = jaxpr_as_fun(self.jaxpr)
         used = used_inputs(self.jaxpr.jaxpr)[1:]
         ends = np.cumsum(counts)
@@ -283,11 +285,16 @@ def _write(rows: Tensor, row: Tensor, at: Tensor) -> Tensor:
 
 # Reverse mode.
 def _reversed(
-    loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
+    loop: Loop,
+    limit: Tensor,
+    carry: Tensors,
+    captures: Tensors,
+    rows: Tensors,
+    remaining_modes: Modes,
 ) -> tuple[Tensors, Tensor, Tensors]:
     row_types = tuple(jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in rows)
-    product = Product(loop, types_of(carry), types_of(captures), row_types, rest)
-    strategy = loop.strategy(loop, product, rest)
+    product = Product(loop, types_of(carry), types_of(captures), row_types, remaining_modes)
+    strategy = loop.strategy(loop, product, remaining_modes)
 
     @jax.custom_vjp
     def call(limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
@@ -314,7 +321,12 @@ def _reversed(
 
 # Forward mode, where a remaining mode is reverse.
 def _pushed(
-    loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
+    loop: Loop,
+    limit: Tensor,
+    carry: Tensors,
+    captures: Tensors,
+    rows: Tensors,
+    remaining_modes: Modes,
 ) -> tuple[Tensors, Tensor, Tensors]:
     counts = len(carry), len(captures), len(rows), len(loop.results)
     masks, of_results = loop.masks(carry, captures, rows), floats(loop.results)
@@ -345,7 +357,7 @@ def _pushed(
 
     @jax.custom_jvp
     def call(limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
-        return run(loop, limit, carry, captures, rows, rest)
+        return run(loop, limit, carry, captures, rows, remaining_modes)
 
     @call.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
@@ -354,7 +366,7 @@ def _pushed(
             (*part, *picked(ts, mask))
             for part, ts, mask in zip(values, tangents[1:], masks, strict=True)
         )
-        new, trips, results = run(pairs, limit, carry, captures, rows, rest)
+        new, trips, results = run(pairs, limit, carry, captures, rows, remaining_modes)
         d_new, d_results = new[counts[0] :], results[counts[3] :]
         new, results = new[: counts[0]], results[: counts[3]]
         d_trips = with_zeros((), (trips,), (False,))[0]

@@ -206,13 +206,13 @@ class While(Looping):
             return bool(verdict), carried
 
         trips = 0
-        more, carried = judge(list(carried))
-        while more and trips < limit:
+        continues, carried = judge(list(carried))
+        while continues and trips < limit:
             with scope.within(f"trip {trips} of {self.title}"):
                 carried = list(body.compute((*carried, *captures), scope))
-                more, carried = judge(carried)
+                continues, carried = judge(carried)
             trips += 1
-        truncated = more and trips >= limit
+        truncated = continues and trips >= limit
         error = np.bool_(truncated and self.on_limit == "error")
         scope.note(self, Trips(np.int32(trips), error, np.bool_(False)))
         return [*carried, jnp.int32(trips), jnp.asarray(truncated)]

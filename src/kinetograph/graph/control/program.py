@@ -26,7 +26,7 @@ class Program:
     effects: dict[Node, Node]  # from the effect state before an effect to the state after it
 
     @staticmethod
-    def of(outputs: Sequence[Node], given: Collection[Node]) -> "Program":
+    def of(outputs: Sequence[Node], inputs: Collection[Node]) -> "Program":
         """Return the program of the outputs and begin a new one.
 
         The returned program has the states that the outputs read or assign, and the effects on
@@ -35,7 +35,7 @@ class Program:
         current program.
         """
         current = top_level()
-        part = _Part(outputs, given)
+        part = _Part(outputs, inputs)
         part.add_pending(current)
         _check_one_program(list(part.homes | {current: None}), part.cells)
         homes = [next(p for p in part.homes if cell in p.latest) for cell in part.cells]
@@ -49,12 +49,12 @@ class Program:
         return Program(cells, reads, finals, part.effects)
 
 
-def effects_of(outputs: Sequence[Node], given: Collection[Node]) -> dict[Node, Node]:
+def effects_of(outputs: Sequence[Node], inputs: Collection[Node]) -> dict[Node, Node]:
     """The effects that a function of these outputs would have.
 
     The mapping leads from the state before each effect to the state after it.
     """
-    part = _Part(outputs, given)
+    part = _Part(outputs, inputs)
     part.add_pending(top_level())
     return part.effects
 
@@ -62,8 +62,8 @@ def effects_of(outputs: Sequence[Node], given: Collection[Node]) -> dict[Node, N
 class _Part:
     """The states, programs and effects that outputs depend on."""
 
-    def __init__(self, outputs: Sequence[Node], given: Collection[Node]) -> None:
-        self.given = given
+    def __init__(self, outputs: Sequence[Node], inputs: Collection[Node]) -> None:
+        self.inputs = inputs
         self.homes: dict[Versions, None] = {}
         self.cells: dict[Cell, None] = {}
         self.effects: dict[Node, Node] = {}
@@ -72,10 +72,10 @@ class _Part:
         self._reach(outputs)
 
     def _reach(self, outputs: Sequence[Node], reached_before: Collection[Node] = ()) -> None:
-        wanted = list(outputs)
-        while wanted:
+        pending = list(outputs)
+        while pending:
             newly_reached: dict[Node, None] = {}
-            for node in ancestors(wanted, stop=lambda n: n in self.given or n in reached_before):
+            for node in ancestors(pending, stop=lambda n: n in self.inputs or n in reached_before):
                 if node in self.nodes or node in reached_before:
                     continue
                 self.nodes.add(node)
@@ -86,13 +86,13 @@ class _Part:
                 elif isinstance(node, Entry) and node in node.program.effects:
                     self.effects[node] = node.program.effects[node]
                     newly_reached[self.effects[node]] = None
-                elif node not in self.given and not isinstance(node, (Apply, Bundle, Data)):
+                elif node not in self.inputs and not isinstance(node, (Apply, Bundle, Data)):
                     self.complete = False
-            wanted = [node for node in newly_reached if node not in self.nodes]
+            pending = [node for node in newly_reached if node not in self.nodes]
 
     def add(self, output: Node) -> None:
         """Add an output if it can be computed from the inputs."""
-        part = _Part((), self.given)
+        part = _Part((), self.inputs)
         part._reach((output,), self.nodes)
         if part.complete:
             self.homes |= part.homes

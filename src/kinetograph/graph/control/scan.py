@@ -168,14 +168,14 @@ class Scan(Control):
                 (*self.parents[carried:first_capture], *(n.outer for n in rows)),
                 (*self.parents[first_capture:], *(n.outer for n in captures)),
             )
-            wanted, is_carry = growth.wanted, place < carried
+            form_node, is_carry = growth.wanted, place < carried
             body_of_form = Subgraph(
-                inputs, growth.leaving if is_carry else [*growth.leaving, wanted]
+                inputs, growth.leaving if is_carry else [*growth.leaving, form_node]
             )
             node = Scan(context, parents, body_of_form, length=self.length, reverse=self.reverse)
         if is_carry:
-            return node.part(growth.variables, wanted.shape, wanted.dtype)
-        return node.part(node.carried, (self.length, *wanted.shape), wanted.dtype)
+            return node.part(growth.variables, form_node.shape, form_node.dtype)
+        return node.part(node.carried, (self.length, *form_node.shape), form_node.dtype)
 
     def _interpret(self, tensors: list[Any], scope: Scope) -> list[Any]:
         (body,) = self.subgraphs

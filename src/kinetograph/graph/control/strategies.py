@@ -30,8 +30,8 @@ _BUDGET = 2**26  # bytes of the buffers of one loop under the strategy "checkpoi
 class Stack:
     """Store the values that the backward pass needs, for every trip."""
 
-    def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
-        self.loop, self.product, self.rest = loop, product, rest
+    def __init__(self, loop: Loop, product: Product, remaining_modes: Modes) -> None:
+        self.loop, self.product, self.remaining_modes = loop, product, remaining_modes
         carry_needs = zip(product.carry, product.needs_carry, strict=True)
         self.row_bytes = bytes_of(kind for kind, needed in carry_needs if needed)
         self.residuals = product.residuals
@@ -56,7 +56,7 @@ class Stack:
             return new, (*result, *(c for c, n in zip(carry, needed, strict=True) if n))
 
         recorded = replace(loop, body=body, results=(*loop.results, *kept_types))
-        new, trips, results = run(recorded, limit, carry, captures, rows, self.rest)
+        new, trips, results = run(recorded, limit, carry, captures, rows, self.remaining_modes)
         count = len(loop.results)
         kept_rows = tuple(r for r, n in zip(rows, self.product.needs_row, strict=True) if n)
         stored = (trips, captures, results[count:], kept_rows)
@@ -74,7 +74,7 @@ class Stack:
             return outputs[:width], (*outputs[width:], *stored)
 
         recorded = replace(loop, body=body, results=(*loop.results, *residuals.types))
-        new, trips, results = run(recorded, limit, carry, captures, rows, self.rest)
+        new, trips, results = run(recorded, limit, carry, captures, rows, self.remaining_modes)
         count = len(loop.results)
         stored = trips, captures, results[count:], tuple(rows[i] for i in residuals.rows)
         return (new, trips, results[:count]), stored
@@ -125,7 +125,7 @@ class Stack:
             (*ct_carry, *product.still()),
             captures,
             (*stack, *kept_rows, *ct_results),
-            self.rest,
+            self.remaining_modes,
         )
         return cts[:count], cts[count:], of_rows
 
@@ -138,8 +138,8 @@ class Checkpoints:
     trips are possible.
     """
 
-    def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
-        self.loop, self.product, self.rest = loop, product, rest
+    def __init__(self, loop: Loop, product: Product, remaining_modes: Modes) -> None:
+        self.loop, self.product, self.remaining_modes = loop, product, remaining_modes
         size = bytes_of(product.carry) or 1
         self.levels, self.slots = 3, _slots(3, loop.most)
         while self.levels < 8 and self.levels * self.slots * size > _BUDGET:
@@ -149,7 +149,7 @@ class Checkpoints:
             loop.note(self.levels * self.slots * size)
 
     def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
-        new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
+        new, trips, results = run(self.loop, limit, carry, captures, rows, self.remaining_modes)
         return (new, trips, results), (trips, carry, captures)
 
     def backward(self, stored: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
@@ -198,14 +198,14 @@ class Checkpoints:
         forward_loop = Loop(
             keep_start, None, self.slots, types_of(carry), strategy=Stack, live=self.loop.live
         )
-        starts = run(forward_loop, parts, carry, outer, (), self.rest)[2]
+        starts = run(forward_loop, parts, carry, outer, (), self.remaining_modes)[2]
         backward_loop = Loop(go_back, None, self.slots, backwards=True, strategy=Stack)
-        state, _, _ = run(backward_loop, parts, (trips, *cts), outer, starts, self.rest)
+        state, _, _ = run(backward_loop, parts, (trips, *cts), outer, starts, self.remaining_modes)
         return state[1:]
 
     def _within(self, modes: Modes) -> "Checkpoints":
         """The same strategy for a loop with other remaining modes."""
-        if modes == self.rest:
+        if modes == self.remaining_modes:
             return self
         product = self.product
         product_of_modes = Product(self.loop, product.carry, product.captures, product.rows, modes)
@@ -215,7 +215,7 @@ class Checkpoints:
         self, carry: Tensors, captures: Tensors, trips: Tensor, cts: Tensors
     ) -> Tensors:
         loop = replace(self.loop, more=None, length=self.slots, strategy=Stack)
-        stack = Stack(loop, self.product, self.rest)
+        stack = Stack(loop, self.product, self.remaining_modes)
         _, stored = stack.forward(trips, carry, captures, ())
         count = len(self.product.moving(0))
         of_carry, of_captures, _ = stack.backward(stored, cts[:count], ())
@@ -230,20 +230,20 @@ def _slots(levels: int, most: int) -> int:
 class Jacobian:
     """Propagate a tangent of every input number; store no trips."""
 
-    def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
-        self.loop, self.product, self.rest = loop, product, rest
+    def __init__(self, loop: Loop, product: Product, remaining_modes: Modes) -> None:
+        self.loop, self.product, self.remaining_modes = loop, product, remaining_modes
 
     def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         parts, masks = (carry, captures), self.product.masks[:2]
 
         def differentiable(*differentiable_values: Tensors) -> Any:
             new_carry, new_captures = map(merged, differentiable_values, parts, masks)
-            modes = (FORWARD, *self.rest)
+            modes = (FORWARD, *self.remaining_modes)
             new, _, _ = run(self.loop, limit, new_carry, new_captures, rows, modes)
             return picked(new, masks[0])
 
         jacobian = jax.jacfwd(differentiable, argnums=(0, 1))(*map(picked, parts, masks))
-        new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
+        new, trips, results = run(self.loop, limit, carry, captures, rows, self.remaining_modes)
         return (new, trips, results), jacobian
 
     def backward(self, jacobian: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:

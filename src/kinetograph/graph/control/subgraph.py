@@ -27,8 +27,8 @@ class Subgraph:
     def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
-        given = set(self.inputs)
-        self.nodes = tuple(ancestors(self.outputs, stop=given.__contains__))  # parents first
+        input_set = set(self.inputs)
+        self.nodes = tuple(ancestors(self.outputs, stop=input_set.__contains__))  # parents first
         for node in self.nodes:
             if node.context is not None:
                 node.check_inside()
@@ -72,12 +72,14 @@ class Subgraph:
         `places` are the outputs that take part in derivatives; None for all. A tracked input that
         is itself an output stays tracked.
         """
-        given = dict(zip(self.inputs, tensors, strict=True))
-        environment = dict(given)
+        input_tensors = dict(zip(self.inputs, tensors, strict=True))
+        environment = dict(input_tensors)
         scope = replace(scope, live=self.live(places).results if scope.modes else None)
         evaluate(self.outputs, environment, scope=scope)
         tensors = (
-            tracked if isinstance(tracked := given.get(node), Tracked) else environment[node]
+            tracked
+            if isinstance(tracked := input_tensors.get(node), Tracked)
+            else environment[node]
             for node in self.outputs
         )
         # Convert to exactly the type of the node, because JAX distinguishes "weak" types.

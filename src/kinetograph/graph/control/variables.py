@@ -124,8 +124,8 @@ def _root(path: str, variables: Variables) -> str:
     if not variables.several:
         first = variables.paths[0] if variables.paths else ""
         return first.split(".")[0].split("[")[0] + path
-    place, _, rest = path.removeprefix("[").partition("]")
-    return _heads(variables)[int(place)] + rest if place.isdigit() else path or "loop_vars"
+    place, _, tail = path.removeprefix("[").partition("]")
+    return _heads(variables)[int(place)] + tail if place.isdigit() else path or "loop_vars"
 
 
 def _heads(variables: Variables) -> list[str]:

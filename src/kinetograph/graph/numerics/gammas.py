@@ -259,8 +259,8 @@ def _comb_parts(n, k):
     def sine(condition, x):
         return jnp.where(condition, sinpi(jnp.where(condition, x, 0.5)), 1.0)
 
-    whole = two & (total == jnp.round(total))
+    is_integer = two & (total == jnp.round(total))
     parity = jnp.where(high == jnp.round(high), 1 - 2 * jnp.abs(jnp.round(high - 1) % 2), jnp.nan)
-    sines = sine(~none & ~whole, low) * sine(~none & ~one & ~two, high)
-    sines = jnp.where(whole, parity, sines / sine(~none & ~one & ~whole, total))
+    sines = sine(~none & ~is_integer, low) * sine(~none & ~one & ~two, high)
+    sines = jnp.where(is_integer, parity, sines / sine(~none & ~one & ~is_integer, total))
     return logarithm, sines / divisor

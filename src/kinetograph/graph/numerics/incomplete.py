@@ -172,9 +172,9 @@ def _near_mean(a: Any, x: Any) -> Any:
     u = eta * jnp.sqrt(0.5 * a)
     series = jnp.polyval(jnp.asarray(_LACKING[::-1]), eta)
     series = series + jnp.polyval(jnp.asarray(_LESS[::-1]), eta) / a
-    rest = series / jnp.sqrt(2 * math.pi * a)
+    correction = series / jnp.sqrt(2 * math.pi * a)
     size, sign = jnp.where(x > a, u, -u), jnp.where(x > a, 1.0, -1.0)
-    return (jnp.log(0.5 * erfcx(size) + sign * rest) - u * u).astype(x.dtype)
+    return (jnp.log(0.5 * erfcx(size) + sign * correction) - u * u).astype(x.dtype)
 
 
 def _gamma_tails(a: Any, x: Any) -> Any:
@@ -287,8 +287,8 @@ def _beta_fraction(a: Any, b: Any, x: Any, y: Any, wanted: Any) -> Any:
         wide = a + (2 * m - 1)
         begin = jnp.where(m == 1, 1.0, a + (m - 1))  # the first term is divided by a
         above = begin / wide * ((a + b + (m - 1)) / wide) * (m * (b - m) * x * x)
-        rest = (a + m) / (a + (2 * m + 1)) * (a * y - b * x + 1 + m * (1 + y))
-        return above, m + m * (b - m) * x / wide + rest
+        remainder = (a + m) / (a + (2 * m + 1)) * (a * y - b * x + 1 + m * (1 + y))
+        return above, m + m * (b - m) * x / wide + remainder
 
     least = _ending(b, jnp.maximum(a, b))
     return _fraction(parts, (a * y - b * x + 1) / (a + 1), wanted, least=least)

@@ -102,11 +102,11 @@ def rollaxis(a: Operand, axis: int, start: int = 0) -> Node:
 def resize(a: Operand, new_shape: Any) -> Node:
     """The elements in another shape, repeated from the start if needed."""
     node = ravel(as_node(a))
-    wanted = tuple(np.empty(new_shape, np.bool_).shape)
-    places = np.arange(int(np.prod(wanted))) % max(node.size, 1)
+    sizes = tuple(np.empty(new_shape, np.bool_).shape)
+    places = np.arange(int(np.prod(sizes))) % max(node.size, 1)
     if not node.size:
         raise ShapeError(f"resize of {describe(node)}: it has no elements")
-    return reshape(take(node, places, 0), wanted)
+    return reshape(take(node, places, 0), sizes)
 
 
 def diagflat(v: Operand, k: int = 0) -> Node:

@@ -78,5 +78,5 @@ def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
     if y is not None:
         return elementwise("root", squares)
     # The distance of a row from itself is constant 0, so all its derivatives are 0.
-    same = np.eye(rows.shape[0], dtype=bool)
-    return where(same, 0.0, elementwise("root", where(same, 1.0, squares)))
+    is_same_row = np.eye(rows.shape[0], dtype=bool)
+    return where(is_same_row, 0.0, elementwise("root", where(is_same_row, 1.0, squares)))

@@ -490,9 +490,9 @@ def copy(x: Operand) -> Node:
 
 def astype(x: Operand, dtype: Any) -> Node:
     """x converted to another dtype."""
-    node, wanted = as_node(x, "astype"), checked_dtype(dtype, "astype")
-    if wanted.kind in BAD_KINDS:
-        raise SymbolicError(f"arrays cannot have dtype {wanted}")
-    if wanted == node.dtype and not node.weak:
+    node, target = as_node(x, "astype"), checked_dtype(dtype, "astype")
+    if target.kind in BAD_KINDS:
+        raise SymbolicError(f"arrays cannot have dtype {target}")
+    if target == node.dtype and not node.weak:
         return node
-    return Apply(CAST, (node,), node.shape, wanted, {"dtype": wanted})
+    return Apply(CAST, (node,), node.shape, target, {"dtype": target})

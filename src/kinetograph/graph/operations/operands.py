@@ -1,4 +1,4 @@
-"""Operands: how values become nodes of the graph, and which types they have.
+"""Operands: how values become nodes, and which types they have.
 
 An array already has a node. Any other value becomes a constant (`literal`), which is part of the
 compiled program. A Python number takes the type of the array that it is used with. `as_variable`

@@ -1,4 +1,7 @@
-"""The text of every error: whose array, what was got, what to do. All before anything compiles."""
+"""The texts of errors, all of which come before compilation.
+
+Each names the array, the problem and the remedy.
+"""
 
 import re
 
@@ -466,5 +469,5 @@ def test_coords_that_are_no_dictionary():
 @pytest.mark.parametrize("dims", [3, (3,), [("a", "b")]])
 def test_dims_that_are_no_names(dims):
     for make in (lambda: kg.normal(0, 1, shape=2, dims=dims), lambda: kg.data([1, 2], dims=dims)):
-        with refused(kg.DimsError, "dims must be names of axes, such as 'school', got "):
+        with refused(kg.DimsError, "dims must be names of axes, such as 'school', or "):
             make()

@@ -8,6 +8,7 @@ import numpy as np
 from .node import Node
 from .operations import elementwise as ew
 from .operations import linear_algebra
+from .operations.operands import as_variable
 from .source import place_text
 from .text import in_words
 
@@ -193,7 +194,7 @@ def _counted(*operands: Any) -> tuple[Any, ...]:
 
 
 def _count(operand: Any) -> Node:
-    node = ew.as_variable(operand)
+    node = as_variable(operand)
     count = ew.astype(node, np.int64)
     count.weak = node.weak
     return count

@@ -168,7 +168,7 @@ def test_states_are_refused_by_name_and_go_through_pure():
     add = kg.compile([x], total.assign_add(x * x))
     with pytest.raises(kg.ModelError, match=r"of \(x\).* state 'total'.* f\.pure\(states"):
         jax.jit(add)(1.0)
-    with pytest.raises(kg.ModelError, match="cannot keep state 'total'"):
+    with pytest.raises(kg.ModelError, match="cannot update state 'total'"):
         jax.jit(lambda: add(1.0))()
     assert add.state[total] == 0
 

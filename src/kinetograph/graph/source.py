@@ -89,9 +89,8 @@ def here() -> Place | None:
     while frame is not None:
         code = frame.f_code
         filename = code.co_filename
-        if (
-            not filename.startswith(PACKAGE) and filename not in _BETWEEN
-        ):  # `is_own` inline, for speed
+        # This is `is_own`, written here for speed.
+        if not filename.startswith(PACKAGE) and filename not in _BETWEEN:
             return code, frame.f_lasti
         frame = frame.f_back
     return None

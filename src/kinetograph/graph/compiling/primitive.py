@@ -40,9 +40,7 @@ class Whole:
     """A program: a function from a scope and tensors to result tensors."""
 
     function: Callable[[Scope, Tensors], Sequence[Any]]
-    cache: dict[Any, Any] = field(
-        default_factory=dict
-    )  # programs compiled for this and its transforms
+    cache: dict[Any, Any] = field(default_factory=dict)  # compiled programs, also of transforms
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
         """Compute the results inside derivatives, the innermost first; see `Scope`."""

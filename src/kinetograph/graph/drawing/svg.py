@@ -268,9 +268,8 @@ def svg(diagram: Diagram) -> str:
     vertices, edges = diagram.vertices, diagram.edges
     looks = [_within(figure(vertex), diagram, vertex) for vertex in vertices]
     labels = [text_width(edge.label, SMALL) if edge.label else 0.0 for edge in edges]
-    pulls = [
-        6.0 if edge.dashed else 1.0 for edge in edges
-    ]  # keep an array next to its distribution
+    # An array is kept next to its distribution.
+    pulls = [6.0 if edge.dashed else 1.0 for edge in edges]
     ends = [(edge.source, edge.target) for edge in edges]
     # Vertices in groups are in the order of the data flow: only loops lead backwards.
     looping = any(not group.plate for group in diagram.groups)

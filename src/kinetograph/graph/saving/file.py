@@ -104,10 +104,10 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
 def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any:
     """Load arrays written by `kg.save_graph`, as new nodes in the same structure.
 
-    Loading a file cannot run harmful code. The exception are functions that were given to
-    `kg.lift`: the graph calls them by their names, and only functions listed in `trust` are
-    imported. Checks of the arrays become part of the program that is being built, as if they were
-    made now.
+    Loading a file cannot run harmful code: a file may be wrong, but contains no code. The graph
+    calls functions that were given to `kg.lift` by their names, and only functions listed in
+    `trust` are imported. Checks of the arrays become part of the program that is being built, as if
+    they were made now.
 
     Parameters
     ----------

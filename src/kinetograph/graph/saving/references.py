@@ -35,8 +35,8 @@ def own_reference(value: Any) -> list[Any] | None:
     if isinstance(value, type):
         return [value.__module__, value.__name__] if _is_own_error(value) else None
     if isinstance(value, types.FunctionType):
-        reference = _numerical(value.__module__, value.__name__)
-        return [value.__module__, value.__name__] if reference is value else None
+        function = _numerical(value.__module__, value.__name__)
+        return [value.__module__, value.__name__] if function is value else None
     reference = _constants()[0].get(id(value))
     if reference is None and isinstance(value, Operation):  # its module may be new, the table old
         _constants_of.cache_clear()

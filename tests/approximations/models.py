@@ -14,21 +14,21 @@ COVARIANCE = np.array([[1.0, 1.8, 0.3], [1.8, 4.0, 0.1], [0.3, 0.1, 0.5]])
 
 @cache
 def correlated() -> kg.Model:
-    """A normal posterior with a correlation of 0.9; its density integrates to 1."""
+    """A normal posterior with correlation 0.9; its density integrates to 1."""
     x = kg.multivariate_normal(MEAN, COVARIANCE, name="x")
     return kg.model(x)
 
 
 @cache
 def funnel(size: int = 6) -> kg.Model:
-    """Neal's funnel: a scale, and numbers of that scale."""
+    """Neal's funnel: a scale, and numbers with that scale."""
     v = kg.normal(0.0, 3.0, name="v")
     return kg.model(v, kg.normal(0.0, kg.exp(v / 2), shape=size, name="x"))
 
 
 @cache
 def evidence() -> tuple[kg.Model, float, float, float]:
-    """A normal mean: the model, the exact mean and deviation, the log marginal likelihood."""
+    """A normal-mean model with exact mean, deviation and log marginal likelihood."""
     y, n = np.array([1.2, 0.7, 1.9, 1.1]), 4
     mu = kg.normal(-1.0, 2.0, name="mu")
     kg.observe(kg.data(y, name="y"), kg.normal(mu, 0.5))
@@ -45,7 +45,7 @@ def evidence() -> tuple[kg.Model, float, float, float]:
 
 @cache
 def logistic() -> kg.Model:
-    """Logistic regression on 60 rows; its posterior is close to a normal one."""
+    """Logistic regression on 60 rows; its posterior is nearly normal."""
     rng = np.random.default_rng(4)
     design = np.c_[np.ones(60), rng.normal(size=(60, 2))]
     y = rng.uniform(size=60) < 1 / (1 + np.exp(-design @ [0.3, 1.0, -0.7]))
@@ -55,10 +55,11 @@ def logistic() -> kg.Model:
 
 
 def check_moments(draws: np.ndarray, mean: np.ndarray, covariance: np.ndarray, part: float = 1.0):
-    """Compare the moments of independent draws, of which a part counts, with the exact ones.
+    """Compare the moments of draws with the exact moments.
 
-    Made white by the exact covariance, the mean has the error 1 / sqrt(n) and the elements of the
-    covariance at most sqrt(2 / n); six of these are a false alarm in 1e9.
+    Only the given effective part of the draws counts. After whitening with the exact covariance,
+    the mean has the error 1 / sqrt(n) and the elements of the covariance at most sqrt(2 / n); six
+    of these are a false alarm in 1e9.
     """
     count = len(draws) * part
     white = np.linalg.solve(np.linalg.cholesky(covariance), (draws - mean).T)

@@ -1,4 +1,4 @@
-"""Variational inference: by closed forms, by a long run, its end and its messages."""
+"""Variational inference against closed forms and a long run; its messages."""
 
 import numpy as np
 import optax
@@ -43,11 +43,11 @@ def test_a_free_covariance_recovers_a_correlated_normal():
 
 
 def test_mean_field_is_mended_by_weights():
-    """The nearest independent numbers have the divergence log(prod P_ii / |P|) / 2."""
+    """The divergence of mean field is log(prod P_ii / |P|) / 2."""
     tree = kg.advi(correlated(), draws=4000, seed=1)
     precision = np.linalg.inv(COVARIANCE)
     divergence = 0.5 * (np.log(np.diag(precision)).sum() - np.linalg.slogdet(precision)[1])
-    # The standard deviation of log p - log q is below 2; the parameters are not quite the best.
+    # The standard deviation of log p - log q is below 2; the parameters are not exactly optimal.
     assert abs(tree.attrs["elbo"] + divergence) < 6 * 2 / np.sqrt(tree.attrs["pool"] / 8) + 0.02
     check_moments(tree["posterior/x"].values[0], MEAN, COVARIANCE)
     assert abs(tree.attrs["log_marginal_likelihood"]) < 6 * 0.01
@@ -69,7 +69,7 @@ def test_a_logistic_regression_against_nuts():
     assert 0 < tree.attrs["log_marginal_likelihood"] - tree.attrs["elbo"] < 0.05
     draws = tree["posterior/slope"].values[0]
     long = kg.mcmc(logistic(), draws=5000, seed=1, progress=False)["posterior/slope"].values
-    # Of NUTS about 20,000 effective draws; of the pool more than 4000.
+    # NUTS gives about 20,000 effective draws; the pool more than 4000.
     bound = 6 * np.sqrt(2 / 4000 + 1 / 10_000)
     sd = long.std((0, 1))
     np.testing.assert_allclose((draws.mean(0) - long.mean((0, 1))) / sd, 0.0, atol=bound)
@@ -98,7 +98,10 @@ def test_optimisers(optimizer):
 
 @pytest.mark.filterwarnings("error::kinetograph.ApproximationWarning")
 def test_loops_that_need_room():
-    """The log of a sum that grows in a loop; with a flat prior and an error of 0.5 Z is 1."""
+    """The log of a sum that grows in a loop.
+
+    With a flat prior and an error of 0.5, Z is 1.
+    """
     tree = kg.advi(compound(1.0), seed=1)
     np.testing.assert_allclose(tree.attrs["log_marginal_likelihood"], 0.005, atol=1e-4)
 
@@ -111,7 +114,7 @@ def test_it_tells_that_it_has_not_converged():
 
 
 def test_a_start_at_the_mode():
-    """Where a path makes no step to learn from."""
+    """A path from the mode makes no step."""
     tree = kg.advi(correlated(), initial=MEAN, rank=3, seed=1)
     np.testing.assert_allclose(tree.attrs["elbo"], 0.0, atol=0.01)
 
@@ -145,7 +148,7 @@ def test_densities_that_are_not_finite():
     with pytest.raises(TypeError, match=r"advi: the first argument is the array .*, not a"):
         kg.advi(kg.normal(0, 1))
     x = kg.variable(shape=200, name="x")
-    # Finite near 0 alone: no path leads there with its spread, and all draws fall beside it.
+    # Finite only near 0: no path leads there, and all draws miss it.
     edge = kg.model(x, factors=[kg.sum(kg.log(1e-3 - kg.abs(x)))])
     with pytest.raises(
         kg.ModelError, match=r"advi: the log density or gradient is not finite at dr"

@@ -1,4 +1,4 @@
-"""The inverse Hessian in factors, by the BFGS formula on whole matrices."""
+"""The factored inverse Hessian, against the BFGS formula on full matrices."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,10 @@ def bfgs(matrix: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def diagonal_after(a: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The inverse of the diagonal of the BFGS update of the Hessian diag(1 / a), rescaled."""
+    """The updated diagonal of the inverse Hessian, rescaled.
+
+    It is the inverse of the diagonal of the BFGS update of the Hessian diag(1 / a).
+    """
     b = np.diag(1 / (a * (y @ s) / (y @ (a * y))))
     updated = b - np.outer(b @ s, b @ s) / (s @ b @ s) + np.outer(y, y) / (y @ s)
     return 1 / np.diag(updated)

@@ -1,4 +1,4 @@
-"""What is handed out of a pool, and what is warned of."""
+"""Resampled draws of a pool, and their warnings."""
 
 import warnings
 
@@ -32,7 +32,7 @@ def test_draws_are_weighted_to_the_posterior():
 
 
 def test_where_weights_mean_nothing_draws_are_the_approximation_s():
-    """A posterior with the tail of a power: nothing that is fitted to draws reaches it."""
+    """A posterior with power-law tails, which no fitted distribution covers."""
     x = kg.variable(shape=10, name="x")
     model = kg.model(x, factors=[-0.55 * kg.sum(kg.log1p(x**2))])
     law = LowRankNormal.of_rows(np.zeros(10), 0.1 * np.eye(10))
@@ -72,7 +72,7 @@ def test_each_limit_is_warned_of(monkeypatch, limit, value, text):
 
 
 def test_the_errors_of_mean_and_deviation():
-    """Equal weights of normal draws: 1 / sqrt(n) and sqrt(1 / (2 n))."""
+    """Equal weights give the errors 1 / sqrt(n) and sqrt(1 / (2 n))."""
     model, mean, deviation, _ = evidence()
     objective = Objective(model, True)
     law = LowRankNormal.of_rows(np.array([mean]), np.array([[deviation]]))
@@ -109,6 +109,6 @@ def test_picked_by_their_chances_in_random_order():
     part = expected % 1
     error = np.sqrt(part * (1 - part) / runs)
     assert (abs(times.mean(0) - expected) <= 6 * error).all()
-    for column in (places[:, 0], places[:, -1]):  # each place has the chances of all
+    for column in (places[:, 0], places[:, -1]):  # each position has the same probabilities
         found = np.bincount(column, minlength=4) / runs
         assert (abs(found - chances) < 6 * np.sqrt(chances * (1 - chances) / runs)).all()

@@ -1,4 +1,4 @@
-"""Normal distributions with a low-rank part, by SciPy's with the whole matrix."""
+"""Normal distributions with a low-rank part, against SciPy with full matrices."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_density_and_draws(size, rank):
     expected = stats.multivariate_normal(mean, covariance).logpdf(x)
     np.testing.assert_allclose(normal.log_density(x), expected, rtol=1e-9)
     np.testing.assert_allclose(normal.deviations, np.sqrt(np.diag(covariance)), rtol=1e-9)
-    # Draws are affine in the numbers they are made of: their matrix is a root of the covariance.
+    # Draws are an affine function of their numbers; its matrix is a root of the covariance.
     matrix = normal.draws(np.eye(size)) - mean
     np.testing.assert_allclose(matrix.T @ matrix, covariance, rtol=1e-9, atol=1e-12)
 

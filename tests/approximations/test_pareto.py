@@ -1,4 +1,4 @@
-"""Pareto-smoothed weights, by ArviZ's and by weights whose tail is known."""
+"""Pareto-smoothed weights, against ArviZ and weights with known tails."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_as_arviz_has_it(kind, count):
 
 @pytest.mark.parametrize("shape", [0.3, 0.9])
 def test_the_shape_of_a_pareto_distribution(shape):
-    # Of m tail draws the estimate has the standard error (1 + k) / sqrt(m), and m = 3 sqrt(n).
+    # With m = 3 sqrt(n) tail draws the estimate has the standard error (1 + k) / sqrt(m).
     count = 100_000
     weights = stats.genpareto(shape).rvs(count, random_state=np.random.default_rng(1)) + 1.0
     _, k = smoothed(np.log(weights))

@@ -1,4 +1,4 @@
-"""Pathfinder: recovered posteriors, what its weights tell, starts."""
+"""Pathfinder: recovered posteriors, diagnostics of weights, starting points."""
 
 import warnings
 
@@ -17,7 +17,7 @@ from tests.optimizers.models import bimodal
 
 import kinetograph as kg
 
-STILL = kg.samplers.RandomWalk(step_size=1e-9)  # hardly leaves where it starts
+STILL = kg.samplers.RandomWalk(step_size=1e-9)  # hardly leaves its starting point
 
 
 def test_a_correlated_normal_is_recovered():
@@ -52,7 +52,7 @@ def test_a_logistic_regression_against_nuts():
     draws = tree["posterior/slope"].values[0]
     long = kg.mcmc(logistic(), draws=5000, seed=1, progress=False)["posterior/slope"].values
     sd = long.std((0, 1))
-    # Of NUTS about 20,000 effective draws; of the pool more than 4000.
+    # NUTS gives about 20,000 effective draws; the pool more than 4000.
     error = np.sqrt(2 / 4000 + 1 / 10_000)
     np.testing.assert_allclose(draws.mean(0), long.mean((0, 1)), atol=6 * error * sd.max())
     np.testing.assert_allclose(draws.std(0) / sd, 1.0, atol=6 * error)
@@ -91,7 +91,7 @@ def test_seeds_and_paths():
 
 
 def test_a_path_is_better_than_its_mode():
-    """Eight schools: the mode is at the scale 0, far from most of the mass."""
+    """Eight schools: the mode, at scale 0, is far from the mass."""
     mu, tau = kg.normal(0, 5, name="mu"), kg.half_cauchy(5, name="tau")
     theta = kg.normal(mu, tau, shape=8, name="theta")
     effects = kg.data([28.0, 8, -3, 7, -1, 1, 18, 12])
@@ -161,7 +161,7 @@ def test_each_chain_has_a_pathfinder_of_its_own():
     chains = [kg.chain(model, initial="pathfinder", seed=1, index=i) for i in range(3)]
     states = np.array([chain.state.position.q for chain in chains])
     assert len(np.unique(states)) == states.size
-    # What starts is drawn from the posterior: the squared distance is chi-squared with 3 degrees.
+    # Starting points follow the posterior: the squared distance is chi-squared with 3 degrees.
     apart = states - MEAN
     assert (np.sum(apart * np.linalg.solve(COVARIANCE, apart.T).T, 1) < 40).all()
     run = {"initial": "pathfinder", "draws": 1, "warmup": 0, "seed": 1, "progress": False}

@@ -26,7 +26,7 @@ def test_weights_are_those_of_the_mixture():
     np.testing.assert_allclose(pool.log_q, np.log(mixed), rtol=1e-10)
     np.testing.assert_array_equal(pool.label, [0] * 300 + [OTHERS] * 100 + [0] * 200)
     assert len(np.unique(free)) == 600
-    # The posterior is a part of the mixture: control variates leave no error.
+    # The posterior is a part of the mixture, so control variates leave no error.
     np.testing.assert_allclose(pool.evidence([near]), (log_z, 0.0), atol=1e-9)
     plain, error = pool.evidence([])
     assert abs(plain - log_z) < 6 * error
@@ -42,7 +42,7 @@ def test_a_good_approximation_takes_one_round():
 
 
 def test_rounds_find_a_covariance_that_the_approximation_lacks():
-    """Of deviations a fifth of the posterior's, from the wrong place."""
+    """The approximation has a wrong mean and a fifth of the deviations."""
     objective = Objective(correlated(), True)
     law = normal(MEAN + 1, 0.2 * np.sqrt(np.diag(COVARIANCE)))
     pool, weights = fill(objective, [(law, 0)], [], 10, 1)
@@ -55,7 +55,7 @@ def test_rounds_find_a_covariance_that_the_approximation_lacks():
 
 
 def test_fitted_distributions_do_not_bias_the_evidence():
-    """Weights of the draws that a covariance of 40 numbers was fitted to would: by 0.1."""
+    """Draws used for a fit would shift log Z by 0.1."""
     x = kg.normal(0.0, 1.0, shape=40, name="x")
     objective = Objective(kg.model(x), True)
     law = normal(np.zeros(40), 1.2 * np.ones(40))

@@ -1,4 +1,4 @@
-"""Reads datasets of whole numbers in graphs and as plain Python."""
+"""Readers of whole-number datasets, in graphs and in plain Python."""
 
 import itertools
 
@@ -10,7 +10,10 @@ __all__ = ["collector", "compiled", "plain"]
 
 
 def collector(dataset, length, shape=(), early=False):
-    """The first elements as an array, by a loop over all, or by one that ends early."""
+    """The first elements as an array, by a loop.
+
+    The loop runs over all elements, or ends early.
+    """
 
     def through(x):
         out, n = kg.data(np.full((length, *shape), -1)), 0

@@ -1,4 +1,4 @@
-"""`kg.Dataset`: the same elements as plain Python, in converted code and compiled."""
+"""`kg.Dataset`: equal elements in plain Python, converted code and compiled code."""
 
 import random
 from collections import namedtuple
@@ -61,7 +61,7 @@ def test_elements_have_the_structure_of_the_arrays(arrays, read, batched):
 
 
 def batch_read(read, batch):
-    """The elements of a batch of two, added."""
+    """The sum of the elements of a batch of two."""
 
     def row(value, i):
         if isinstance(value, dict):
@@ -102,7 +102,7 @@ def test_symbolic_arrays():
 # The order of operations --------------------------------------------------------------------------
 
 
-# Each step on lists, written down from the definition.
+# Each step on lists, according to its definition.
 STEPS = {
     "batch": lambda v, n: [v[i : i + n] for i in range(0, len(v) - n + 1, n)],
     "repeat": lambda v, n: v * n,
@@ -123,7 +123,7 @@ def apply(dataset, step, n):
 
 
 def chains(count):
-    """Random chains of steps that leave some elements."""
+    """Random chains of steps that keep some elements."""
     rng = random.Random(20211121)
     while count:
         values, chain, depth = list(range(rng.randint(3, 7))), [], 0

@@ -1,4 +1,4 @@
-"""Loops over datasets: those that end early, iterators, derivatives, descent by mini-batches."""
+"""Loops over datasets: early exits, iterators, derivatives, mini-batch descent."""
 
 import itertools
 import math
@@ -244,7 +244,10 @@ def test_descent_is_that_of_numpy():
 
 @pytest.mark.slow
 def test_langevin_dynamics_of_mini_batches():
-    """SGLD of a normal mean: for small steps the posterior N(mean(y), 1 / n)."""
+    """SGLD of a normal mean with small steps.
+
+    The posterior is N(mean(y), 1 / n).
+    """
     y = np.random.default_rng(5).normal(2.0, 1.0, 100)
     dataset = kg.Dataset(y).shuffle(seed=3).repeat().batch(50)
     rate, steps = 2e-4, 50_000
@@ -261,7 +264,7 @@ def test_langevin_dynamics_of_mini_batches():
                 break
         return total / n
 
-    # The chain forgets in 2 / (rate n) = 100 steps, and 6 standard errors are allowed.
+    # The correlation time is 2 / (rate n) = 100 steps; 6 standard errors are allowed.
     assert abs(float(run(y.mean())) - y.mean()) < 6 * 0.1 * 1.2 * math.sqrt(2 * 100 / steps)
 
 

@@ -1,4 +1,4 @@
-"""Shuffled datasets: fair orders, another one in every pass, those of plain Python."""
+"""Shuffled datasets: fair orders, new in every pass, equal to plain Python's."""
 
 import itertools
 import random
@@ -58,7 +58,7 @@ def test_each_pass_has_every_element_once(batch):
 
 
 def unfair(counts):
-    """The chi-square statistic beyond what fair counts reach but once in 1 / FALSE_ALARM."""
+    """Whether the chi-square statistic exceeds its quantile at 1 - FALSE_ALARM."""
     counts = np.asarray(counts)
     expected = counts.sum() / counts.size
     return ((counts - expected) ** 2 / expected).sum() > chi2.isf(FALSE_ALARM, counts.size - 1)
@@ -71,7 +71,7 @@ def test_orders_are_equally_likely():
     assert not unfair(np.bincount([places[tuple(o)] for o in orders.tolist()], minlength=24))
     assert not unfair(np.bincount(orders[:, 0], minlength=4))
     follows = np.bincount(4 * orders[:-1, 0] + orders[1:, 0], minlength=16)
-    assert not unfair(follows)  # passes do not depend on one another
+    assert not unfair(follows)  # passes are independent
 
 
 def test_orders_of_orders_are_equally_likely():
@@ -127,7 +127,7 @@ def test_streams_decide_the_order():
     assert f(0).tolist() != first
     same = kg.Dataset.range(50).shuffle(seed=5)
     assert plain(same) == first
-    assert plain(kg.Dataset.range(50).shuffle(streams)) != first  # another member
+    assert plain(kg.Dataset.range(50).shuffle(streams)) != first  # another member of the streams
 
 
 def test_shuffled_data_in_a_loop_of_the_graph():

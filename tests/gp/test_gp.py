@@ -75,7 +75,7 @@ def test_sums_products_and_the_others():
 
 @pytest.mark.parametrize("name", ["rbf", "matern12", "matern32", "matern52"])
 def test_spectral_densities_are_fourier_transforms(name):
-    """Back from frequencies: k(d) = integral of S(w) cos(w d) / (2 pi) dw."""
+    """k(d) = integral of S(w) cos(w d) / (2 pi) dw."""
     kernel, formula = FORMULAS[name]
     w = np.linspace(0, 2000, 2_000_001)
     density = value(kernel.spectrum(w[:, None]))
@@ -84,8 +84,8 @@ def test_spectral_densities_are_fourier_transforms(name):
         assert found == pytest.approx(formula(d), abs=5e-3 if name == "matern12" else 1e-5)
 
 
-POINTS = np.array([[0.0, 0.3], [1.0, -0.4], [1.0, -0.4], [0.7, 0.3]])  # two of them meet
-# Of a length for each dimension and, last, a standard deviation: kernels, and their formulas.
+POINTS = np.array([[0.0, 0.3], [1.0, -0.4], [1.0, -0.4], [0.7, 0.3]])  # two of them coincide
+# Kernels and their formulas; parameters are lengths for each dimension and a standard deviation.
 OF_SQUARES = {
     "rbf": lambda s: mp.exp(-s / 2),
     "matern12": lambda s: mp.exp(-mp.sqrt(s)),
@@ -99,7 +99,7 @@ def squared(one, two, lengths):
 
 
 def by_formula(name, one, two, *v):
-    """The covariance of two points by kernels of v[0], v[1] and, for one length, v[0]."""
+    """The covariance of two points; kernel parameters are the elements of v."""
     if name == "ard sum and product":
         first = OF_SQUARES["matern12"](squared(one, two, v[:2]))
         return first * OF_SQUARES["rbf"](squared(one, two, v[1:2] * 2)) + v[0] * first
@@ -116,7 +116,7 @@ def kernel_of(name, v):
 
 
 def test_first_and_second_derivatives_where_points_meet():
-    """By lengths, periods and deviations, against derivatives of the formulas by mpmath."""
+    """Derivatives with respect to parameters, against mpmath."""
     names, weights = [*OF_SQUARES, "periodic", "ard sum and product"], np.arange(16.0).reshape(4, 4)
     v, at = kg.placeholder((2,), name="v"), [1.3, 0.6]
     sums = [(kernel_of(name, v)(POINTS) * weights).sum() for name in names]
@@ -136,7 +136,7 @@ def test_first_and_second_derivatives_where_points_meet():
 
 
 def test_derivatives_by_points_that_meet():
-    """cov(f(x), f(y)) of smooth processes is flat where x = y, and curved as the formula is."""
+    """Covariances of smooth processes are flat and rightly curved at x = y."""
     x = kg.placeholder((1,), name="x")
     kernels = {gp.rbf(0.5): -4.0, gp.matern32(0.5): -12.0, gp.matern52(0.5): -20 / 3}
     kernels[gp.periodic(2.0, 0.5)] = -4 * np.pi**2
@@ -166,7 +166,7 @@ def by_hand(new, x, y, noise):
 
 def test_points_that_are_close_have_a_factor():
     x = np.linspace(0, 1, 40)
-    with pytest.raises(np.linalg.LinAlgError):  # but for the jitter
+    with pytest.raises(np.linalg.LinAlgError):  # up to the jitter
         np.linalg.cholesky(value(gp.rbf(2.0, 3.0)(x)))
     found = value(kg.cholesky(gp.Process(gp.rbf(2.0, 3.0)).covariance(x)))
     assert np.isfinite(found).all()
@@ -220,7 +220,7 @@ def test_a_latent_function_and_its_prediction():
     np.testing.assert_allclose(draws.mean(("chain", "draw")), mean, atol=6 * sd.max() / 20)
     new = process.conditional(np.array([0.2, 6.0]), x, f)
     found = kg.predict(model, fit, new=new, seed=1)["predictions"]["new"]
-    assert float(found[..., 1].mean()) == pytest.approx(3.0, abs=0.4)  # far away: the prior's
+    assert float(found[..., 1].mean()) == pytest.approx(3.0, abs=0.4)  # far away: the prior
     assert float(found[..., 1].std()) == pytest.approx(2.0, abs=0.3)
 
 
@@ -242,7 +242,7 @@ def test_a_sum_of_functions_has_the_covariance_of_the_kernel():
 
 
 def test_the_functions_are_waves_from_one_end_of_the_box_to_the_other():
-    """Wherever the points lie: against the sum of the paper, in two dimensions."""
+    """The sum in the paper, in two dimensions, for points anywhere."""
     x = np.array([[5.0, -3.0], [6.5, -2.0], [9.0, -1.0], [7.0, -2.5]])
     f = gp.Hilbert(gp.rbf([1.5, 0.8], 2.0), x, basis=[3, 2], boundary=1.3)
     z = np.linspace(-1.0, 1.5, 6)
@@ -275,7 +275,7 @@ def test_bad_input(make, error, text):
 
 
 def test_lengths_are_one_or_one_for_each_dimension():
-    """Not the points, which other libraries' functions of the same name take there."""
+    """Points are not accepted as lengths, unlike in some other libraries."""
     x = np.zeros((5, 2))
     for name in ("rbf", "matern12", "matern32", "matern52"):
         make = getattr(kg.gp, name)

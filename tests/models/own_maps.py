@@ -1,4 +1,4 @@
-"""Constraints of a user's own, in a module where processes find them."""
+"""Custom bijectors, in a module that other processes can import."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Sinh(kg.Bijector):
 
 
 class Softmax(kg.Bijector):
-    """x = softmax(u, 0): one free number less than elements."""
+    """x = softmax(u, 0), with one free number less than elements."""
 
     def free_shape(self, shape):
         return (*shape[:-1], shape[-1] - 1)

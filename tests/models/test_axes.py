@@ -1,4 +1,4 @@
-"""Which dimension an axis is: labels are told by elements that are made of them."""
+"""Dimensions of axes: each element identifies its labels."""
 
 import warnings
 
@@ -9,7 +9,7 @@ import kinetograph as kg
 from kinetograph.models.axes import Part, axes_of
 
 SIZES = {"a": 3, "b": 4, "c": 5}
-# Each element tells where it comes from: its digits are its places on the axes a, b and c.
+# The digits of each element are its places on the axes a, b and c.
 PLACES = np.add.outer(np.add.outer(100 * np.arange(3), 10 * np.arange(4)), np.arange(5.0))
 ROWS = np.array([2, 0])
 DIGIT = {"a": 100, "b": 10, "c": 1}
@@ -82,7 +82,7 @@ MOVES = {
 
 
 def check(axes, values):
-    """The elements along an axis are those of its labels."""
+    """Check that the elements along an axis belong to its labels."""
     for i, axis in enumerate(axes):
         name, places = (axis.dim, axis.places) if isinstance(axis, Part) else (axis, None)
         if name not in DIGIT:
@@ -184,7 +184,7 @@ def test_dimensions_of_one_name():
             kg.model(mu, total=nu.sum())
     alike = kg.normal(0, 1, dims=kg.dim("school", 3), name="alike")
     assert kg.model(alike, mu).coords["school"].tolist() == ["A", "B", "C"]
-    with pytest.raises(kg.DimsError, match=r"those of coords= are 3 \(x, y, z\), mu"):
+    with pytest.raises(kg.DimsError, match=r"coords= has 3 \(x, y, z\), mu"):
         kg.model(mu, coords={"school": ["x", "y", "z"]})
     assert kg.model(alike, coords={"school": ["x", "y", "z"]}).coords["school"][0] == "x"
 

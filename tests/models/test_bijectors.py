@@ -1,4 +1,4 @@
-"""Every constraint: inverse, log Jacobian, support, far-out states, bounds of all kinds."""
+"""Bijectors: inverses, log Jacobians, supports, extreme states, all kinds of bounds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MATRIX = np.array([[2.0, 1.0], [-1.0, 0.5]])
 
 @dataclass
 class Case:
-    """A constraint, and the coordinates in which its density is stated."""
+    """A constraint, and the coordinates in which its density is defined."""
 
     support: sp.Support
     shape: tuple[int, ...]
@@ -34,7 +34,10 @@ class Case:
 
 
 def all_but_one(x):
-    """Coordinates on the plane of sum 0, with the area of the first dimension's projection."""
+    """Coordinates on the plane of sum 0.
+
+    The area is that of the projection along the first dimension.
+    """
     n = x.shape[-1]
     return x[..., :-1] * np.array([np.sqrt(n), *np.ones(n - 2)])
 
@@ -81,7 +84,7 @@ CASES = {
     ),
     "own of a matrix": Case(own_support(Mixing(MATRIX), (2,), "x"), (2,)),
 }
-# The others are of the same kinds.
+# The remaining cases are of the same kinds.
 EVERYDAY = {"real", "open", "both", "mixed", "lower or open", "simplex", "ordered rows"}
 EVERYDAY |= {"factors", "correlations", "covariance", "zero sum"}
 EVERYDAY |= {"positive and ordered", "any factors", "own", "own with fewer free numbers"}
@@ -96,21 +99,21 @@ def lookup(bound: Any) -> Any:
 
 @dataclass
 class Found:
-    """What a bijector makes of its free states: random ones, 0 and far ones."""
+    """The results of a bijector at random, zero and extreme free states."""
 
     bijector: Bijector
     states: np.ndarray
     values: np.ndarray
     log_jacobian: np.ndarray
-    back: np.ndarray  # the inverse of the values
-    again: np.ndarray  # the values of these
-    matrices: np.ndarray  # the Jacobian by autodiff
-    slope: np.ndarray  # of the sum of all values and the logarithm of the Jacobian
+    back: np.ndarray  # the free numbers of the values
+    again: np.ndarray  # the values at these free numbers
+    matrices: np.ndarray  # the Jacobian by automatic differentiation
+    slope: np.ndarray  # gradient of the sum of all values and the log Jacobian
 
 
 @cache
 def found(name: str) -> Found:
-    """All of it by one program."""
+    """All results, computed by one program."""
     case = CASES[name]
     b = bijector(case.support, case.shape)
 
@@ -177,12 +180,12 @@ def test_far_out_everything_is_finite(name):
     assert all(np.isfinite(a[FAR]).all() for a in (f.values, f.log_jacobian, f.slope))
 
 
-# A factor is on the way to a correlation matrix.
+# A correlation matrix is computed from its factor.
 @pytest.mark.parametrize(
     "name", ["both", "correlation", "simplex", pytest.param("factor", marks=pytest.mark.slow)]
 )
 def test_derivatives_at_zero(name):
-    """At 0, where starting points lie, no derivative may take the wrong side of an abs()."""
+    """At 0, where starting points lie, abs() must not spoil the derivative."""
     b = bijector(CASES[name].support, CASES[name].shape)
     zero = np.zeros(b.free_shape)
     step = 1e-4
@@ -265,7 +268,7 @@ def test_bounds_may_be_unknown():
     for row in u[:5]:
         v = m.transform(row)
         np.testing.assert_allclose(m.untransform(v), row, rtol=1e-9, atol=1e-9)
-        # The densities of a, width and x cancel all but these.
+        # All other terms of the densities of a, width and x cancel.
         wanted = -0.5 * v["a"] ** 2 - 0.5 * np.log(2 * np.pi) - v["width"]
         wanted -= 3 * np.log(v["width"])
         assert float(m.log_prob(row, adjusted=False)) == pytest.approx(wanted, rel=1e-12)
@@ -291,5 +294,5 @@ def test_a_bound_that_is_unknown_beside_one_that_is_infinite():
     u = kg.normal(0, 1, name="u")
     x = kg.variable(lower=[0.0, -np.inf], upper=u + np.array([1.0, 0.0]), name="x")
     gradient = kg.model(u, x, factors=x.sum()).gradient([0.0, 0.0, 0.0])
-    # Of x[0] = (1 + u) / 2 with the Jacobian (1 + u) / 4, and of x[1] = u - 1 with 1.
+    # x[0] = (1 + u) / 2 has the Jacobian (1 + u) / 4, and x[1] = u - 1 has the Jacobian 1.
     np.testing.assert_allclose(gradient, [0.5 + 1 + 1, 0.25, 0.0], atol=1e-12)

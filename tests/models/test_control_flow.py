@@ -8,7 +8,7 @@ import kinetograph as kg
 
 
 def stopping(grad="auto", **options):
-    """A likelihood that depends on how long a loop runs."""
+    """A likelihood that depends on the number of trips of a loop."""
     a = kg.half_normal(1.0, name="a")
     start = kg.data(1.0, name="start")
     (level,) = kg.while_loop(
@@ -20,7 +20,7 @@ def stopping(grad="auto", **options):
 
 
 def reference(u):
-    """Value and derivative of the log density in plain Python."""
+    """The log density and its derivative in plain Python."""
     a, rate = np.exp(u), 1.02 + 0.1 * np.exp(u)
     level, trips = 1.0, 0
     while level < 10:
@@ -90,4 +90,4 @@ def test_unknowns_are_not_made_inside():
         match=r"normal: an unknown cannot be made inside of a branch of cond .*_control_flow.py",
     ):
         kg.cond(x > 0, lambda: kg.normal(0, 1), lambda: x)
-    assert kg.normal(x, 1).shape == ()  # the next graph builds cleanly
+    assert kg.normal(x, 1).shape == ()  # the next graph is built without errors

@@ -1,4 +1,4 @@
-"""Likelihoods add up; a model says so where data count twice that were meant to count once."""
+"""Likelihoods add up, and models warn about data that count twice."""
 
 import warnings
 
@@ -13,7 +13,7 @@ VALUES = np.random.default_rng(3).normal(1.0, 1.0, size=24).round(2)
 
 
 def warned(count):
-    """Expects so many warnings; gives their texts."""
+    """Expect the given number of warnings, and return their texts."""
 
     class Texts(warnings.catch_warnings):
         def __enter__(self):
@@ -94,7 +94,7 @@ def test_one_column_observed_in_two_cells():
 
 
 def test_one_array_observed_at_two_prompts():
-    """An array that its variable still holds is not another one."""
+    """An array that its variable still holds counts as the same array."""
     space = {"kg": kg, "y": VALUES, "__name__": "__main__", "mu": kg.normal(0, 1, name="mu")}
     with warned(0):
         for sd in (1, 2):

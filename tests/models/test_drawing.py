@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parent / "golden_drawings"
 
 
 def golden(suffix):
-    """A drawing of the model below that was looked at."""
+    """A checked drawing of the model below."""
     return (GOLDEN / f"eight_schools.{suffix}").read_text(encoding="utf-8").removesuffix("\n")
 
 

@@ -1,4 +1,4 @@
-"""The texts of errors, all of which come before compilation.
+"""The texts of errors, which all come before compilation.
 
 Each names the array, the problem and the remedy.
 """
@@ -456,7 +456,7 @@ def test_observe_with_its_arguments_exchanged():
 
 def test_coords_of_no_dimension():
     x = kg.normal(0, 1, shape=2, dims="school")
-    with pytest.raises(kg.DimsError, match=r"'schol', which is no dimension.*are: school"):
+    with pytest.raises(kg.DimsError, match=r"'schol', which is not a dimension.*are: school"):
         kg.model(x, coords={"schol": ["A", "B"]})
 
 

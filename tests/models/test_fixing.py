@@ -1,4 +1,4 @@
-"""`kg.condition` and `kg.do`: unknowns with values, beside normal distributions in closed form."""
+"""`kg.condition` and `kg.do`, against normal distributions in closed form."""
 
 import copy
 
@@ -13,7 +13,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 @pytest.fixture
 def chain():
-    """mu -> x -> y, with z observed of mu, and w of x."""
+    """A chain mu -> x -> y.
+
+    z observes mu, and w observes x.
+    """
     mu = kg.normal(1, 2, name="mu")
     x = kg.normal(mu, 0.5, name="x")
     y = kg.normal(3 * x, 1.5, name="y")
@@ -117,7 +120,7 @@ def test_what_only_it_followed_from_goes():
 
 
 def test_constrained_unknowns_and_their_forms():
-    """What is computed from the free numbers of an unknown is computed from its value."""
+    """Arrays computed from an unknown's free numbers use its fixed value."""
     rate = kg.gamma(2, 1, name="rate")
     p = kg.beta(2, 2, shape=2, name="p")
     other = kg.normal(kg.log(rate), p.sum(), name="other")

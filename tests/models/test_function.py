@@ -239,7 +239,7 @@ def test_functions_that_cannot_be_model_functions():
 
 
 def test_a_name_of_another_tool_is_left_alone(monkeypatch):
-    """Where others have taken what Python gives them, names are those given by `name=`."""
+    """If other tools use all monitoring numbers, only `name=` gives names."""
     from kinetograph.models import function
 
     monkeypatch.setattr(function, "_tool", lambda: None)

@@ -1,4 +1,4 @@
-"""What notebooks show of a model."""
+"""The HTML of models in notebooks."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -1,4 +1,4 @@
-"""Plain JAX functions as models: the same log density, names, draws; and what is refused."""
+"""Models of plain JAX functions: log densities, names, draws, errors."""
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,10 @@ def by_graph() -> kg.Model:
 
 @pytest.mark.slow
 def test_draws_are_those_of_the_same_model():
-    """A leapfrog step amplifies rounding by little: 20 transitions agree to ten digits."""
+    """Draws agree with the same model written with kinetograph.
+
+    A leapfrog step amplifies rounding only little, so 20 transitions agree to ten digits.
+    """
     models = kg.jax_model(log_density, LIKE), by_graph()
     start = {"a": [0.1, 0.2, 0.3], "b": [[0.0, 1.0], [-1.0, 0.5]]}
     chains = [
@@ -99,7 +102,7 @@ def test_what_is_refused(given, error, expected):
 
 
 def test_batches_are_part_of_a_program():
-    """What is kept on disk is told apart by how many rows of which data are seen, and how."""
+    """Programs in the cache differ by the rows and sizes of batches."""
     x, y = kg.data(np.arange(6.0), "x"), kg.data(np.arange(6.0), "y")
     w = kg.normal(0.0, 1.0, name="w")
     kg.observe(y, kg.normal(w, kg.exp(0.0 * x)))

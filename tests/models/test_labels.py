@@ -1,4 +1,4 @@
-"""Names that cannot stand beside each other in results are refused by the model; others survive."""
+"""Names that clash in results are errors; unusual names are not."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Batches of rows: over all batches there are, mean and covariance are those of all rows."""
+"""Mini-batches: mean and covariance over all possible batches are exact."""
 
 import copy
 import itertools
@@ -23,7 +23,7 @@ COUNTS, GROUP = RANDOM.poisson(3.0, size=ROWS), np.array([0, 1, 1, 0, 1, 0])
 
 @cache
 def regression() -> kg.Model:
-    """With all that may stand beside rows: groups, literal arrays, other factors, other data."""
+    """A regression with groups, literal arrays, further factors and further data."""
     named = {"x": X, "y": Y, "c": COUNTS, "g": GROUP}
     x, y, counts, group = (kg.data(value, name) for name, value in named.items())
     w = kg.normal(0.0, 1.0, shape=2, name="w")
@@ -37,9 +37,9 @@ def regression() -> kg.Model:
 
 
 def over_batches(size: int, replace: bool = False):
-    """Values, gradients and covariances for all batches, and value and gradient of all rows.
+    """Values, gradients and covariances for all batches and for all rows.
 
-    The covariances are full matrices, with replacement their diagonals.
+    The covariances are full matrices without replacement, and diagonals with replacement.
     """
     model = kg.minibatch(regression(), size, replace=replace)
     free = np.array([0.3, -0.2, 0.4, 1.1, -0.5])
@@ -58,10 +58,10 @@ def over_batches(size: int, replace: bool = False):
     return found, (regression().log_prob(free), regression().gradient(free))
 
 
-# Without replacement the samplers' test of batches says so every day, by a run.
+# Without replacement, the samplers' everyday test of batches covers it by a run.
 @pytest.mark.parametrize("replace", thinned([True, False], 2))
 def test_over_all_batches(replace):
-    """As in NumPy: mean and covariance of the gradient over each batch that may be drawn."""
+    """Mean and covariance of the gradient over all possible batches, by NumPy."""
     (value, gradient, again, twice, spread), exact = over_batches(3, replace)
     np.testing.assert_allclose(value.mean(), exact[0], rtol=1e-10)
     np.testing.assert_allclose(gradient.mean(0), exact[1], rtol=1e-10)
@@ -100,18 +100,18 @@ def line(mean, y=Y):
 @pytest.mark.parametrize(
     ("model", "rows", "expected"),
     [
-        # What a row adds depends on other rows.
+        # The contribution of a row depends on other rows.
         (lambda: line(lambda w: w * (kg.data(X[:, 0]) - kg.mean(kg.data(Y)))), None, "mixes rows"),
         (lambda: line(lambda w: w * kg.cumsum(kg.data(Y))), None, "mixes rows: row"),
-        # A shape that is written down.
+        # A constant shape.
         (
             lambda: line(lambda w: w * kg.sum(kg.data(X).reshape(12).reshape(6, 2), axis=1)),
             None,
             r"reshape.*cannot be computed with 2 of 6 rows",
         ),
-        # An array that has rows, and is not among them.
+        # An array with rows that is not listed.
         (lambda: line(lambda w: w * kg.data(X[:, 0], "x")), ["y"], "cannot be computed"),
-        # A term that is summed up.
+        # A term that is summed over the rows.
         (lambda: kg.jax_model(lambda q: -0.5 * q**2, 0.0), None, "no term of the log density"),
     ],
 )
@@ -198,7 +198,7 @@ def test_jax_functions_by_rows():
 
 
 def test_pieces_beside_the_rows():
-    """What is computed once from the data of alike pieces follows new values of these."""
+    """Values computed once from data follow new values of the data."""
     rows = kg.data(np.arange(12.0), "rows")
     own = [kg.data(np.arange(5.0) + k, f"y{k}") for k in range(10)]
 

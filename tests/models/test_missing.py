@@ -1,4 +1,4 @@
-"""Missing values as unknowns: densities of the whole data, and posteriors in closed form."""
+"""Missing values as unknowns: densities of complete data, closed-form posteriors."""
 
 import copy
 
@@ -14,7 +14,10 @@ NAN = np.nan
 
 
 def assert_moments(draws, mean, sd, ess=1500):
-    """Of at least `ess` independent draws: six standard errors, of means and of variances."""
+    """Compare moments within six standard errors for `ess` independent draws.
+
+    Means and variances are compared.
+    """
     draws = np.asarray(draws).ravel()
     assert abs(draws.mean() - mean) < 6 * sd / np.sqrt(ess)
     assert abs(draws.var() / sd**2 - 1) < 6 * np.sqrt(2 / ess)
@@ -72,7 +75,7 @@ def test_names_and_labels():
 
 
 def test_labels_of_the_data_that_the_model_is_given():
-    """Whether the data are a target or not: what is seen and what is missing has the labels."""
+    """Observed and missing parts have labels, also if data are a target."""
     mu = kg.normal(0, 1, name="mu")
     row = kg.data([1.0, NAN, 3.0], "y", dims="row", missing="impute")
     table = kg.data([[1.0, NAN], [2.0, 4.0]], "t", dims=("pupil", "column"), missing="impute")
@@ -88,19 +91,19 @@ def test_labels_of_the_data_that_the_model_is_given():
     assert whole.coords["y_missing_at"].tolist() == ["b"]
     with pytest.raises(kg.DimsError, match=r"'row' has length 2 in its labels and 3 in y"):
         kg.model(mu, coords={"row": ["a", "b"]})
-    with pytest.raises(kg.DimsError, match=r"'rows', which is no dimension"):
+    with pytest.raises(kg.DimsError, match=r"'rows', which is not a dimension"):
         kg.model(mu, coords={"rows": ["a", "b", "c"]})
 
 
 def test_predictors():
-    """x | its own distribution, and y linear in x: normal, so the missing x is, too."""
+    """A missing predictor x of a linear y is normal given both."""
     x = kg.data([1.0, NAN, 3.0], "x", missing="impute")
     kg.observe(x, kg.normal(2.0, 1.5))
     a = kg.normal(0, 1, name="a")
     kg.observe([2.0, 5.0, 6.5], kg.normal(a + 2 * x, 0.5), name="y")
     model = kg.model(a, x)
     results = kg.mcmc(model, seed=1, draws=2000, progress=False)
-    design = np.array([[1.0, 0], [1, 2], [1, 0]])  # of a and the missing x
+    design = np.array([[1.0, 0], [1, 2], [1, 0]])  # posterior covariance of a and the missing x
     known = np.array([2.0, 0, 6.0])
     precision = np.diag([1, 1 / 1.5**2]) + design.T @ design / 0.25
     right = np.array([0, 2 / 1.5**2]) + design.T @ (np.array([2, 5, 6.5]) - known) / 0.25
@@ -110,7 +113,7 @@ def test_predictors():
 
 
 def full(kind, n):
-    """Families of numbers, with parameters for each element and for all, and SciPy's."""
+    """Families of numbers, with parameters for each element or all, and SciPy's."""
     rng = np.random.default_rng(0)
     m, s = rng.normal(size=n), rng.uniform(0.5, 2, size=n)
     return {
@@ -145,7 +148,7 @@ def test_densities(kind, shape):
     assert model.names == ("level", "y_missing")
     at = {"level": 0.0, "y_missing": whole[[1, 4]]}
     found = model.log_prob(model.untransform(at), adjusted=False)
-    # What is seen has known parameters here: a constant, which no unknown has to do with.
+    # The observed part has known parameters here: its density is a constant.
     wanted = stats.norm.logpdf(0) + theirs.logpdf(whole)[[1, 4]].sum()
     assert found == pytest.approx(wanted)
     if kind != "normal":
@@ -154,7 +157,7 @@ def test_densities(kind, shape):
 
 
 def test_parameters_that_are_unknown():
-    """By groups, by index and truncated at an unknown bound: each element has its own."""
+    """Unknown parameters by group, by index, and with an unknown truncation bound."""
     rng = np.random.default_rng(1)
     group = rng.integers(0, 3, 30)
     values = rng.normal(size=30) + 3.0
@@ -240,7 +243,7 @@ def test_vectors_that_are_missing_in_whole():
 
 
 def test_whole_numbers():
-    """A missing class is summed out of what it bears on; a missing count tells nothing."""
+    """A missing class is marginalised; a missing count gives no information."""
     k = kg.data([1, None, 0, 1], "k", missing="impute")
     p, alpha = kg.beta(2, 2, name="p"), kg.normal(0, 1, shape=2, name="alpha")
     kg.observe(k, kg.bernoulli(p))
@@ -278,7 +281,7 @@ def test_observed_once_more():
     kg.observe(y, kg.normal(mu, 1))
     with pytest.raises(kg.ModelError, match=r"y has been observed, as normal at .*log_density\("):
         kg.observe(y, kg.normal(mu, 3))
-    kg.factor(kg.log_density(kg.normal(mu, 3), y))  # what the message says
+    kg.factor(kg.log_density(kg.normal(mu, 3), y))  # the text of the message
     model = kg.model(mu, y)
     wanted = stats.norm.logpdf(0.1) + stats.norm.logpdf([1.0, 0.4], 0.1, [[1], [3]]).sum()
     assert model.log_prob([0.1, 0.4]) == pytest.approx(wanted)

@@ -48,7 +48,7 @@ def test_components_along_an_axis_are_the_same():
     np.testing.assert_allclose(
         value(along), value(kg.log_density(kg.mixture(*parts, weights=w), X)), rtol=1e-13
     )
-    # One number of the parameters for all components, and a batch in front.
+    # One parameter value for all components, and a leading batch axis.
     batch = kg.mixture(kg.normal(mu, 2.0), weights=np.stack([w, w[::-1]]))
     assert batch.shape == (2,)
     found = value(kg.log_density(batch, np.array([0.3, 0.3])))
@@ -79,7 +79,7 @@ def test_of_vectors():
 
 
 def test_of_counts_with_log_rates():
-    """What a component is computed from reaches it: rates that overflow as numbers."""
+    """Components keep the logarithms of their rates, so rates may overflow."""
     t = kg.normal(0, 1, name="t")
     y = kg.observe(
         [0, 3], kg.mixture(kg.poisson(kg.exp(t - 800.0)), kg.poisson(2.0), weights=[0.5, 0.5])
@@ -233,7 +233,7 @@ def test_as_it_was_written():
 
 
 def cut():
-    """Below 1, and above 0.1."""
+    """A normal truncated above 1, and a gamma truncated below 0.1."""
     mu = kg.normal(0, 1, name="mu")
     own = kg.normal(mu, 1, truncation=(None, 1.0)), kg.gamma(2, 1, truncation=(0.1, None))
     return mu, own
@@ -261,7 +261,7 @@ def test_data_of_parts_that_are_truncated_differently():
     np.testing.assert_allclose(model.gradient([0.4]), [slope], rtol=1e-7)
     assert pickle.loads(pickle.dumps(model)).log_prob([0.4]) == model.log_prob([0.4])
     drawn = kg.simulate(model, 4000, seed=1)["prior_predictive"]["y"].values
-    # From the second part alone come those above 1.
+    # Values above 1 come from the second part only.
     share = 0.7 * stats.gamma.sf(1, 2) / stats.gamma.sf(0.1, 2)
     assert abs((drawn > 1).mean() - share) < 6 * 0.5 / np.sqrt(drawn.size)
     assert y.shape == (4,)
@@ -295,7 +295,9 @@ def test_bounds_of_parts_that_are_unknown_and_counts():
     for e in (1.3, 4.0):
         free = model.untransform({"edge": e})
         assert float(model.log_prob(free, adjusted=False)) == pytest.approx(hand(e), rel=1e-11)
-        slope = (hand(e + 1e-6) - hand(e - 1e-6)) / 2e-6 * e + 1  # of the logarithm, adjusted
+        slope = (
+            hand(e + 1e-6) - hand(e - 1e-6)
+        ) / 2e-6 * e + 1  # gradient of the logarithm, with the Jacobian
         np.testing.assert_allclose(model.gradient(free), [slope], rtol=1e-6)
 
 
@@ -330,7 +332,7 @@ def test_tails_where_supports_differ():
     slope = (normal.pdf(x) * 0.3 + beta.pdf(x) * 0.7) / total
     np.testing.assert_allclose(found[2], slope, rtol=1e-7, atol=1e-300)
     np.testing.assert_allclose(found[3], (-0.3 * normal.pdf(x) / total).sum(), rtol=1e-9)
-    # A binomial number, or a zero of another kind.
+    # A zero-inflated binomial number.
     count = kg.mixture(kg.binomial(5, 0.4), kg.discrete_uniform(0, 0), weights=w)
     k = np.arange(-1, 7)
     np.testing.assert_allclose(

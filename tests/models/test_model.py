@@ -1,4 +1,4 @@
-"""What a model is made of: density, names, dims."""
+"""Models: densities, names, dims."""
 
 import jax
 import numpy as np
@@ -308,7 +308,7 @@ def test_where_an_index_is_outside_the_gradient_is_nan_with_the_density():
 
 
 def test_matrices_and_orders_as_unknowns():
-    """They are inside of their supports, and their forms reach what uses them."""
+    """Values lie inside their supports, and their forms are used downstream."""
     free = np.random.default_rng(5).normal(size=(20, 3)) * 2
     factor = kg.cholesky_variable(2, name="factor")
     kg.observe([[0.3, -0.2]], kg.multivariate_normal([0.0, 0.0], chol=factor))

@@ -1,7 +1,7 @@
-"""Arrays without elements add nothing to a log density, whatever it is computed from.
+"""Arrays without elements add nothing to a log density.
 
-At w = 800 and w = -800 parameters are infinite or 0, and so are terms of the densities: none of
-an array without elements may be multiplied by 0.
+At w = 800 and w = -800 parameters are infinite or 0, and so are terms of the densities. The terms
+of an array without elements must not become 0 times infinity.
 """
 
 import jax
@@ -23,7 +23,7 @@ EVENTS = {0: None, 1: (2,), 2: (2, 2)}
 
 
 def parameters(family, w):
-    """Parameters of a family, computed from w where they are single real numbers."""
+    """Parameters of a family; single real numbers are computed from w."""
     share, positive = kg.ilogit(w), kg.exp(w)
     for p in family.parameters:
         if p.event_ndim:
@@ -56,7 +56,7 @@ def unknown(w, distribution):
 
 
 def check(*models):
-    """Nothing but the prior of w, and its slope."""
+    """Check that only the prior of w contributes, with its slope."""
     for model in models:
         assert model.free_size == 1
         for at in AT:
@@ -103,7 +103,7 @@ def test_a_discrete_unknown_of_what_is_seen():
 
 
 def test_discrete_unknowns_with_and_without_elements():
-    """What has elements is summed out as if the rest were not there, and drawn as well."""
+    """Unknowns with elements are marginalised and drawn as usual."""
 
     def make(shapes):
         w = kg.normal(0, 1, name="w")

@@ -1,4 +1,7 @@
-"""Unknowns by maps of a user's own; what holds of every bijector is tested beside the others."""
+"""Unknowns with custom bijectors.
+
+Properties of all bijectors are tested in `test_bijectors`.
+"""
 
 import pickle
 import re
@@ -65,7 +68,7 @@ def test_other_free_numbers_than_elements():
     kg.observe(kg.data([5, 2, 1], "y"), kg.multinomial(8, w))
     model = kg.model(w)
     assert (model.free_size, model.axes(w.node)) == (2, ("part",))
-    # Flat on the simplex, with the counts: a Dirichlet distribution of the weights.
+    # Flat on the simplex, with counts: the weights have a Dirichlet distribution.
     found = kg.opt(model, adjust=False, seed=1)
     np.testing.assert_allclose(found["w"], np.array([5, 2, 1]) / 8, atol=1e-5)
 
@@ -76,7 +79,7 @@ def test_a_run_and_what_follows():
     tree = kg.mcmc(model, draws=1000, chains=4, initial={"x": [1.0, -2.0]}, **QUIET)
     draws = tree["posterior"]["x"].values.reshape(-1, 2)
     free = np.arcsinh(draws)  # a hyperbolic secant: variance pi^2 / 4, kurtosis 5
-    bound = 6 / np.sqrt(500)  # of 500 independent draws at the least
+    bound = 6 / np.sqrt(500)  # for at least 500 independent draws
     assert np.abs(free.mean(0)).max() < bound * np.pi / 2
     assert np.abs(free.var(0) * 4 / np.pi**2 - 1).max() < bound * 2
     squares = kg.calculate(square=x**2, values=tree)["posterior"]["square"]
@@ -86,7 +89,7 @@ def test_a_run_and_what_follows():
 
 
 def test_programs_of_other_maps_are_others():
-    """What is kept on disk is found by the graph of the map."""
+    """Programs in the cache are found by the graph of the bijector."""
     settings = {"draws": 20, "warmup": 0, "chains": 1, "sampler": kg.samplers.RandomWalk(0.5)}
     found = []
     for scale in (2.0, 3.0, 2.0):
@@ -156,7 +159,7 @@ def test_values_outside():
 
 
 class Wrong(Sinh):
-    """Sinh with one method of another kind."""
+    """Sinh with one replaced method."""
 
     def __init__(self, method, value):
         super().__init__()

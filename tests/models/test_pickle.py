@@ -17,7 +17,10 @@ def halved(value):
 
 
 def build():
-    """Every kind of term: compressed, plain, factors, loops, unknown bounds, names of all sorts."""
+    """A model with every kind of term and of names.
+
+    Terms are compressed, plain, factors, loops, and terms with unknown bounds.
+    """
     rng = np.random.default_rng(0)
     mu, tau = kg.normal(0, 1), kg.half_normal(1)
     theta = kg.normal(mu, tau, shape=3, dims="school")
@@ -51,7 +54,7 @@ def test_a_copy_is_the_same_model(way):
 
 
 def of_derived_families():
-    """Distributions made of others, which are found again by what they are made of."""
+    """Derived distributions, which are found again by their components."""
     mu, z = kg.normal([-1.0, 1.0], 1, name="mu"), kg.categorical([0.3, 0.7], shape=3, name="z")
     w = kg.normal(0, 1, truncation=(0, None), name="w")
     kg.observe([0.1, 0.2, 0.9], kg.normal(mu[z], w), name="y")
@@ -141,7 +144,7 @@ def test_other_forms_of_unknowns_are_copied(used):
     if used:
         kg.observe([0.3, 1.2], kg.gamma(2.0, x))
     else:
-        x.node.form("log")  # which nobody holds
+        x.node.form("log")  # without a reference
     kg.observe([0.3, -1.2], kg.normal(0.0, x))
     model = kg.model(x)
     copy = pickle.loads(pickle.dumps(model))

@@ -1,4 +1,4 @@
-"""Models as functions that JAX can transform; SciPy's densities are the oracle."""
+"""Models as functions for JAX, against SciPy's densities."""
 
 import jax
 import jax.numpy as jnp

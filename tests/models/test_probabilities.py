@@ -71,7 +71,7 @@ def test_slopes():
 
 
 def test_a_factor_of_a_survival_probability():
-    """Of ten machines none failed in three months: the same as censored data."""
+    """None of ten machines failed in three months: equal to censored data."""
     rate = kg.gamma(2, 5, name="rate")
     kg.factor(10 * kg.log_survival(kg.exponential(rate), 3.0))
     other = kg.gamma(2, 5, name="other")

@@ -1,4 +1,4 @@
-"""Walls and tethers: closed forms, the truncated target's moments, and the oscillator."""
+"""Walls and tethers: closed forms, moments of the truncated target, the oscillator."""
 
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ def test_moments_and_equipartition_with_walls_and_tethers():
         "mean_x": moment(lambda t: t, lambda t: density(t, 1.0)),
         "square_x": moment(lambda t: t * t, lambda t: density(t, 1.0)),
         "square_y": moment(lambda t: t * t, lambda t: density(0.5, t)),
-        "virial": 1.0,  # N / 2: the force of the walls is in it
+        "virial": 1.0,  # N / 2, which includes the force of the walls
     }
     observe = kg.observables.observable
     tree = kg.mcmc(
@@ -141,7 +141,7 @@ def test_moments_and_equipartition_with_walls_and_tethers():
     )  # fmt: skip
     for name, wanted in expected.items():
         found = tree["averages/mean"][name].values
-        # Of 24 independent chains: beyond 7 standard errors with probability 4e-7.
+        # 24 independent chains exceed 7 standard errors with probability 4e-7.
         assert abs(found.mean() - wanted) < 7 * found.std(ddof=1) / np.sqrt(24), name
 
 

@@ -1,4 +1,4 @@
-"""Results answer to names that they do not have."""
+"""Errors of results for names that they do not have."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""kg.calculate: values of any arrays."""
+"""kg.calculate: values of arrays."""
 
 import numpy as np
 import pytest
@@ -24,13 +24,13 @@ def test_values_of_all(arrays):
         "line": [2.0, 5.0, 10.0],
         "twice": 2.0,
     }
-    found = kg.calculate(line, values={a: 1.0, b: 2.0})  # by array; a number for all elements
+    found = kg.calculate(line, values={a: 1.0, b: 2.0})  # by array; one number for all elements
     assert found["line"].tolist() == [3.0, 5.0, 7.0]
     found = kg.calculate(line, values={a: 1.0, b: 2.0, "x": [0.0, 0.0, 1.0]})  # data, too
     assert found["line"].tolist() == [1.0, 1.0, 3.0]
     assert kg.calculate(total=x.sum())["total"] == 6
     assert kg.calculate(x)["x"].tolist() == [1.0, 2.0, 3.0]
-    # What a target is computed from may be fixed, and nothing above it is needed.
+    # An ancestor of a target may be fixed; then nothing above it is needed.
     assert kg.calculate(twice=2 * b, values={"b": 1.0})["twice"].tolist() == [2.0, 2.0, 2.0]
 
 
@@ -51,7 +51,9 @@ def test_draws_given_some(arrays):
     assert stats.kstest((found.ravel() - 4) / 0.5, "norm").pvalue > 1e-6
     found = kg.calculate(a, b, values={"b": [1.0, 2.0, 3.0]}, draws=10, seed=1)
     assert (found["b"] == [1.0, 2.0, 3.0]).all()
-    assert len(np.unique(found["a"])) == 10  # forward: b tells nothing of a
+    assert (
+        len(np.unique(found["a"])) == 10
+    )  # simulated forward: the value of b gives no information about a
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def test_some_rows_of_results(results):
     new = kg.normal(a, 0.5, name="new")
     found = kg.calculate(a, new, values=tree, draws=400, seed=2)
     assert found["a"].shape == (400,)
-    assert len(np.unique(found["a"])) > 390  # none twice, but for rejected steps
+    assert len(np.unique(found["a"])) > 390  # no row twice; equal values come from rejected steps
     assert set(found["a"]) <= set(tree["posterior"]["a"].values.ravel())
     assert stats.kstest((found["new"] - found["a"]) / 0.5, "norm").pvalue > 1e-6
     every = kg.calculate(a, values=tree, draws=2000)["a"]
@@ -88,7 +90,7 @@ def test_some_rows_of_results(results):
 
 
 def test_what_is_asked_for_under_another_name(results):
-    """The name is that of the result; draws are found by what the model called them."""
+    """Requested names apply to the result, recorded names to the draws."""
     a, b, tree = results
     posterior = tree["posterior"]
     found = kg.calculate(values=tree, a=b[0], b=a, c=a + b[0])["posterior"]
@@ -96,7 +98,7 @@ def test_what_is_asked_for_under_another_name(results):
     np.testing.assert_array_equal(found["b"], posterior["a"])
     np.testing.assert_array_equal(found["c"], posterior["a"] + posterior["b"][..., 0])
 
-    def spread(a):  # here the variable is called as another unknown of the results
+    def spread(a):  # this variable has the name of another unknown in the results
         return kg.calculate(values=tree, spread=kg.std(a))["posterior"]["spread"]
 
     np.testing.assert_allclose(spread(b), posterior["b"].std("day"))
@@ -117,7 +119,10 @@ def test_unknowns_without_names_of_their_own():
 
 
 def test_a_graph_that_is_written_again(results):
-    """As behind loaded results: unknowns are found by their names."""
+    """Names identify unknowns if the model was written again.
+
+    This is the case for loaded results.
+    """
     _, _, tree = results
     a = kg.normal(0, 1, name="a")
     again = kg.calculate(values=tree, twice=2 * a)["posterior"]["twice"]

@@ -1,4 +1,4 @@
-"""Ranks of simulated unknowns among their posterior draws, of right and of wrong samplers."""
+"""Ranks of simulated unknowns among posterior draws, for right and wrong samplers."""
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ def test_a_right_sampler_has_uniform_ranks_and_a_wrong_one_has_not():
     assert found["ranks"]["mu"].min() >= 0
     assert found["ranks"]["mu"].max() <= 19
     assert found["p_values"]["mu"].min() > 1e-6
-    # Unadjusted steps as long as the posterior is wide: its draws are too wide.
+    # Unadjusted steps as long as the posterior is wide give draws that are too wide.
     wrong = kg.samplers.SGLD(step_size=1.0)
     bad = kg.calibration(model, 120, sampler=wrong, warmup=50, **options)
     assert bad["p_values"]["mu"].max() < 1e-6
-    # The model has the data that it had.
+    # The model has its original data again.
     np.testing.assert_array_equal(model.value_of(model.observed[0]), np.zeros((3, 2)))
 
 

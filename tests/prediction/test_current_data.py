@@ -40,7 +40,7 @@ def test_data_are_those_of_the_predictions(fitted, function, length):
         group = (set(again.children) - set(results.children)).pop()
         for name, values in again[group].data_vars.items():
             np.testing.assert_array_equal(values, found[group][name])
-        # The results that were given stay as they were.
+        # The given results have not changed.
         assert "mu" in before["posterior"]
         np.testing.assert_array_equal(before["observed_data"]["y"], [1.0, 2.0, 2.5])
     finally:
@@ -62,7 +62,7 @@ def test_log_likelihoods_of_other_data_are_left_out(fitted):
 
 @pytest.mark.filterwarnings("ignore")
 def test_what_a_model_fixes_is_not_taken_for_data(fitted):
-    """A prediction of `kg.do` leaves the draws of the unknown in force for other models."""
+    """A prediction of `kg.do` does not affect predictions of other models."""
     model, results = fitted
     found = kg.predict(kg.do(model, b=100.0), results, seed=1)
     assert found["posterior_predictive"]["y"].mean() > 50

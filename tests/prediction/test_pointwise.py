@@ -1,4 +1,4 @@
-"""Log densities one by one: of observations, of unknowns, and what ArviZ makes of them."""
+"""Pointwise log densities of observations and unknowns, and their use in ArviZ."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_log_prior_and_the_whole(fitted):
     np.testing.assert_allclose(group["tau"], stats.halfcauchy(scale=5).logpdf(tau), rtol=1e-10)
     want = stats.norm(mu[..., None], tau[..., None]).logpdf(theta)
     np.testing.assert_allclose(group["theta"], want, rtol=1e-9, atol=1e-9)
-    # All of them add up to the log density, without the Jacobians of the free state.
+    # Together they sum to the log density without the Jacobians of the free state.
     parts = [*group.data_vars.values(), *tree["log_likelihood"].data_vars.values()]
     total = sum(p.sum([d for d in p.dims if d not in ("chain", "draw")]) for p in parts)
     free = model.untransform(
@@ -76,7 +76,7 @@ def test_arviz_takes_them(fitted):
     tree = kg.log_prior(model, kg.log_likelihood(model, results))
     loo = azs.loo(tree, var_name="y")
     assert np.isfinite(loo.elpd)
-    # By hand, from the same numbers: importance sampling without smoothing is close.
+    # Importance sampling without smoothing, from the same numbers, is close.
     values = tree["log_likelihood"]["y"].values.reshape(-1, 8)
     plain = -np.log(np.exp(-values).mean(0)).sum()
     assert abs(loo.elpd - plain) < 1.0
@@ -118,7 +118,7 @@ COV = np.array([[2.0, 0.8, -0.3], [0.8, 1.5, 0.4], [-0.3, 0.4, 1.0]])
 
 
 def of_part(family, shift, row):
-    """The density of what is seen of a row, by SciPy."""
+    """The density of the observed part of a row, by SciPy."""
     seen = ~np.isnan(row)
     mean, cov = shift + np.array([0.5, -0.5, 1.0])[seen], COV[np.ix_(seen, seen)]
     if family == "student":
@@ -143,7 +143,7 @@ def test_vectors_that_are_seen_in_part(family):
     assert set(group.data_vars) == {"rows_observed", "rows_seen_in_part"}
     at = results["posterior"]["shift"].values[1, 3]
     found = group["rows_seen_in_part"].values[1, 3]
-    wanted = [of_part(family, at, ROWS[i]) for i in (0, 2, 4)]  # nothing is seen of the fourth
+    wanted = [of_part(family, at, ROWS[i]) for i in (0, 2, 4)]  # the fourth row is missing
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     whole = group["rows_observed"].values[1, 3]
     np.testing.assert_allclose(whole, [of_part(family, at, ROWS[1])], rtol=1e-9)

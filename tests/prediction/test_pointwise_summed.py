@@ -1,4 +1,4 @@
-"""Log densities one by one where discrete unknowns are summed out, against sums written out."""
+"""Pointwise log densities with marginalised discrete unknowns, against explicit sums."""
 
 from itertools import pairwise, product
 
@@ -26,10 +26,10 @@ def likelihood(model, tree, given="others"):
 
 
 def by_hand(log_joint, count, given):
-    """Of one draw, the log density of each of `count` observations.
+    """The log density of each of `count` observations, for one draw.
 
-    `log_joint` gives for each value of the discrete unknowns their log density and those of all
-    observations.
+    `log_joint` gives, for each value of the discrete unknowns, their log density and the log
+    densities of all observations.
     """
     prior = np.array([p for p, _ in log_joint])
     each = np.array([e for _, e in log_joint])
@@ -60,7 +60,7 @@ def test_labels_of_each_observation_are_as_a_mixture():
     assert labels.dims == ("chain", "draw", "row")
     assert "given" not in labels.attrs
     np.testing.assert_allclose(labels, mixture, rtol=1e-11, atol=1e-11)
-    # With labels that are a target, and drawn, it is the same.
+    # The result is the same if the labels are a target and are drawn.
     mu = kg.normal([-1.0, 1.0], 2.0, name="mu")
     z = kg.categorical([0.3, 0.7], shape=7, name="z")
     kg.observe(kg.data(y, name="y", dims="row"), kg.normal(mu[z], 0.8))
@@ -119,7 +119,7 @@ def test_a_chain_of_unknowns_in_a_loop(given):
 
 @pytest.mark.parametrize("given", ["others", "before"])
 def test_sites_that_are_visited_several_times(given):
-    """Where something was seen, an empty site is impossible."""
+    """A site with an observation cannot be empty."""
     seen = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 1]])
     tree = drawn(count=2, a=0)
     a = kg.normal(0, 1, name="a")
@@ -161,7 +161,7 @@ def test_one_for_all_beside_one_for_each(given):
 
 
 def test_unknowns_with_discrete_parents():
-    """Their prior is a mixture; given their values, the likelihood of what else depends on it."""
+    """The prior is a mixture; likelihoods are conditioned on the unknowns' values."""
     tree = drawn(count=3, x=2)
     z = kg.bernoulli(0.3, shape=2, name="z")
     x = kg.normal(5.0 * z, 1.0, name="x")
@@ -181,7 +181,7 @@ def test_unknowns_with_discrete_parents():
 
 
 def test_factors_are_no_priors():
-    """They bear on what else depends on the same discrete unknowns."""
+    """Factors affect all terms that share their discrete unknowns."""
     tree = drawn(count=2, x=2)
     z = kg.bernoulli(0.3, shape=2, name="z")
     x = kg.normal(5.0 * z, 1.0, name="x")
@@ -254,7 +254,7 @@ def test_arviz_compares_such_models():
     model = kg.model(mu, z)
     fit = kg.mcmc(model, seed=1, draws=200, progress=False, initial={"mu": [-2.0, 3.0]})
     loo = azs.loo(kg.log_likelihood(model, fit))
-    # The density at the posterior mean, less about one for each of the two numbers in it.
+    # The density at the posterior mean, minus about one for each of its two numbers.
     at = fit.posterior["mu"].mean(("chain", "draw")).values
     best = np.log(stats.norm(at, 1).pdf(y[:, None]) @ [0.4, 0.6]).sum()
     assert loo.elpd == pytest.approx(best - 2, abs=1.5)

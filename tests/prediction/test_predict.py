@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 @pytest.fixture(scope="module")
 def fitted():
-    """A mean with a normal prior, whose posterior is known."""
+    """A mean with a normal prior, whose posterior is known exactly."""
     mu = kg.normal(0, 10, name="mu")
     y = kg.observe(DATA, kg.normal(mu, 1), name="y")
     model = kg.model(mu)
@@ -22,7 +22,7 @@ def fitted():
 
 
 def exact(rows, draws=8000):
-    """Mean and variance of what is predicted, and room for both."""
+    """Exact mean and variance of predictions, and tolerances for both."""
     variance = 1 / (len(DATA) + 0.01)
     mean, spread = variance * DATA.sum(), variance + 1
     assert abs(rows.mean() - mean) < 6 * np.sqrt(spread / 1000)  # mu has an ESS of over 1000
@@ -37,7 +37,7 @@ def test_observed_data_anew(fitted):
     assert seen.shape == (4, 2000, 4)
     for i in range(4):
         exact(seen[..., i].values.ravel())
-    # Each by the mean of its own draw.
+    # Each is drawn with the mean of its own draw.
     z = (seen - tree["posterior"]["mu"]).values.ravel()
     assert stats.kstest(z, "norm").pvalue > 1e-6
     assert "posterior_predictive" not in results.children
@@ -89,7 +89,11 @@ def test_fewer_draws_and_loaded_results(fitted, tmp_path):
 
 
 def test_every_new_unknown_has_numbers_of_its_own(fitted):
-    """Without names, alike, made by one function, or called as another is asked for."""
+    """New unknowns are independent, with and without names.
+
+    This holds for unnamed unknowns, for equal ones, for several made by one function, and for one
+    with the name of another requested quantity.
+    """
     mu, _, model, results = fitted
 
     def effect():
@@ -107,7 +111,7 @@ def test_every_new_unknown_has_numbers_of_its_own(fitted):
     z = np.concatenate([rows["first"].values[..., None], rows["rest"].values], -1).reshape(-1, 5)
     correlations = np.corrcoef(z.T)[np.triu_indices(5, 1)]
     assert np.abs(correlations).max() < 6 / np.sqrt(len(z))
-    # Under the name that is asked for, in place of none.
+    # An unnamed unknown is drawn under the requested name.
     named = kg.predict(model, results, seed=1, first=kg.normal(mu, 1))["predictions"]
     same = kg.predict(model, results, new, seed=1)["predictions"]
     np.testing.assert_array_equal(named["first"], same["first"])
@@ -127,7 +131,7 @@ def test_some_of_the_data_and_labels():
     assert found["day"].values.tolist() == ["mo", "tu", "we"]
     found = kg.predict(model, results, observed=[b, a], seed=1)["posterior_predictive"]
     assert set(found.data_vars) == {"a", "b"}
-    # More days than there are labels for.
+    # There are more days than labels.
     week = kg.normal(mu, 1, shape=7, dims="day")
     assert kg.predict(model, results, week)["predictions"]["day"].values.tolist() == list(range(7))
     # The order of the dimensions does not matter.
@@ -140,7 +144,7 @@ def test_some_of_the_data_and_labels():
 
 
 def test_what_is_recorded_is_enough():
-    """Of what the data follow from, not of how that was made."""
+    """A recorded quantity that the data depend on replaces its unknowns."""
     x = kg.normal(0, 1, name="x")
     twice = 2 * x
     kg.observe([1.0], kg.normal(twice, 1), name="y")
@@ -154,7 +158,7 @@ def test_what_is_recorded_is_enough():
 
 
 def test_targets_that_were_computed_of_other_data():
-    """They are computed anew, of the unknowns: of new data, and of unknowns that are set."""
+    """They are computed again from unknowns, new data and fixed values."""
     a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
     x = kg.data(np.zeros(3), name="x")
     mean = a + 100 * x + b
@@ -163,7 +167,7 @@ def test_targets_that_were_computed_of_other_data():
     model = kg.model(a, b, mean)
     results = kg.mcmc(model, seed=1, draws=50, warmup=100, chains=1, progress=False)
     level = (results["posterior"]["a"] + results["posterior"]["b"]).values[..., None]
-    # What holds still is what was recorded: of results that were changed by hand.
+    # Changed results show whether recorded values are used.
     shifted = results.copy()
     shifted["posterior"] = results["posterior"].dataset.assign(
         mean=results["posterior"]["mean"] + 9

@@ -1,4 +1,4 @@
-"""What results know of unknowns that are parts of their targets: what is missing of data."""
+"""Draws of unknowns inside recorded targets: the missing values of data."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_discrete_ones_are_those_of_the_posterior():
     model = kg.model(shift, count)
     results = kg.mcmc(model, seed=1, draws=50, warmup=100, chains=1, progress=False)
     again = kg.predict(model, results, seed=1)["posterior_predictive"]["y"]
-    assert float(again[..., 1].min()) > 4  # a count of 1, which has all of the posterior
+    assert float(again[..., 1].min()) > 4  # the count 1 has all posterior mass
 
 
 def test_advice_names_the_data(fitted):

@@ -1,4 +1,4 @@
-"""kg.simulate: draws of a model as it stands."""
+"""kg.simulate: draws from the prior and the prior predictive distribution."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_groups_dims_and_labels():
 
 
 def test_every_draw_goes_through_the_graph():
-    """Each unknown is one of its distribution given its parents, in the same draw."""
+    """Each unknown is drawn given its parents in the same draw."""
     model, _ = hierarchy()
     tree = kg.simulate(model, 20_000, seed=2)
     mu, tau, theta = (tree["prior"][name].values[0] for name in ("mu", "tau", "theta"))
@@ -56,9 +56,9 @@ def test_every_draw_goes_through_the_graph():
     ):
         assert stats.kstest(z, "norm").pvalue > LEVEL
     assert stats.kstest(tau, stats.halfnorm(scale=3).cdf).pvalue > LEVEL
-    # And not by the parents of another draw.
+    # It is independent of the parents in other draws.
     assert stats.kstest((theta[1:, 0] - mu[:-1]) / tau[:-1], "norm").pvalue < LEVEL
-    # What is marginal, too: y_0 has the variance 4 + 9 + 1.
+    # The marginal distribution is right, too: y_0 has the variance 4 + 9 + 1.
     assert abs(np.var(y[:, 0]) - 14) < 6 * np.std((y[:, 0] - 1) ** 2) / np.sqrt(len(y))
 
 

@@ -364,7 +364,7 @@ def model(
     Raises
     ------
     ModelError
-        If no array is unknown, a target is data, an unknown is discrete, a flat unknown has no
+        If no array is unknown, a target is data, all unknowns are discrete, a flat unknown has no
         density, two arrays have the same name, or a name is not valid in results and files.
     DimsError
         If a dimension has two lengths, two sets of labels, or labels that files cannot hold.

@@ -164,8 +164,8 @@ def test_draws_that_cannot_be_judged():
     with pytest.raises(ValueError, match=r"each draw has the shape \(2,\)"):
         laws.ks_test(np.random.default_rng(1).normal(size=(4, 100, 2)), np.zeros(50))
     for expected, text in (
-        (stats.norm.pdf, r"pdf is no distribution function: .* is less than at a smaller number"),
-        (stats.norm.logcdf, r"logcdf is no distribution function: .* is not from 0 to 1"),
+        (stats.norm.pdf, r"pdf is not a distribution function: .* is smaller than at"),
+        (stats.norm.logcdf, r"logcdf is not a distribution function: .* is not between 0 and 1"),
         (lambda x: 0.5, r"gives float64 of shape \(\), not a number for each"),
         (lambda x: None, "gives object of shape"),
         (np.array([1.0, np.nan]), "not all finite"),

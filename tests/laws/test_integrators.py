@@ -99,7 +99,7 @@ def test_the_shadow_energy_is_conserved():
     "coefficients", [(0.5, 1.0), (0.5, 1.0, 0.4), (0.4, 1.0, 0.4), (0.5, 0.9, 0.5), ()]
 )
 def test_coefficients_that_are_no_integrator_are_refused(coefficients):
-    with pytest.raises(ValueError, match="an integrator is a palindrome"):
+    with pytest.raises(ValueError, match="an integrator must be a palindrome"):
         laws.stability_limit(coefficients)
 
 

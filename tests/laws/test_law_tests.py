@@ -203,9 +203,9 @@ def test_what_it_says():
 
 def test_refusals():
     x = laws.autoregression(0.0, chains=4, draws=100, seed=1)
-    with pytest.raises(ValueError, match="has 1 coordinates, and 2 laws are given"):
+    with pytest.raises(ValueError, match="has 1 coordinates, but 2 laws are given"):
         laws.law_test(x, [EXACT, EXACT])
-    with pytest.raises(TypeError, match=r"a law is what canonical_law, .* got str"):
+    with pytest.raises(TypeError, match=r"expected a law from canonical_law, .* got str"):
         laws.law_test(x, "normal")
     with pytest.raises(
         ValueError, match=r"shape \(\), and the draws of the law have the shape \(9, 2"

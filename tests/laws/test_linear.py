@@ -62,5 +62,5 @@ def test_steps_that_are_not_linear_are_refused(wrong):
 
 
 def test_an_unknown_name_is_told(law):
-    with pytest.raises(KeyError, match="'z' is not recorded, only x, y, sum, before"):
+    with pytest.raises(KeyError, match="'z' is not recorded; the records are x, y, sum, before"):
         law.autocorrelation_time("z")

@@ -124,7 +124,7 @@ def test_what_is_refused():
         kg.observables.observable(3)
     with pytest.raises(kg.ModelError, match="cannot draw or change a state"):
         run(None, observables=[kg.observables.observable(lambda s: kg.random.normal(), "noise")])
-    with pytest.raises(TypeError, match=r"'virial' is a text .*; give .*kg\.observables\.virial"):
+    with pytest.raises(TypeError, match=r"'virial' is a string .*; give .*kg\.observables\.virial"):
         run(None, observables="virial")
     with pytest.raises(ValueError, match="'tree_depth' is what NUTS records itself"):
         run(None, observables=[kg.observables.observable(lambda s: s.q, "tree_depth")])

@@ -63,5 +63,5 @@ def test_guards():
 def test_bad_settings():
     with pytest.raises(ValueError, match="learning_rate must be positive"):
         kg.optimizers.barzilai_borwein(0.0)
-    with pytest.raises(TypeError, match="takes no schedule"):
+    with pytest.raises(TypeError, match="does not take a schedule"):
         kg.optimizers.barzilai_borwein(lambda step: 0.1)

@@ -69,7 +69,7 @@ def test_long_results_are_cut_when_printed():
 
 
 def test_names_that_are_not_there():
-    with pytest.raises(KeyError, match="'tau' is no target and no unknown; there are rate"):
+    with pytest.raises(KeyError, match="'tau' is neither a target nor an unknown; there are rate"):
         found(waits())["tau"]
 
 

@@ -179,7 +179,7 @@ def test_of_no_draws_there_are_none():
 
 
 def test_what_looks_wrong_is_warned_of():
-    with pytest.warns(kg.SamplingWarning, match="average of mu is no finite number in 2 of 2"):
+    with pytest.warns(kg.SamplingWarning, match="average of mu is not a finite number in 2 of 2"):
         run(kg.samplers.GLA2(50.0), averages=WANTED, keep=False)
     parts = {
         "sampler_state": xr.Dataset({"divergences": ("chain", [3, 5])}),
@@ -193,18 +193,18 @@ def test_what_looks_wrong_is_warned_of():
 def test_what_is_refused():
     of_same_name = kg.observables.observable(lambda step: step.q, "mu")
     for error, said, averages in [
-        (kg.ModelError, r"mu \* 2.*test_averages.* is no target of the model, which", [MU * 2]),
+        (kg.ModelError, r"mu \* 2.*test_averages.* is not a target of the model, which", [MU * 2]),
         (kg.ShapeError, "s is one number, whose covariance is its variance", covariance(S)),
         (kg.ShapeError, "virial is one number", [covariance(virial)]),
         (ValueError, "averages: 'mu' is given twice", [MU, of_same_name]),
-        (TypeError, "averages: 'virial' is a text", "virial"),
+        (TypeError, "averages: 'virial' is a string", "virial"),
         (kg.ModelError, "this sampler has no record 'accepted'", kg.observables.rejection),
     ]:
         with pytest.raises(error, match=said):
             run(averages=averages)
         with pytest.raises(error, match=said):
             kg.chain(MODEL, kg.samplers.GLA2(0.1), averages=averages)
-    with pytest.raises(ValueError, match=r"keep=False keeps no draws .*; say by averages="):
+    with pytest.raises(ValueError, match=r"keep=False keeps no draws; give the averages to compute by averages="):
         run(keep=False)
     mine = kg.observables.observable(lambda step: step.q, "virial")
     with pytest.raises(ValueError, match="'virial' is given twice"):

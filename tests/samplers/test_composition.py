@@ -151,10 +151,10 @@ class Stranger(Gibbs):
 @pytest.mark.parametrize(
     ("kind", "error", "text"),
     [
-        (Nobody, kg.ModelError, "block: name the unknowns that move, of"),
+        (Nobody, kg.ModelError, "block: name the unknowns that move, out of"),
         (Listed, TypeError, r"as in block\('a', 'b'\); got list"),
-        (Part, TypeError, r"block\('b'\): it begins at a point of all unknowns, .* got an array"),
-        (Stranger, kg.ModelError, r"HMC.* is no part of Stranger, .*kg\.hyper\(kg\.samplers\.HMC"),
+        (Part, TypeError, r"block\('b'\): give a point of all unknowns, .* got an array"),
+        (Stranger, kg.ModelError, r"HMC.* not a hyper-parameter of Stranger, .*kg\.hyper\(kg"),
     ],
 )
 def test_wrong_uses_of_what_is_within_are_told(kind, error, text):
@@ -165,7 +165,7 @@ def test_wrong_uses_of_what_is_within_are_told(kind, error, text):
 def test_settings_of_the_wrong_kind():
     with pytest.raises(ValueError, match="integrator must be 'leapfrog'"):
         samplers.NUTS(integrator=["leapfrog"])
-    with pytest.raises(kg.ShapeError, match=r"NUTS: target_acceptance is one number, got .*\(2,\)"):
+    with pytest.raises(kg.ShapeError, match=r"target_acceptance must be one number, got .*\(2,\)"):
         kg.mcmc(blocks(), samplers.NUTS(target_acceptance=[0.8, 0.9]), progress=False)
 
 

@@ -360,10 +360,10 @@ def test_what_a_step_gives_is_looked_at():
     failing(
         lambda self, at, p: at,
         kg.ModelError,
-        "forgets the slot 'p'",
+        "does not return the slot 'p'",
         lambda self, at: {"p": at.q},
     )
-    failing(lambda self, at: (at, {"r": at.q}), kg.ModelError, "returns 'r', which is no slot")
+    failing(lambda self, at: (at, {"r": at.q}), kg.ModelError, "returns 'r', which is not a slot")
     failing(
         lambda self, at, p: (at, {"p": kg.sum(p)}),
         kg.ShapeError,
@@ -427,7 +427,7 @@ def test_a_point_stays_as_it_was_evaluated(step):
     ],
 )
 def test_a_point_is_no_array(step):
-    failing(step, TypeError, r"a point is no array \(test_sampler\.py:\d+\): .* at\.q")
+    failing(step, TypeError, r"a point is not an array \(test_sampler\.py:\d+\): .* at\.q")
 
 
 def test_a_copy_of_a_position_may_be_changed():
@@ -452,7 +452,7 @@ def test_the_arguments_of_a_step_are_the_slots():
     failing(
         lambda self, at, r: at,
         kg.ModelError,
-        where + "takes r, which is no slot: init gives p",
+        where + "takes r, which is not a slot: init returns p",
         slot,
     )
     failing(
@@ -618,7 +618,7 @@ def test_tuning_asks_for_an_acceptance_rate():
     failing(
         lambda self, at: self.record("acceptance_rate", at.q) or at,
         kg.ShapeError,
-        r"one number a step, got q of shape \(2,\) at test_sampler",
+        r"one number for a step, got q of shape \(2,\) at test_sampler",
     )
 
 
@@ -694,7 +694,7 @@ def test_where_one_number_is_meant_an_array_is_refused(name):
             continue
         if name == "EQN" and setting not in ("eta", "steps"):
             continue  # of the scheme
-        text = rf"{name}: {setting} is one number, got shape \(4,\).*scale="
+        text = rf"{name}: {setting} must be one number, got shape \(4,\).*scale="
         default = declared[setting].default
         with pytest.raises(kg.ShapeError, match=text):
             kind(**{setting: [default or 1] * 4})
@@ -704,7 +704,7 @@ def test_where_one_number_is_meant_an_array_is_refused(name):
 def test_where_one_number_is_meant_schedules_and_chains_give_one():
     model = oscillator()
     late = kg.samplers.BAOAB(inverse_temperature=lambda i: kg.stack([1.0, 1.0 + 0 * i]))
-    with pytest.raises(kg.ShapeError, match=r"inverse_temperature, .* is one number, got .*\(2,\)"):
+    with pytest.raises(kg.ShapeError, match=r"inverse_temperature, .* must be one number.*\(2,\)"):
         kg.chain(model, late, seed=1)
     chain = kg.chain(model, kg.samplers.BAOAB(), seed=1)
     with pytest.raises((kg.ShapeError, ValueError), match="inverse_temperature"):

@@ -1,1 +1,1 @@
-"""Warm-up: step size, metric, and when each is set."""
+"""Warm-up: the step size, the metric, and the schedule of their tuning."""

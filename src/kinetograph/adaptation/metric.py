@@ -1,11 +1,13 @@
-"""The diagonal metric from draws and gradients.
+"""The diagonal metric, estimated from draws and gradients.
 
-The Fisher divergence between the posterior and a normal with diagonal covariance is least for
+The Fisher divergence between the posterior and a normal distribution with diagonal covariance is
+smallest for
 
-    variance_i = sqrt(Var(q_i) / Var(d log pi / d q_i)),
+    variance_i = sqrt(Var(q_i) / Var(d log pi / d q_i)).
 
-exact for a Gaussian from any two draws. Both variances are running ones over two overlapping
-windows: the older one is in use, the younger takes its place when it has enough draws.
+For a Gaussian this is exact from any two draws. Both variances are running variances over two
+overlapping windows: the older window is in use, and the younger one replaces it when it has enough
+draws.
 
 Source: A. Seyboldt, E. Carlson, B. Carpenter, Preconditioning Hamiltonian Monte Carlo by minimising
 the Fisher divergence, arXiv:2603.18845.
@@ -22,25 +24,28 @@ from ..kernels.moments import Moments
 
 __all__ = ["FisherMetric", "first_scale"]
 
-# Scales stay in this range whatever the draws: a coordinate that has not moved tells nothing.
+# Estimates outside of this range are ignored, such as the one of a coordinate that has not moved.
 SMALLEST, LARGEST = 1e-10, 1e10
-PRIOR_DRAWS = 5.0  # as many as the scale in use is worth beside the draws of a window
+PRIOR_DRAWS = 5.0  # the weight of the present scale, in draws
 
 
 class FisherMetric(NamedTuple):
-    """Two windows: the one in use, and the one that will replace it."""
+    """The window in use, and the window that will replace it."""
 
-    current: Moments  # rows: draws, gradients
+    current: Moments  # of two rows: the draw and the gradient
     next: Moments
 
     @classmethod
     def start(cls, size: int, dtype: Any) -> "FisherMetric":
-        """No draws yet."""
+        """Make two empty windows."""
         none = Moments.start(np.empty((2, size), dtype))
         return cls(none, none)
 
     def update(self, q: Any, gradient: Any, switch: Any) -> "FisherMetric":
-        """Add a draw with its gradient; `switch`: change to the younger window afterwards."""
+        """Add a draw with its gradient.
+
+        With `switch` the younger window replaces the older one afterwards.
+        """
         sample = jnp.stack([q, gradient])
         current, following = self.current.add(sample), self.next.add(sample)
         blank = jax.tree.map(jnp.zeros_like, following)
@@ -51,15 +56,15 @@ class FisherMetric(NamedTuple):
         return FisherMetric(chosen(following, current), chosen(blank, following))
 
     def estimate(self, fallback: Any) -> Any:
-        """sqrt(variance) of each coordinate; `fallback` where there is nothing to go by."""
+        """The estimated sqrt(variance_i); `fallback` if there is no usable estimate."""
         var_q, var_gradient = self.current.squares
         scale = jnp.sqrt(jnp.sqrt(var_q / var_gradient))
-        # Of one draw the variances are 0, and this is NaN.
+        # With one draw both variances are 0 and the scale is NaN.
         usable = (scale > SMALLEST) & (scale < LARGEST)
         return jnp.where(usable, scale, fallback)
 
     def scale(self, before: Any) -> Any:
-        """The estimate from a window of n draws, shrunk towards the scale that was `before`.
+        """The estimate from n draws, shrunk towards the scale `before`.
 
         log scale = log before + n / (n + 5) (log estimate - log before)
         """
@@ -68,6 +73,9 @@ class FisherMetric(NamedTuple):
 
 
 def first_scale(gradient: Any, curvature: Any = 0.0) -> Any:
-    """A first guess: a coordinate with a steep slope, or a large curvature, is narrow."""
+    """A first estimate of the scales, from one point.
+
+    A coordinate with a large gradient or a large curvature is taken to be narrow.
+    """
     steepness = jnp.abs(gradient) + jnp.abs(curvature)
     return jnp.clip(1.0 / jnp.sqrt(steepness + 1e-20), 1e-3, 1e3)

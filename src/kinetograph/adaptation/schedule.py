@@ -1,12 +1,12 @@
-"""What warm-up does after each transition, and when.
+"""The schedule of warm-up: the updates after each transition.
 
     0 ... early        metric from draws and gradients, windows of 10 draws
     early ... late     the same with windows of 80 draws
     late ... end       metric fixed, step size only
 
 The step size follows dual averaging throughout; sampling uses its average. Fractions and window
-lengths are nutpie's (A. Seyboldt and others, arXiv:2603.18845, section 4). Where the metric has
-directions, they and the scale are the host's, who sets them between blocks.
+lengths are the ones of nutpie (A. Seyboldt et al., arXiv:2603.18845, section 4). If the metric has
+directions, the host sets them and the scale between blocks.
 """
 
 import math
@@ -26,38 +26,38 @@ from .step_size import DualAveraging, risen_target
 
 __all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup"]
 
-TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that may change
+TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that warm-up may change
 
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80
 NEVER = np.int32(2**31 - 1)
-ENOUGH = 20  # updates of the step size, for small ones to follow
-USUAL = 0.5  # of the logarithm of a step size, above its average
+ENOUGH = 20  # updates of the step size after which the last phase begins with smaller changes
+USUAL = 0.5  # a usual excess of the logarithm of the step size over its average
 
 
 class Phases(NamedTuple):
-    """Up to which transition what is done; the host sets them."""
+    """The ends of the phases of warm-up, set by the host."""
 
-    early: Any  # short windows
-    late: Any  # changes of the metric
-    end: Any  # warm-up
-    stop: Any  # the blocks before the host looks;
-    glance: Any = NEVER  # and from where on they end earlier,
-    worth: Any = NEVER  # when so many gradients have been evaluated in all
+    early: Any  # the end of the short windows
+    late: Any  # the end of changes of the metric
+    end: Any  # the end of warm-up
+    stop: Any  # the end of the present block, where the host takes over
+    glance: Any = NEVER  # from this transition on a block may end earlier,
+    worth: Any = NEVER  # when this number of gradients has been evaluated in all
 
     @classmethod
     def of(cls, length: int, stop: int) -> "Phases":
-        """Those of a warm-up of so many transitions."""
+        """The phases of a warm-up of `length` transitions."""
         numbers = (math.ceil(EARLY * length), int(LATE * length), length, stop)
         return cls(*map(np.int32, numbers))
 
 
 class Adaptation(NamedTuple):
-    """The state of warm-up, with None for what is not tuned."""
+    """The state of warm-up; None for parts that are not tuned."""
 
     step: DualAveraging | None
     metric: FisherMetric | None
-    within: Any = ()  # by name, that of each step size of samplers within
+    within: Any = ()  # by name, the averaging of each step size of inner samplers
 
 
 Hypers = dict[str, Any]
@@ -65,9 +65,9 @@ Hypers = dict[str, Any]
 
 @dataclass(frozen=True)
 class Warmup:
-    """Warm-up of the hyper-parameters named in `tune`: "step_size" and "scale".
+    """Warm-up of the hyper-parameters in `tune`: "step_size" and "scale".
 
-    `within` names those of samplers within a sampler, as "inner.step_size".
+    `within` has the names of inner samplers' hyper-parameters, as "inner.step_size".
     """
 
     tune: tuple[str, ...]
@@ -75,16 +75,16 @@ class Warmup:
 
     @property
     def scales(self) -> tuple[str, ...]:
-        """The scales that are tuned."""
+        """The names of the scales that are tuned."""
         return tuple(name for name in (*self.tune, *self.within) if name.endswith("scale"))
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The hyper-parameters that may change."""
+        """The names of the hyper-parameters that may change."""
         return (*TUNED, *self.within)
 
     def start(self, position: Position, hyper: Hypers, scale: Any) -> tuple[Adaptation, Hypers]:
-        """Before the first transition, with a first guess of the scale."""
+        """The state before the first transition, and the hyper-parameters."""
         dtype = position.q.dtype
         step = metric = None
         if self.scales:
@@ -109,14 +109,14 @@ class Warmup:
         position: Position,
         info: Info,
     ) -> tuple[Adaptation, Hypers]:
-        """After transition number `done` (from 0)."""
+        """Update the state after transition number `done` (from 0)."""
         step, metric, within = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
-            asked = info.diverging & (done >= phases.early)
-            if step is not None:  # a divergence of a step that was too long says nothing
-                asked = asked & (step.log_step < step.log_average + USUAL)
-            hyper = hyper | {"target_acceptance": risen_target(hyper, asked)}
+            needs_rise = info.diverging & (done >= phases.early)
+            if step is not None:  # divergences of an unusually long step do not count
+                needs_rise = needs_rise & (step.log_step < step.log_average + USUAL)
+            hyper = hyper | {"target_acceptance": risen_target(hyper, needs_rise)}
         if step is not None:
             acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
             step, size = _stepped(step, acceptance, hyper["target_acceptance"], done, phases)
@@ -127,18 +127,18 @@ class Warmup:
             within = within | {name: after}
             hyper = hyper | {name: size.astype(dtype)}
         if metric is not None:
-            before, kept = metric, {name: hyper[name] for name in self.scales}
+            before, old_scales = metric, {name: hyper[name] for name in self.scales}
 
             def adapt(_: None) -> tuple[FisherMetric, Any]:
                 window = jnp.where(done < phases.early, EARLY_WINDOW, WINDOW)
                 switch = (before.next.count + 1 >= window) & (phases.late - done > window)
                 new = before.update(position.q, position.gradient, switch)
-                return new, {name: new.scale(x).astype(dtype) for name, x in kept.items()}
+                return new, {name: new.scale(x).astype(dtype) for name, x in old_scales.items()}
 
-            due = (done < phases.late) & ~info.diverging
+            updates_metric = (done < phases.late) & ~info.diverging
             if "directions" in hyper:
-                due = due & (hyper["directions"].count == 0)
-            metric, scales = lax.cond(due, adapt, lambda _: (before, kept), None)
+                updates_metric = updates_metric & (hyper["directions"].count == 0)
+            metric, scales = lax.cond(updates_metric, adapt, lambda _: (before, old_scales), None)
             hyper = hyper | scales
         return Adaptation(step, metric, within), hyper
 
@@ -146,10 +146,13 @@ class Warmup:
 def _stepped(
     step: DualAveraging, acceptance: Any, target: Any, done: Any, phases: Phases
 ) -> tuple[DualAveraging, Any]:
-    """The averaging after a transition, and the step size; NaN is the acceptance of no step."""
+    """Update the averaging after a transition; also the step size.
+
+    An acceptance of NaN means that the sampler made no step in this transition.
+    """
     settled = (done == phases.late) & (step.count >= ENOUGH)
     step = jax.tree.map(partial(jnp.where, settled), step.steady, step)
-    made = ~jnp.isnan(acceptance)
-    step = jax.tree.map(partial(jnp.where, made), step.update(acceptance, target), step)
+    moved = ~jnp.isnan(acceptance)
+    step = jax.tree.map(partial(jnp.where, moved), step.update(acceptance, target), step)
     last = done + 1 >= phases.end
     return step, jnp.exp(jnp.where(last, step.log_average, step.log_step))

@@ -3,8 +3,9 @@
     x_{t+1} = mu - sqrt(t) / (gamma (t + t_0)) sum_{i <= t} (target - a_i),  h = exp(x)
     xbar_{t+1} = t^-kappa x_{t+1} + (1 - t^-kappa) xbar_t
 
-While x fluctuates widely the mean acceptance is below that at the mean of x, which so ends too
-small. For the last phase it begins anew at xbar with a gain as after many updates.
+While x fluctuates widely the mean acceptance is below the acceptance at the mean of x, so the mean
+becomes too small. The last phase therefore starts again at xbar, with small changes as after many
+updates.
 
 Source: M. Hoffman, A. Gelman, JMLR 15 (2014), section 3.2; constants as there.
 """
@@ -18,36 +19,39 @@ import numpy as np
 __all__ = ["DualAveraging", "risen_target"]
 
 GAMMA, T_0, KAPPA = 0.05, 10.0, 0.75
-MANY = 2500.0  # updates
-RISE = 0.8  # what is left of the distance of a target to 1
+MANY = 2500.0  # the number of updates that the last phase pretends to have had
+RISE = 0.8  # a rise multiplies the distance of the target to 1 by this factor
 
 
 class DualAveraging(NamedTuple):
-    """The state: centre, running error, averaged logarithm, and number of updates."""
+    """The state of dual averaging."""
 
-    mu: Any
-    error: Any
-    log_average: Any
-    log_step: Any
-    count: Any
-    averaged: Any  # as `count`, but for the average
+    mu: Any  # the centre of the iterates
+    error: Any  # the running mean of target - acceptance
+    log_average: Any  # xbar
+    log_step: Any  # x
+    count: Any  # the number of updates
+    averaged: Any  # the number of updates in the average
 
     @classmethod
     def start(cls, step_size: Any, towards: float = 10.0) -> "DualAveraging":
-        """Begin at a step size; the iterates are drawn towards ten times it, as in the paper."""
-        on_host = isinstance(step_size, (np.ndarray, np.generic))  # where nothing is compiled
+        """Start at a step size.
+
+        The iterates tend to `towards` times this step size, by default ten times as in the paper.
+        """
+        on_host = isinstance(step_size, (np.ndarray, np.generic))  # NumPy compiles nothing
         log_step = np.log(step_size) if on_host else jnp.log(step_size)
         zero = 0.0 * log_step
         return cls(log_step + math.log(towards), zero, log_step, log_step, zero, zero)
 
     @property
     def steady(self) -> "DualAveraging":
-        """Anew at the average, which is formed anew, with small changes."""
+        """Start again at the average, with a new average and small changes."""
         log_step, zero = self.log_average, jnp.zeros_like(self.count)
         return DualAveraging(log_step, zero, log_step, log_step, zero + MANY, zero)
 
     def update(self, acceptance: Any, target: float) -> "DualAveraging":
-        """One step towards the target."""
+        """Update the step size by the acceptance of a transition."""
         count, averaged = self.count + 1.0, self.averaged + 1.0
         weight = 1.0 / (count + T_0)
         error = (1.0 - weight) * self.error + weight * (target - acceptance)
@@ -58,7 +62,10 @@ class DualAveraging(NamedTuple):
 
 
 def risen_target(hyper: dict[str, Any], asked: Any) -> Any:
-    """The target of acceptance where a divergence has `asked` for smaller steps, or not."""
+    """The target acceptance, which rises if `asked`, up to its limit.
+
+    A divergence asks for a rise, because a higher target gives smaller steps.
+    """
     target, limit = hyper["target_acceptance"], hyper["target_limit"]
     risen = jnp.minimum(limit, 1.0 - RISE * (1.0 - target))
     return jnp.where(asked & (target < limit), risen, target).astype(jnp.asarray(target).dtype)

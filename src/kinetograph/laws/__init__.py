@@ -1,10 +1,10 @@
-"""The test kit for samplers: exact values to compare with, and tests that wrong samplers fail.
+"""The test kit for samplers: exact laws, and tests against them.
 
 oscillator, linear     exact stationary moments of linear schemes on the harmonic oscillator
 integrators            energy errors and stability of reversible integrators, in closed form
 one_dimensional        exact laws of one-dimensional targets and schemes, by quadrature
-identities             averages that a scheme ties to each other at any step size
-estimates, outcomes    draws against exact values, in Monte Carlo standard errors
+identities             exact relations between averages of a scheme, for any step size
+estimates, outcomes    comparisons of draws with exact values, in Monte Carlo standard errors
 law_tests              all tests of draws against a law in one call
 fits                   orders in the step size; the error law of averages
 maps                   reversibility, volume and energy errors of integrators
@@ -94,4 +94,4 @@ __all__ = [
     "StatisticalTest",
 ]
 
-_open_to_users(_sys.modules[__name__])  # it is imported when first used
+_open_to_users(_sys.modules[__name__])  # here, because this package is imported when first used

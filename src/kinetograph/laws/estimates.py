@@ -1,13 +1,14 @@
-"""Draws against exact values: Monte Carlo standard errors, distributions, independence of chains.
+"""Comparisons of draws with exact values: means, distributions, independence.
 
-Draws have the shape (chain, draw, ...), as in a run's results; each remaining element is looked at
-by itself.
+Draws have the shape (chain, draw, ...), as in a run's results; each remaining element is tested
+separately.
 
-Autocorrelations are taken about the mean over all chains, and summed up to five times the sum of
-their absolute values: Sokal's window, which is as right for schemes that are not reversible and for
-draws that alternate. Geyer's sequence, which `kg.summary` uses for posteriors, needs reversible
-chains, and centres each chain by itself, which is a bias for many short ones. Chains that do not
-agree on the mean have correlations that never end, and so a large autocorrelation time.
+Autocorrelations are computed about the mean over all chains. They are summed over a window of five
+times the sum of their absolute values (Sokal's window), which is also right for schemes that are
+not reversible and for draws that alternate. Geyer's sequence, which `kg.summary` uses for
+posteriors, needs reversible chains, and centres each chain separately, which is a bias for many
+short chains. If chains do not agree on the mean, their correlations do not decay, which gives a
+large autocorrelation time.
 
 Source: A. D. Sokal, Monte Carlo methods in statistical mechanics: foundations and new algorithms,
 in: Functional integration, Springer 1997, section 3.
@@ -34,13 +35,13 @@ __all__ = [
 
 
 def as_draws(draws: Any, what: str) -> np.ndarray:
-    """Draws of shape (chain, draw, ...), finite; one dimension is one chain."""
+    """Check draws of shape (chain, draw, ...); one dimension is one chain."""
     x = np.asarray(draws, float)
     x = x[None] if x.ndim == 1 else x
     if x.ndim < 2 or x.shape[1] < 4 or x.size == 0:
         raise ValueError(
-            f"kg.laws.{what}: draws have the shape (chain, draw, ...) with 4 draws or more, got "
-            f"{np.shape(draws)}"
+            f"kg.laws.{what}: draws must have the shape (chain, draw, ...) with 4 draws or more, "
+            f"got {np.shape(draws)}"
         )
     if not np.isfinite(x).all():
         raise ValueError(f"kg.laws.{what}: {(~np.isfinite(x)).sum()} of the draws are not finite")
@@ -48,40 +49,44 @@ def as_draws(draws: Any, what: str) -> np.ndarray:
 
 
 def _elements(x: np.ndarray, function: Callable[[np.ndarray], float]) -> np.ndarray:
-    """A function of (chain, draw) for each remaining element."""
+    """Apply a function of draws (chain, draw) to each remaining element."""
     flat = x.reshape(*x.shape[:2], -1)
     values = [function(flat[:, :, i]) for i in range(flat.shape[2])]
     return np.array(values).reshape(x.shape[2:])
 
 
 def _autocorrelations(x: np.ndarray) -> np.ndarray:
-    """rho_0, rho_1, ... of draws (chain, draw), about their common mean, and the noise summed."""
+    """The autocorrelations of draws (chain, draw) inside of the window.
+
+    They are computed about the common mean of all chains.
+    """
     length = x.shape[1]
     spectrum = np.fft.rfft(x - x.mean(), 1 << (2 * length - 1).bit_length(), axis=1)
     products = np.fft.irfft((np.abs(spectrum) ** 2).mean(0))[:length]
     covariances = products / np.arange(length, 0, -1)
     with np.errstate(all="ignore"):
         rho = covariances / covariances[0]
-    # Before their absolute sum, five times, has been passed, the correlations are more than noise.
-    passed = np.arange(length) >= 5 * (2 * np.cumsum(np.abs(rho)) - 1)
-    return rho[: int(np.argmax(passed)) + 1] if passed.any() else rho
+    # The window ends at five times the absolute sum; later correlations are mostly noise.
+    beyond = np.arange(length) >= 5 * (2 * np.cumsum(np.abs(rho)) - 1)
+    return rho[: int(np.argmax(beyond)) + 1] if beyond.any() else rho
 
 
 def _time(x: np.ndarray) -> float:
+    """The integrated autocorrelation time of draws (chain, draw)."""
     rho = _autocorrelations(x)
     sums = 2 * np.cumsum(rho) - 1
-    # A window that the draws do not hold is too short for them: the largest sum is the safe one.
+    # If the draws are fewer than the window, the largest sum is the safe estimate.
     closed = len(rho) < x.shape[1]
     time = float(sums[-1] if closed else sums.max())
     return max(time, 1e-3) if np.ptp(x) > 0 else 1.0
 
 
 def autocorrelation_time(draws: Any) -> np.ndarray:
-    """The integrated autocorrelation time 1 + 2 (rho_1 + rho_2 + ...), in draws.
+    """The integrated autocorrelation time, in draws.
 
-    It is below 1 where successive draws are anticorrelated. The relative standard error of the
-    estimate is about sqrt(20 t / n) for n draws in all and a time t; exact times of linear schemes
-    are in `LinearLaw.autocorrelation_time`.
+    It is 1 + 2 (rho_1 + rho_2 + ...). It is below 1 if successive draws are anticorrelated. The
+    relative standard error of the estimate is about sqrt(20 t / n) for n draws in all and a time t.
+    `LinearLaw.autocorrelation_time` has exact times of linear schemes.
 
     Examples
     --------
@@ -94,7 +99,9 @@ def autocorrelation_time(draws: Any) -> np.ndarray:
 
 
 def mcse(draws: Any) -> np.ndarray:
-    """The Monte Carlo standard error of the mean: sd / sqrt(effective sample size).
+    """The Monte Carlo standard error of the mean.
+
+    It is the standard deviation divided by the square root of the effective sample size.
 
     Examples
     --------
@@ -110,16 +117,18 @@ def mcse(draws: Any) -> np.ndarray:
 def mean_test(
     draws: Any, expected: Any, *, expected_error: Any = 0.0, min_ess: float = 400.0
 ) -> MeanTest:
-    """Is the mean of the draws the exact value? z = (mean - expected) / standard error.
+    """Test whether the mean of draws is the exact value.
+
+    The score is z = (mean - expected) / standard error.
 
     Parameters
     ----------
     draws
-        Shape (chain, draw, ...): of the quantity whose mean is known, such as q^2.
+        Draws, of shape (chain, draw, ...), of the quantity whose mean is known, such as q^2.
     expected, expected_error
-        Its exact mean, or an estimate with its standard error; of the remaining shape.
+        The exact mean, or an estimate with its standard error; in the remaining shape.
     min_ess
-        How many effective draws there have to be.
+        The smallest number of effective draws.
 
     Examples
     --------
@@ -131,33 +140,33 @@ def mean_test(
     x = as_draws(draws, "mean_test")
     size = x.shape[0] * x.shape[1] / _elements(x, _time)
     error = np.hypot(x.std((0, 1), ddof=1) / np.sqrt(size), expected_error)
-    wanted = np.broadcast_to(np.asarray(expected, float), size.shape)
-    return MeanTest(x.mean((0, 1)), wanted, np.asarray(error), size, min_ess)
+    exact_mean = np.broadcast_to(np.asarray(expected, float), size.shape)
+    return MeanTest(x.mean((0, 1)), exact_mean, np.asarray(error), size, min_ess)
 
 
 def ks_test(
     draws: Any, expected: Callable[[np.ndarray], Any] | Any, *, thin: int | None = None
 ) -> PTest:
-    """Kolmogorov and Smirnov: is this the distribution of the draws?
+    """Test the distribution of draws (Kolmogorov-Smirnov).
 
-    The statistic is the largest distance of two distribution functions.
+    The statistic is the largest distance between two distribution functions.
 
     Parameters
     ----------
     draws
-        Shape (chain, draw, ...); or (draw,), of independent draws.
+        Draws of shape (chain, draw, ...); or of shape (draw,), if they are independent.
     expected
         The exact distribution function, or independent draws from the distribution: an array whose
-        first axis counts them.
+        first axis counts the draws.
     thin
-        Every how many draws one is kept. If not given: three autocorrelation times of the draws and
-        of their squares, after which what is left of correlation does not count.
+        The spacing of the draws that are used. By default it is three autocorrelation times of the
+        draws and of their squares, after which the remaining correlation is negligible.
 
     Raises
     ------
     ValueError
-        If `expected` is no distribution function: not from 0 to 1, or falling; or if expected draws
-        have another shape, or are not finite.
+        If `expected` is not a distribution function, because it leaves [0, 1] or falls; or if
+        expected draws have another shape, or are not finite.
 
     Examples
     --------
@@ -176,64 +185,67 @@ def ks_test(
     shape = rows.shape[2:]
     columns = rows.reshape(-1, math.prod(shape))
     if not callable(expected):
-        others = np.asarray(expected, float)
-        if others.shape[1:] != shape:
+        expected_draws = np.asarray(expected, float)
+        if expected_draws.shape[1:] != shape:
             raise ValueError(
-                f"kg.laws.ks_test: each draw has the shape {shape}, and each of the expected "
-                f"distribution {others.shape[1:]}"
+                f"kg.laws.ks_test: each draw has the shape {shape}, but each draw of the expected "
+                f"distribution has {expected_draws.shape[1:]}"
             )
-        if not np.isfinite(others).all() or not others.size:
-            raise ValueError("kg.laws.ks_test: the expected draws are not all finite, or none")
-        others = others.reshape(len(others), -1)
+        if not np.isfinite(expected_draws).all() or not expected_draws.size:
+            raise ValueError(
+                "kg.laws.ks_test: the expected draws are not all finite, or there are none"
+            )
+        expected_draws = expected_draws.reshape(len(expected_draws), -1)
     ps, distances = {}, {}
     for i, index in enumerate(np.ndindex(shape)):
         name = "".join(f"[{j}]" for j in index) or "draws"
         if callable(expected):
             _check_cdf(expected, np.sort(columns[:, i]))
-            found = stats.kstest(columns[:, i], expected)
+            result = stats.kstest(columns[:, i], expected)
         else:
-            found = stats.ks_2samp(columns[:, i], others[:, i])
-        ps[name], distances[name] = float(found.pvalue), float(found.statistic)
+            result = stats.ks_2samp(columns[:, i], expected_draws[:, i])
+        ps[name], distances[name] = float(result.pvalue), float(result.statistic)
     return PTest(ps, distances, len(columns), "KSTest")
 
 
 def _check_cdf(function: Callable[[np.ndarray], Any], points: np.ndarray) -> None:
-    """Refuse what is no distribution function at points in order."""
+    """Refuse a function that is not a distribution function at sorted points."""
     values = np.asarray(function(points))
     title = getattr(function, "__name__", repr(function))
-    what = f"kg.laws.ks_test: {title} is no distribution function"
+    label = f"kg.laws.ks_test: {title} is not a distribution function"
     if values.shape != points.shape or values.dtype.kind not in "biuf":
         raise ValueError(
-            f"{what}: of an array of shape {points.shape} it gives {values.dtype} of shape "
+            f"{label}: for an array of shape {points.shape} it returns {values.dtype} of shape "
             f"{values.shape}, not a number for each element"
         )
-    for bad, why in (
-        (~((values >= 0) & (values <= 1)), "is not from 0 to 1"),
-        (np.diff(values, prepend=-np.inf) < -1e-9, "is less than at a smaller number"),
+    for bad, reason in (
+        (~((values >= 0) & (values <= 1)), "is not between 0 and 1"),
+        (np.diff(values, prepend=-np.inf) < -1e-9, "is smaller than at a smaller number"),
     ):
         if bad.any():
-            place = int(bad.argmax())
+            index = int(bad.argmax())
             raise ValueError(
-                f"{what}: at {points[place]:.6g} it is {values[place]:.6g}, which {why}; give "
+                f"{label}: at {points[index]:.6g} it is {values[index]:.6g}, which {reason}; give "
                 "P(X <= x), such as scipy.stats.norm.cdf"
             )
 
 
 def _spacing(x: np.ndarray) -> int:
+    """The spacing after which draws are nearly independent."""
     deviations = (x - x.mean((0, 1))) ** 2
     longest = max(float(_elements(v, _time).max()) for v in (x, deviations))
     return math.ceil(3 * longest) if longest > 1.1 else 1
 
 
 def chi2_test(counts: Any, expected: Any = None) -> PTest:
-    """Pearson's chi-squared: do the counts have the expected proportions?
+    """Test whether counts have the expected proportions (Pearson's chi-squared).
 
     Parameters
     ----------
     counts
-        How many rows fell into each class; several rows of counts are several tests.
+        The number of rows in each class; several rows of counts are several tests.
     expected
-        The classes' proportions; equal ones if not given.
+        The proportions of the classes; equal by default.
 
     Examples
     --------
@@ -243,8 +255,8 @@ def chi2_test(counts: Any, expected: Any = None) -> PTest:
     """
     n = np.atleast_2d(np.asarray(counts, float))
     share = np.ones(n.shape[1]) if expected is None else np.asarray(expected, float)
-    wanted = n.sum(1, keepdims=True) * share / share.sum()
-    statistic = ((n - wanted) ** 2 / wanted).sum(1)
+    expected_counts = n.sum(1, keepdims=True) * share / share.sum()
+    statistic = ((n - expected_counts) ** 2 / expected_counts).sum(1)
     ps = chdtrc(n.shape[1] - 1, statistic)
     names = [f"[{i}]" for i in range(len(n))] if len(n) > 1 else ["counts"]
     return PTest(
@@ -256,10 +268,10 @@ def chi2_test(counts: Any, expected: Any = None) -> PTest:
 
 
 def independence_test(draws: Any) -> PTest:
-    """Are the chains independent? The correlations of every two chains, of each element.
+    """Test whether chains are independent, by the correlations of all pairs.
 
-    For chains with autocorrelations rho_s the correlation of n draws has the standard deviation
-    sqrt((1 + 2 (rho_1^2 + rho_2^2 + ...)) / n).
+    Each element is tested. For chains with autocorrelations rho_s the correlation of n draws has
+    the standard deviation sqrt((1 + 2 (rho_1^2 + rho_2^2 + ...)) / n).
 
     Examples
     --------
@@ -271,7 +283,7 @@ def independence_test(draws: Any) -> PTest:
     x = as_draws(draws, "independence_test")
     chains, length = x.shape[:2]
     if chains < 2:
-        raise ValueError("kg.laws.independence_test: one chain: there is nothing to compare it to")
+        raise ValueError("kg.laws.independence_test: got one chain; give two or more")
     x = x.reshape(chains, length, -1)
     centred = x - x.mean(1, keepdims=True)
     ps, correlations = {}, {}
@@ -289,10 +301,11 @@ def independence_test(draws: Any) -> PTest:
 
 
 def autoregression(coefficient: float, chains: int, draws: int, seed: int) -> np.ndarray:
-    """Chains x' = phi x + sqrt(1 - phi^2) r of standard normal numbers, shape (chain, draw).
+    """Simulate autoregressive chains, of shape (chain, draw).
 
-    Their autocorrelation time is (1 + phi) / (1 - phi), that of their squares the same of phi^2: to
-    try an estimator or a test on draws whose law is known.
+    With standard normal r, x' = phi x + sqrt(1 - phi^2) r, so the values are standard normal, too.
+    They are test data for estimators and tests, because their law is known: the autocorrelation
+    time is (1 + phi) / (1 - phi), and for their squares (1 + phi^2) / (1 - phi^2).
 
     Examples
     --------
@@ -303,7 +316,9 @@ def autoregression(coefficient: float, chains: int, draws: int, seed: int) -> np
     from scipy.signal import lfilter
 
     if not -1 < coefficient < 1:
-        raise ValueError(f"kg.laws.autoregression: coefficient={coefficient} is not within (-1, 1)")
+        raise ValueError(
+            f"kg.laws.autoregression: coefficient must be within (-1, 1), got {coefficient}"
+        )
     noise = np.random.default_rng(seed).normal(size=(chains, draws))
     noise[:, 1:] *= math.sqrt(1 - coefficient**2)
     return lfilter([1.0], [1.0, -coefficient], noise, axis=1)

@@ -1,7 +1,7 @@
-"""Power laws: the order of a scheme's bias in the step size, and the error law of an average.
+"""Power laws: the order of a scheme's bias, the errors of averages.
 
-A power law y = c x^s is a straight line in log y over log x, fitted by generalised least squares:
-each point counts by the standard error of its logarithm.
+A power law y = c x^s is a straight line of log y over log x. It is fitted by generalised least
+squares: each point is weighted by the standard error of its logarithm.
 """
 
 import math
@@ -20,11 +20,12 @@ __all__ = ["PowerLaw", "error_law", "order_fit", "step_error_study"]
 
 @dataclass(frozen=True, eq=False)
 class PowerLaw(StatisticalTest):
-    """The fitted slope of log |y| over log x, with its standard error, against the expected one.
+    """A fitted power law, compared with the expected one.
 
-    `x`, `y`, `errors` are the points and `coefficient` the c of y = c x^slope. A fit passes if the
-    slope is the expected one up to `tolerance`, what the next order of the step size may add, and
-    known well enough to tell.
+    `slope` is the slope of log |y| over log x. `x`, `y`, `errors` are the points and `coefficient`
+    is the c of y = c x^slope. A fit passes if the slope differs from the expected one by at most
+    `tolerance`, and its standard error is small enough to decide this. The tolerance allows for the
+    next order of the step size.
     """
 
     slope: float
@@ -39,15 +40,15 @@ class PowerLaw(StatisticalTest):
 
     @property
     def z(self) -> np.ndarray:
-        """(slope - expected) / error."""
+        """The score (slope - expected) / error."""
         with np.errstate(all="ignore"):
             return np.array((self.slope - self.expected) / self.error)
 
     def passed(self, level: float = LEVEL) -> bool:
-        """Whether |slope - expected| <= tolerance, and chance would hide no more than that.
+        """Whether |slope - expected| <= tolerance, with a small enough error.
 
-        The second means that the standard error times the normal quantile of `level` (4.9 for 1e-6)
-        is at most the tolerance.
+        The standard error times the normal quantile of `level` (4.9 for 1e-6) must be at most the
+        tolerance, too.
         """
         decided = self.error * -ndtri(level / 2) <= self.tolerance
         return bool(decided and abs(self.slope - self.expected) <= self.tolerance)
@@ -64,7 +65,10 @@ class PowerLaw(StatisticalTest):
 
 
 def _line(x: np.ndarray, y: np.ndarray, covariance: np.ndarray) -> tuple[float, float, float]:
-    """Slope, its standard error and the intercept of the line through points with covariance."""
+    """Fit a line: the slope, its standard error, and the intercept.
+
+    `covariance` is the covariance of y.
+    """
     design = np.column_stack([x, np.ones_like(x)])
     weighted = np.linalg.solve(covariance, np.column_stack([design, y]))
     inverse = np.linalg.inv(design.T @ weighted[:, :2])
@@ -80,23 +84,25 @@ def order_fit(
     expected: float,
     tolerance: float = 0.2,
 ) -> PowerLaw:
-    """The order of a scheme: the slope s of the bias c h^s of an average over the step size h.
+    """Fit the order of a scheme from the biases of an average.
 
-    Weighted least squares of log |bias| on log h, the weights from the standard errors.
+    The bias is c h^s with the order s. The fit is by weighted least squares of log |bias| on log h;
+    the standard errors give the weights.
 
     Parameters
     ----------
     step_sizes
-        Three or more.
+        Three or more step sizes h.
     biases, errors
-        Signed biases of the average, and their standard errors; 0 if they are exact.
+        Signed biases of the average, and their standard errors, which are 0 for exact biases.
     expected, tolerance
-        The order, and how far the fitted one may lie from it because h is finite.
+        The order, and the largest distance of the fitted order from it, because h is finite.
 
     Raises
     ------
     ValueError
-        If the biases have both signs: then they are noise, or cross zero, and have no order here.
+        If the biases do not have one sign: then they are noise, or cross zero, and no order can be
+        fitted.
 
     Examples
     --------
@@ -119,8 +125,8 @@ def order_fit(
     if not ((y > 0).all() or (y < 0).all()):
         shown = ", ".join(f"{b:+.2g} +- {s:.1g}" for b, s in zip(y, e, strict=True))
         raise ValueError(
-            f"kg.laws.order_fit: the biases {shown} do not have one sign, so they follow no power "
-            "of the step size; take more draws, or larger steps"
+            f"kg.laws.order_fit: the biases {shown} do not have one sign, so they do not follow a "
+            "power of the step size; take more draws, or larger steps"
         )
     x, log = np.log(h), np.log(np.abs(y))
     exact = not (e > 0).any()
@@ -140,19 +146,20 @@ def step_error_study(
     expected: float,
     tolerance: float = 0.2,
 ) -> PowerLaw:
-    """Run a scheme at several step sizes, and fit the order of an observable's bias.
+    """Fit the order of a scheme from runs at several step sizes.
 
     Parameters
     ----------
     draws
-        A function of the step size that gives draws of the observable, (chain, draw); or the draws
-        for each step size.
+        A function of the step size that returns draws of the observable, of shape (chain, draw); or
+        the draws for each step size.
     step_sizes
-        Three or more, so large that the bias is seen and so small that its first term prevails.
+        Three or more step sizes, large enough for a visible bias and so small that its first term
+        dominates.
     exact
         The observable's mean under the target.
     expected, tolerance
-        The order, and how far the fitted one may lie from it.
+        The order, and the largest distance of the fitted order from it.
 
     Examples
     --------
@@ -169,8 +176,8 @@ def step_error_study(
     for h, test in zip(step_sizes, tests, strict=True):
         if np.shape(test.z) != ():
             raise ValueError(
-                "kg.laws.step_error_study: draws of one observable have the shape (chain, draw), "
-                f"got {np.shape(test.z)} more at the step size {h:g}"
+                "kg.laws.step_error_study: draws of one observable must have the shape (chain, "
+                f"draw), got further axes of shape {np.shape(test.z)} at the step size {h:g}"
             )
     return order_fit(
         step_sizes,
@@ -182,20 +189,21 @@ def step_error_study(
 
 
 def error_law(draws: Any, *, tolerance: float = 0.05, min_blocks: int = 64) -> PowerLaw:
-    """Does the error of an average fall as n^(-1/2)? The slope of log sd(block mean) over log n.
+    """Test whether the error of an average falls as n^(-1/2).
 
-    The chains are cut into blocks of n draws, from twenty autocorrelation times on, n doubling. The
-    logarithms of variances of m and of m' < m block means of the same draws have the covariance
-    2 / m, by which they are weighted.
+    The chains are cut into blocks of n draws, and the slope of log sd(block mean) over log n is
+    fitted. n begins at twenty autocorrelation times and doubles. For the same draws the logarithms
+    of the variances of m and of m' < m block means have the covariance 2 / m, which gives the
+    weights.
 
     Parameters
     ----------
     draws
-        Shape (chain, draw).
+        Draws of shape (chain, draw).
     tolerance
-        How far from -1/2 the slope may lie.
+        The largest distance of the slope from -1/2.
     min_blocks
-        The least number of blocks of the longest kind.
+        The smallest number of blocks for the longest block length.
 
     Examples
     --------
@@ -206,7 +214,9 @@ def error_law(draws: Any, *, tolerance: float = 0.05, min_blocks: int = 64) -> P
     """
     x = as_draws(draws, "error_law")
     if x.ndim != 2:
-        raise ValueError(f"kg.laws.error_law: draws have the shape (chain, draw), got {x.shape}")
+        raise ValueError(
+            f"kg.laws.error_law: draws must have the shape (chain, draw), got {x.shape}"
+        )
     test = mean_test(x, 0.0)
     tau = max(1.0, x.size / float(test.ess))
     x = x - x.mean()
@@ -221,10 +231,10 @@ def error_law(draws: Any, *, tolerance: float = 0.05, min_blocks: int = 64) -> P
     if len(lengths) < 3:
         raise ValueError(
             f"kg.laws.error_law: {x.shape[0]} chains of {x.shape[1]} draws with an autocorrelation "
-            f"time of {tau:.1f} give {len(lengths)} block lengths, and three are needed"
+            f"time of {tau:.1f} give {len(lengths)} block lengths, but three are needed"
         )
     m = np.array(counts, float)
-    covariance = 0.5 / np.maximum(m[:, None], m)  # of log sd, a quarter of that of log variance
+    covariance = 0.5 / np.maximum(m[:, None], m)  # of log sd: a quarter of log variance's
     sd = np.sqrt(variances)
     slope, error, intercept = _line(np.log(lengths), np.log(sd), covariance)
     errors = sd * np.sqrt(np.diag(covariance))

@@ -1,9 +1,9 @@
-"""Identities between averages that hold for a discrete scheme exactly, for any smooth potential.
+"""Exact identities between averages of a discrete scheme, for any smooth potential.
 
-A stationary mean does not change over a step. Written out for q^2 and q.p this ties the virial
-q.grad U to mean squares recorded inside of the step: exactly, at any stable step size, in any
-number of dimensions. A misplaced half kick or a wrong amount of noise breaks it by far more than
-the Monte Carlo error, also where no moment is known.
+A stationary mean does not change over a step. Written out for q^2 and q.p, this relates the virial
+q.grad U to mean squares that are recorded inside of the step. The relation is exact at any stable
+step size, in any number of dimensions. A misplaced half kick or a wrong amount of noise violates it
+by far more than the Monte Carlo error, even if no moment of the target is known.
 """
 
 import math
@@ -36,9 +36,10 @@ def virial_identity(
     after_kick: Any = None,
     after_friction: Any = None,
 ) -> MeanTest:
-    """The discrete virial identity of a scheme: the mean of its two sides' difference is 0.
+    """Test the discrete virial identity of a scheme.
 
-    With V = <q.grad U> at the step's q, a = exp(-friction h), and mean squares of M^(-1/2) p:
+    The mean of the difference between the identity's two sides must be 0. With V = <q.grad U> at
+    the step's q, a = exp(-friction h), and mean squares of M^(-1/2) p:
 
     - SGLD: V = N / beta + (h/2) <|grad U|^2>
     - GLA1 (BAO): V = (1 + a) P / 2, with P after the kick
@@ -51,12 +52,13 @@ def virial_identity(
     scheme
         "SGLD", "GLA1", "GLA2" or "BAOAB".
     virial
-        Draws of q.grad U, (chain, draw): the sum over all coordinates, or one coordinate's product.
+        Draws of q.grad U, of shape (chain, draw): the sum over all coordinates, or the product of
+        one coordinate.
     step_size, friction, inverse_temperature, dimension
         h, gamma, beta, and N, the number of coordinates in the sum.
     gradient_square, after_kick, after_friction
-        Draws of |grad U|^2 and of p.M^-1 p at these points of the step, (chain, draw), over the
-        same coordinates: those which the scheme's line above asks for.
+        Draws of |grad U|^2 and of p.M^-1 p at these points of the step, of shape (chain, draw),
+        over the same coordinates. Give the ones that the scheme's line above needs.
 
     Examples
     --------
@@ -74,20 +76,21 @@ def virial_identity(
     """
     if scheme not in _RECORDS:
         raise ValueError(
-            f"kg.laws.virial_identity: no identity for {scheme!r}; there are {', '.join(_RECORDS)}"
+            f"kg.laws.virial_identity: there is no identity for {scheme!r}; choose one of "
+            f"{', '.join(_RECORDS)}"
         )
     given = {
         "gradient_square": gradient_square,
         "after_kick": after_kick,
         "after_friction": after_friction,
     }
-    wanted = _RECORDS[scheme]
-    if tuple(name for name, value in given.items() if value is not None) != wanted:
+    required = _RECORDS[scheme]
+    if tuple(name for name, value in given.items() if value is not None) != required:
         raise ValueError(
-            f"kg.laws.virial_identity: {scheme} takes {' and '.join(wanted)} besides the virial"
+            f"kg.laws.virial_identity: {scheme} takes {' and '.join(required)} and the virial"
         )
     v, *squares = (
-        as_draws(x, "virial_identity") for x in (virial, *(given[name] for name in wanted))
+        as_draws(x, "virial_identity") for x in (virial, *(given[name] for name in required))
     )
     if any(x.shape != v.shape for x in squares):
         shapes = ", ".join(str(x.shape) for x in (v, *squares))

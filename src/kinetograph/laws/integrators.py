@@ -1,4 +1,4 @@
-"""Reversible integrators of Hamilton's equations on the harmonic oscillator, exactly.
+"""Exact energy errors of reversible integrators on the harmonic oscillator.
 
 In the units omega = sqrt(k/m), x = sqrt(k) q, y = p / sqrt(m), a palindromic composition of kicks
 and drifts of step h is the matrix
@@ -6,8 +6,8 @@ and drifts of step h is the matrix
     [ cos t        c sin t ]
     [ -sin t / c   cos t   ]
 
-that rotates by the angle t an ellipse of axes 1 and 1/c: x^2 + c^2 y^2 is conserved exactly, and L
-steps from the canonical law change the energy by
+which rotates an ellipse of axes 1 and 1/c by the angle t. So x^2 + c^2 y^2 is conserved exactly,
+and L steps from the canonical law change the energy by
 
     E[beta dH] = sin^2(L t) (c - 1/c)^2 / 2 = mu,    Var(beta dH) = 2 mu + 2 mu^2.
 
@@ -31,10 +31,11 @@ LEAPFROG = (0.5, 1.0, 0.5)  # kick, drift, kick
 
 @dataclass(frozen=True)
 class HMCLaw:
-    """What `steps` steps of an integrator do to the energy of an oscillator at equilibrium.
+    """The energy errors of trajectories on an oscillator at equilibrium.
 
-    `angle` and `distortion` are t and c of the step's matrix; `mean_energy_error` and
-    `energy_error_variance` belong to beta dH, `acceptance` is the mean of min(1, exp(-beta dH)).
+    `angle` and `distortion` are t and c of the step's matrix. `mean_energy_error` and
+    `energy_error_variance` are moments of beta dH, and `acceptance` is the mean of
+    min(1, exp(-beta dH)).
     """
 
     angle: float
@@ -45,22 +46,25 @@ class HMCLaw:
 
     @property
     def energy_error_variance(self) -> float:
-        """Var(beta dH) = 2 mu + 2 mu^2."""
+        """The variance of beta dH: 2 mu + 2 mu^2."""
         return 2 * self.mean_energy_error * (1 + self.mean_energy_error)
 
     @property
     def acceptance(self) -> float:
-        """Stationary acceptance in one dimension: 1 - (2/pi) arctan(sqrt(mu/2))."""
+        """The stationary acceptance in one dimension: 1 - (2/pi) arctan(sqrt(mu/2))."""
         return 1 - 2 / math.pi * math.atan(math.sqrt(self.mean_energy_error / 2))
 
     def acceptance_in(self, dimensions: int) -> float:
-        """Acceptance in many independent, equal dimensions: 2 Phi(-sqrt(N mu / 2)), for large N."""
+        """The acceptance in many independent, equal dimensions.
+
+        It is 2 Phi(-sqrt(N mu / 2)) for large N.
+        """
         return float(2 * ndtr(-math.sqrt(dimensions * self.mean_energy_error / 2)))
 
     def shadow_energy(self, q: Any, p: Any) -> Any:
-        """What the integrator conserves exactly: p^2 / 2m + k q^2 / (2 c^2).
+        """The energy that the integrator conserves exactly.
 
-        For leapfrog c^-2 = 1 - h^2 k / 4m.
+        It is p^2 / 2m + k q^2 / (2 c^2); for leapfrog c^-2 = 1 - h^2 k / 4m.
         """
         return p**2 / (2 * self.mass) + self.stiffness * q**2 / (2 * self.distortion**2)
 
@@ -73,24 +77,26 @@ def hmc_oscillator(
     mass: float = 1.0,
     coefficients: Sequence[float] = LEAPFROG,
 ) -> HMCLaw:
-    """Energy error and acceptance of Hamiltonian Monte Carlo on U(q) = k q^2 / 2, in closed form.
+    """The energy error and acceptance of HMC on the oscillator.
 
-    They do not depend on the temperature if the momentum is drawn at the same one.
+    The potential is U(q) = k q^2 / 2. The results do not depend on the temperature if the momentum
+    is drawn at the temperature of the position.
 
     Parameters
     ----------
     step_size, steps
-        Of the trajectory: L steps of size h.
+        h and L: a trajectory has L steps of size h.
     stiffness, mass
         k and m.
     coefficients
-        The integrator's: kick, drift, kick, ..., kick, as fractions of the step; palindromic, the
-        kicks and the drifts summing to 1. Leapfrog, (1/2, 1, 1/2), if not given.
+        The integrator's coefficients: kick, drift, kick, ..., kick, as fractions of the step. They
+        are a palindrome, and kicks and drifts each sum to 1. The default is leapfrog, (1/2, 1,
+        1/2).
 
     Raises
     ------
     ValueError
-        For coefficients that are no such integrator, or a step size at which it is unstable.
+        If the coefficients are not such an integrator, or it is unstable at the step size.
 
     Examples
     --------
@@ -118,9 +124,10 @@ def hmc_oscillator(
 
 
 def largest_energy_error(step_size: float, coefficients: Sequence[float] = LEAPFROG) -> float:
-    """rho(h) = (c - 1/c)^2 / 2: the largest E[beta dH] over all trajectory lengths, omega = 1.
+    """The largest mean energy error over all trajectory lengths.
 
-    Integrators are compared at equal cost: at step sizes proportional to their gradients per step.
+    It is rho(h) = (c - 1/c)^2 / 2, the largest E[beta dH] for omega = 1. Compare integrators at
+    equal cost, which means at step sizes proportional to their numbers of gradients per step.
 
     Examples
     --------
@@ -136,10 +143,11 @@ def largest_energy_error(step_size: float, coefficients: Sequence[float] = LEAPF
 
 
 def stability_limit(coefficients: Sequence[float] = LEAPFROG) -> float:
-    """The step size below which an integrator is stable on the oscillator of frequency 1.
+    """The step size below which an integrator is stable on the oscillator.
 
-    A limit is a step size at which |cos t| passes 1; where it only touches 1, to the rounding of
-    published coefficients (1e-4), the integrator counts as stable.
+    The oscillator has frequency 1. The limit is the step size at which |cos t| passes 1. If |cos t|
+    only touches 1, within the rounding of published coefficients (1e-4), the integrator counts as
+    stable.
 
     Examples
     --------
@@ -153,7 +161,7 @@ def stability_limit(coefficients: Sequence[float] = LEAPFROG) -> float:
     outside = np.flatnonzero(np.abs(diagonal(grid)) > 1 + 1e-4)
     if not len(outside):
         return math.inf
-    # Back to where it left the interval [-1, 1], between two points of the grid.
+    # The exact point at which it left the interval [-1, 1], between two points of the grid.
     sign = float(np.sign(diagonal(grid[outside[0]])))
     roots = (diagonal - sign).roots()
     real = roots.real[np.abs(roots.imag) < 1e-6]
@@ -161,7 +169,10 @@ def stability_limit(coefficients: Sequence[float] = LEAPFROG) -> float:
 
 
 def _matrix(coefficients: Sequence[float]) -> tuple[Polynomial, Polynomial, Polynomial]:
-    """Diagonal, upper and lower entry of one step's matrix, polynomials in h omega."""
+    """The diagonal, upper and lower element of a step's matrix.
+
+    They are polynomials in h omega.
+    """
     c = [float(value) for value in coefficients]
     if (
         len(c) % 2 == 0
@@ -170,12 +181,12 @@ def _matrix(coefficients: Sequence[float]) -> tuple[Polynomial, Polynomial, Poly
         or abs(sum(c[1::2]) - 1) > 1e-9
     ):
         raise ValueError(
-            f"kg.laws: coefficients={tuple(c)}: an integrator is a palindrome kick, drift, ..., "
-            f"kick, in which the kicks sum to 1 and so do the drifts; these sum to {sum(c[::2]):g} "
-            f"and {sum(c[1::2]):g}"
+            f"kg.laws: coefficients={tuple(c)}: an integrator must be a palindrome kick, drift, "
+            f"..., kick, with kicks that sum to 1 and drifts that sum to 1; these sum to "
+            f"{sum(c[::2]):g} and {sum(c[1::2]):g}"
         )
     one, zero = Polynomial([1.0]), Polynomial([0.0])
-    x, y = (one, zero), (zero, one)  # each a pair: its parts of the first x and y
+    x, y = (one, zero), (zero, one)  # each is a pair of coefficients of the initial x and y
     for i, value in enumerate(c):
         t = Polynomial([0.0, value])
         if i % 2 == 0:

@@ -1,8 +1,8 @@
-"""Samplers tested against the joint law of parameters and data, for which no posterior is needed.
+"""Tests of samplers against the joint law of parameters and data.
 
-Draws theta from the prior, data y from the model given theta: then theta is a draw of the posterior
-given y, and stays one under any right transition. A wrong sampler, density or gradient shows as
-parameters that no longer follow the prior.
+No posterior has to be known. If theta is drawn from the prior, and data y from the model given
+theta, then theta is a draw of the posterior given y, and remains one under any right transition. If
+a sampler, density or gradient is wrong, the parameters no longer follow the prior.
 
 Sources: J. Geweke, Getting it right: joint distribution tests of posterior simulators, JASA 99
 (2004) 799-804. A. Gandy, J. Scott, Unit testing for MCMC and other Monte Carlo methods,
@@ -35,31 +35,32 @@ def geweke_test(
     seed: int,
     functions: Mapping[str, Callable[[Any, Any], Any]] | None = None,
 ) -> PTest:
-    """Geweke's joint test: does a sampler keep the joint law of parameters and data?
+    """Geweke's joint test: whether a sampler preserves the joint law.
 
-    Each of many independent replicas draws parameters from the prior, and then in turn data given
-    the parameters, and parameters by the sampler given the data. If the sampler is right the
-    parameters are draws from the prior after any number of such steps: Kolmogorov and Smirnov's
-    test compares them, and their distances from the median, with ten times as many fresh ones.
+    The joint law is that of parameters and data. Each of many independent replicas draws parameters
+    from the prior, and then alternately data given the parameters, and parameters by the sampler
+    given the data. If the sampler is right the parameters are draws from the prior after any number
+    of such steps. A Kolmogorov-Smirnov test compares them, and their distances from the median,
+    with ten times as many new draws from the prior.
 
     Parameters
     ----------
     prior
-        `prior(rng, replicas)`: parameters, an array whose first axis counts the replicas.
+        `prior(rng, replicas)` returns parameters, an array whose first axis counts the replicas.
     simulate
-        `simulate(rng, parameters)`: data of each replica.
+        `simulate(rng, parameters)` returns data for each replica.
     transition
-        `transition(rng, parameters, data)`: the sampler's next parameters of each replica, by one
-        transition or some.
+        `transition(rng, parameters, data)` returns the sampler's next parameters of each replica,
+        after one or more transitions.
     replicas, steps, seed
-        How many replicas, how many times in turn, and the seed of the NumPy generator.
+        The number of replicas, the number of steps, and the seed of the NumPy generator.
     functions
-        Further quantities to compare, by name: functions of (parameters, data) that give a number
+        Further quantities to compare, by name: functions of (parameters, data) that return a number
         for each replica. The elements of the parameters are always compared.
 
     Examples
     --------
-    The mean of two normal observations, by a right Gibbs step and by one of too small variance:
+    A right Gibbs step for the mean of two normal observations, and one with too small a variance:
 
     >>> from kinetograph import laws
     >>> prior = lambda rng, n: rng.normal(size=n)
@@ -77,8 +78,8 @@ def geweke_test(
     parameters = np.asarray(prior(rng, replicas))
     if parameters.shape[:1] != (replicas,):
         raise ValueError(
-            f"kg.laws.geweke_test: the prior gives the shape {parameters.shape} for {replicas} "
-            "replicas, which the first axis has to count"
+            f"kg.laws.geweke_test: the prior returns the shape {parameters.shape} for {replicas} "
+            "replicas; the first axis must count the replicas"
         )
     for _ in range(steps):
         data = simulate(rng, parameters)
@@ -89,18 +90,18 @@ def geweke_test(
             )
         parameters = moved
     fresh = np.asarray(prior(rng, 10 * replicas))
-    found = _quantities(parameters, functions, lambda: simulate(rng, parameters))
-    wanted = _quantities(fresh, functions, lambda: simulate(rng, fresh))
+    final = _quantities(parameters, functions, lambda: simulate(rng, parameters))
+    reference = _quantities(fresh, functions, lambda: simulate(rng, fresh))
     ps, distances = {}, {}
-    for name, values in found.items():
+    for name, values in final.items():
         # A scale shows best as a distance from the median.
-        median = np.median(wanted[name])
+        median = np.median(reference[name])
         for label, x, y in (
-            (name, values, wanted[name]),
-            (f"|{name} - median|", abs(values - median), abs(wanted[name] - median)),
+            (name, values, reference[name]),
+            (f"|{name} - median|", abs(values - median), abs(reference[name] - median)),
         ):
-            one = stats.ks_2samp(x, y)
-            ps[label], distances[label] = float(one.pvalue), float(one.statistic)
+            result = stats.ks_2samp(x, y)
+            ps[label], distances[label] = float(result.pvalue), float(result.statistic)
     return PTest(ps, distances, replicas, "GewekeTest")
 
 
@@ -120,7 +121,7 @@ def _quantities(
     for name, values in named.items():
         if values.shape != (len(parameters),):
             raise ValueError(
-                f"kg.laws.geweke_test: {name} has the shape {values.shape} and not a number for "
+                f"kg.laws.geweke_test: {name} has the shape {values.shape}; expected a number for "
                 f"each of {len(parameters)} replicas"
             )
         if not np.isfinite(values).all():
@@ -131,7 +132,10 @@ def _quantities(
 
 @dataclass(frozen=True, eq=False)
 class Calibration(PTest):
-    """Simulation-based calibration: a test, with the `ranks` (simulation, ...) and `draws`."""
+    """The outcome of simulation-based calibration, with the ranks.
+
+    `ranks` has the shape (simulation, ...), and `draws` is the number of draws in each simulation.
+    """
 
     ranks: np.ndarray
     draws: int
@@ -148,25 +152,25 @@ def simulation_based_calibration(
     seed: int,
     bins: int | None = None,
 ) -> Calibration:
-    """Simulation-based calibration: are true parameters ranked uniformly among posterior draws?
+    """Simulation-based calibration: test the ranks of true parameters among draws.
 
-    For each simulation parameters come from the prior, data from the model, draws from the sampler;
-    the rank of the true parameter among L independent draws is uniform on 0, ..., L.
+    For each simulation parameters come from the prior, data from the model, and draws from the
+    sampler. The rank of the true parameter among L independent draws is uniform on 0, ..., L.
 
     Parameters
     ----------
     prior
-        `prior(rng)`: parameters, a number or an array.
+        `prior(rng)` returns parameters, a number or an array.
     simulate
-        `simulate(rng, parameters)`: data.
+        `simulate(rng, parameters)` returns data.
     sample
-        `sample(rng, data)`: L draws of the posterior, the first axis counting them, thinned so that
-        they are independent; L is always the same.
+        `sample(rng, data)` returns L draws of the posterior; the first axis counts the draws. The
+        draws must be independent, so thin them if necessary. L must always be the same.
     simulations, seed
-        How many, and the seed of the NumPy generator.
+        The number of simulations, and the seed of the NumPy generator.
     bins
-        How many classes of ranks the chi-squared test has; as many as leave twenty ranks to each,
-        at most 20, if not given.
+        The number of classes of ranks in the chi-squared test. By default each class has about
+        twenty ranks, with at most 20 classes.
 
     Examples
     --------
@@ -188,31 +192,31 @@ def simulation_based_calibration(
         if draws.ndim != truth.ndim + 1 or draws.shape[1:] != truth.shape:
             raise ValueError(
                 f"kg.laws.simulation_based_calibration: the draws have the shape {draws.shape}, "
-                f"and a parameter {truth.shape}; the first axis counts the draws"
+                f"but a parameter {truth.shape}; the first axis must count the draws"
             )
         below, equal = (draws < truth).sum(0), (draws == truth).sum(0)
-        ranks.append(below + rng.integers(0, equal + 1))  # among equal ones any place is fair
+        ranks.append(below + rng.integers(0, equal + 1))  # a random rank among equal draws
         lengths.add(len(draws))
     if len(lengths) != 1:
         raise ValueError(
-            "kg.laws.simulation_based_calibration: the number of draws has to be the same for all "
+            "kg.laws.simulation_based_calibration: the number of draws must be the same for all "
             f"data, got {sorted(lengths)}"
         )
     return rank_test(np.array(ranks), lengths.pop(), bins=bins)
 
 
 def rank_test(ranks: Any, draws: int, *, bins: int | None = None) -> Calibration:
-    """Are ranks among `draws` draws uniform on 0, ..., draws? The chi-squared test.
+    """Test whether ranks are uniform on 0, ..., draws (chi-squared).
 
     Parameters
     ----------
     ranks
-        Whole numbers from 0 to `draws`; the first axis counts simulations, each other element is
-        looked at by itself.
+        Whole numbers from 0 to `draws`. The first axis counts simulations; each remaining element
+        is tested separately.
     draws
-        Among how many draws they are ranks.
+        The number of draws among which the ranks were taken.
     bins
-        How many classes; see `simulation_based_calibration`.
+        The number of classes; see `simulation_based_calibration`.
 
     Examples
     --------
@@ -223,19 +227,19 @@ def rank_test(ranks: Any, draws: int, *, bins: int | None = None) -> Calibration
     """
     r = np.asarray(ranks)
     if not np.issubdtype(r.dtype, np.integer) or r.min() < 0 or r.max() > draws:
-        raise ValueError(f"kg.laws.rank_test: ranks are whole numbers from 0 to {draws}")
+        raise ValueError(f"kg.laws.rank_test: ranks must be whole numbers from 0 to {draws}")
     if bins is None:
         bins = min(20, len(r) // 20)
     bins = min(bins, draws + 1)
     if bins < 2:
         raise ValueError(f"kg.laws.rank_test: {len(r)} ranks are too few; take 40 or more")
-    # Classes of ranks that follow each other, as equal in number as can be.
+    # Classes of consecutive ranks, with sizes as equal as possible.
     classes = np.arange(draws + 1) * bins // (draws + 1)
     share = np.bincount(classes, minlength=bins)
     ps, statistics = {}, {}
     for index in np.ndindex(r.shape[1:]):
         name = "".join(f"[{i}]" for i in index) or "ranks"
         counts = np.bincount(classes[r[(slice(None), *index)]], minlength=bins)
-        one = chi2_test(counts, share)
-        ps[name], statistics[name] = one.p_values["counts"], one.statistics["counts"]
+        result = chi2_test(counts, share)
+        ps[name], statistics[name] = result.p_values["counts"], result.statistics["counts"]
     return Calibration(ps, statistics, len(r), "Calibration", r, draws)

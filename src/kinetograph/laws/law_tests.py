@@ -1,9 +1,9 @@
-"""All tests of draws against a law at once: moments, products of coordinates, and the distribution.
+"""All tests of draws against a law: moments, products, and the distribution.
 
-The distribution function alone is a weak test: it needs independent draws, so most are left out,
-and its statistic hardly sees tails. Means use all draws. What a fault changes differs, so each of
-these is needed: the mean and the square find wrong forces and noise, the fourth power finds wrong
-tails, products find coordinates that do not move independently, though each is right by itself.
+The distribution function alone is a weak test: it needs independent draws, so most draws are
+thinned out, and its statistic is insensitive to tails. Means use all draws. Different faults change
+different quantities: the mean and the square find wrong forces and noise, the fourth power finds
+wrong tails, and products find coordinates that each follow their law but do not move independently.
 """
 
 import math
@@ -22,21 +22,21 @@ from .outcomes import LEVEL, PTest, StatisticalTest
 
 __all__ = ["LawTest", "law_test"]
 
-ALL_PAIRS = 20  # coordinates whose products are all tested; of more, those of neighbours
+ALL_PAIRS = 20  # coordinates up to which all products are tested; with more, only neighbours
 
 
 @dataclass(frozen=True, eq=False)
 class LawTest(StatisticalTest):
     """Several tests of the same draws, by name: `tests["square"]` and so on.
 
-    It passes if each of them passes at the level divided by their number.
+    It passes if each test passes at the level divided by the number of tests.
     """
 
     tests: dict[str, StatisticalTest]
 
     @property
     def z(self) -> np.ndarray:
-        """The scores of all tests, one after the other."""
+        """The scores of all tests in one array."""
         return np.concatenate([np.ravel(test.z) for test in self.tests.values()])
 
     @property
@@ -46,7 +46,7 @@ class LawTest(StatisticalTest):
         return min(1.0, len(self.tests) * smallest) if smallest == smallest else smallest
 
     def passed(self, level: float = LEVEL) -> bool:
-        """Whether each test passes at `level` divided by their number."""
+        """Whether each test passes at `level` divided by the number of tests."""
         return not self.failed(level)
 
     def failed(self, level: float = LEVEL) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class _Expected:
-    """What a law says: moments of its coordinates, and their distributions."""
+    """The moments and distributions of a law's coordinates."""
 
     mean: np.ndarray
     sd: np.ndarray
-    exact: dict[str, Any]  # of independent coordinates, the mean of each tested quantity
-    draws: np.ndarray | None  # or standardised draws from the law
+    exact: dict[str, Any]  # for independent coordinates, the mean of each tested quantity
+    draws: np.ndarray | None  # otherwise standardised draws from the law
     distributions: Sequence[Any]
 
     def average(self, name: str, function: Function) -> tuple[Any, Any]:
@@ -81,27 +81,27 @@ class _Expected:
 
 
 def law_test(draws: Any, law: Any) -> LawTest:
-    """All tests at once: do the draws follow a law?
+    """Test whether draws follow a law, by all tests at once.
 
-    With z = (q - mean) / sd of each coordinate q, by the law's mean and sd, the means of z, z^2 and
-    z^4 are compared with the exact ones, and of several coordinates those of z_i z_j and
-    z_i^2 z_j^2; Kolmogorov and Smirnov's test compares the distributions. A right sampler fails
-    with the probability `level` of `passed`, over all of them.
+    With z = (q - mean) / sd for each coordinate q, by the law's mean and sd, the means of z, z^2
+    and z^4 are compared with the exact ones. For several coordinates the means of z_i z_j and z_i^2
+    z_j^2 are compared, too. A Kolmogorov-Smirnov test compares the distributions. A right sampler
+    fails one of these tests with the probability `level` of `passed`.
 
     Parameters
     ----------
     draws
-        Shape (chain, draw, ...), each remaining element is a coordinate.
+        The draws, of shape (chain, draw, ...); each remaining element is a coordinate.
     law
-        The law of each coordinate, where they are independent: that of `canonical_law`, or, at the
-        step size of the scheme, of `stationary_law`, or of the position of `oscillator`; or a list
-        with one for each coordinate. Or independent draws from the exact law: an array whose first
-        axis counts them.
+        The law of each coordinate, if they are independent: a result of `canonical_law`, or, for
+        the step size of a scheme, of `stationary_law` or `oscillator` (its position); or a list
+        with a law for each coordinate. Or independent draws from the exact law, an array whose
+        first axis counts the draws.
 
     Raises
     ------
     TypeError
-        If it is not a law.
+        If `law` is not a law.
     ValueError
         If the draws have another shape than the law, or are not finite.
 
@@ -142,45 +142,46 @@ def law_test(draws: Any, law: Any) -> LawTest:
         wanted, error = expected.average(name, function)
         tests[name] = mean_test(function(z), wanted, expected_error=error)
     ps, distances, rows = {}, {}, 0
-    for index, one, distribution in zip(
+    for index, coordinate, distribution in zip(
         np.ndindex(shape), np.moveaxis(x, 2, 0), expected.distributions, strict=True
     ):
-        found = ks_test(one, distribution)
+        result = ks_test(coordinate, distribution)
         name = "".join(f"[{i}]" for i in index) or "draws"
-        ps[name], distances[name] = found.p_value, found.statistics["draws"]
-        rows = found.size
+        ps[name], distances[name] = result.p_value, result.statistics["draws"]
+        rows = result.size
     tests["distribution"] = PTest(ps, distances, rows, "KSTest")
     return LawTest(tests)
 
 
 def _expected(law: Any, shape: tuple[int, ...]) -> _Expected:
+    """Read a law of draws that have a shape."""
     size = math.prod(shape)
     if isinstance(law, (Law1D, LinearLaw)):
         return _of_laws([law] * size)
     if isinstance(law, (list, tuple)) and all(isinstance(x, (Law1D, LinearLaw)) for x in law):
         if len(law) != size:
             raise ValueError(
-                f"kg.laws.law_test: each draw has {size} coordinates, and {len(law)} laws are given"
+                f"kg.laws.law_test: each draw has {size} coordinates, but {len(law)} laws are given"
             )
         return _of_laws(law)
     try:
         exact = np.asarray(law, float)
     except (TypeError, ValueError):
         raise TypeError(
-            "kg.laws.law_test: a law is what canonical_law, stationary_law or oscillator give, a "
-            "list of these, or an array of independent draws; got "
+            "kg.laws.law_test: expected a law from canonical_law, stationary_law or oscillator, a "
+            "list of laws, or an array of independent draws; got "
             f"{type(law).__name__}"
         ) from None
     if exact.shape[1:] != shape or len(exact) < 2:
         raise ValueError(
-            f"kg.laws.law_test: each draw has the shape {shape}, and the draws of the law have "
-            f"the shape {exact.shape}, whose first axis counts them"
+            f"kg.laws.law_test: each draw has the shape {shape}, but the draws of the law have "
+            f"the shape {exact.shape}, whose first axis counts the draws"
         )
     return _of_draws(exact.reshape(len(exact), -1))
 
 
 def _of_laws(laws: Sequence[Any]) -> _Expected:
-    """Independent coordinates, each of a law of its own."""
+    """The expectations of independent coordinates, each with its law."""
     mean, sd, fourth = np.array([_moments(law) for law in laws]).reshape(-1, 3).T
     exact = {"mean": 0.0, "square": 1.0, "fourth power": fourth}
     exact |= {"products": 0.0, "products of squares": 1.0}
@@ -188,7 +189,7 @@ def _of_laws(laws: Sequence[Any]) -> _Expected:
 
 
 def _moments(law: Any) -> tuple[float, float, float]:
-    """The mean, the standard deviation, and the fourth power in units of it."""
+    """The mean, the standard deviation, and the standardised fourth moment."""
     if isinstance(law, LinearLaw):
         return 0.0, math.sqrt(law.q2), 3.0
     mean = law.expectation(lambda q: q)
@@ -197,6 +198,7 @@ def _moments(law: Any) -> tuple[float, float, float]:
 
 
 def _distribution(law: Any) -> Callable[[Any], Any]:
+    """The distribution function of a law."""
     if isinstance(law, LinearLaw):
         return lambda x: ndtr(x / math.sqrt(law.q2))
     cdf: Callable[[Any], Any] = law.cdf
@@ -204,6 +206,6 @@ def _distribution(law: Any) -> Callable[[Any], Any]:
 
 
 def _of_draws(exact: np.ndarray) -> _Expected:
-    """Independent draws from the law."""
+    """The expectations of independent draws from a law."""
     mean, sd = exact.mean(0), exact.std(0, ddof=1)
     return _Expected(mean, sd, {}, (exact - mean) / sd, list(exact.T))

@@ -1,11 +1,11 @@
-"""Linear stochastic recursions, exactly: covariances, autocorrelations and autocorrelation times.
+"""Exact covariances and autocorrelation times of linear stochastic recursions.
 
 One step maps the slots z to A z + B w with w ~ N(0, I) and records y = C z + D w. The stationary
 covariance S of the slots solves the discrete Lyapunov equation S = A S A' + B B'; then
 Cov(y) = C S C' + D D' and, s steps apart, Cov(y_{k+s}, y_k) = C A^(s-1) (A S C' + B D').
 
-The matrices are read off a step written in plain Python, which is run once on linear forms: what
-adds, subtracts and multiplies by numbers can be analysed, at every point of the step.
+The matrices are obtained from a step in plain Python, which is run once on linear forms. The step
+may add, subtract and multiply by numbers; values can be recorded at every point of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,10 +18,10 @@ __all__ = ["LinearForm", "LinearLaw", "linear_law"]
 
 
 class LinearForm:
-    """A sum of symbols times numbers: what a linear step knows of a slot while it is analysed."""
+    """A linear combination of symbols: a slot during the analysis."""
 
     __slots__ = ("terms",)
-    __array_ufunc__ = None  # NumPy's numbers leave the arithmetic to this class
+    __array_ufunc__ = None  # so that NumPy's numbers use the operators of this class
 
     def __init__(self, terms: Mapping[Any, float]) -> None:
         self.terms = dict(terms)
@@ -65,17 +65,17 @@ class LinearForm:
 
 @dataclass(frozen=True)
 class LinearLaw:
-    """The stationary law of what a linear step records: Gaussian with mean zero.
+    """The stationary law of a linear step's records: Gaussian with mean zero.
 
-    `names` are what is recorded, `covariance` their covariance in that order. `q2`, `p2` and `qp`
-    are the mean squares of position and momentum and their mean product.
+    `names` are the names of the records, and `covariance` is their covariance in that order. `q2`,
+    `p2` and `qp` are the mean squares of position and momentum and their mean product.
     """
 
     names: tuple[str, ...]
     covariance: np.ndarray
     transition: np.ndarray = field(repr=False)
     readout: np.ndarray = field(repr=False)
-    memory: np.ndarray = field(repr=False)  # Cov(slots after the step, what the step recorded)
+    memory: np.ndarray = field(repr=False)  # Cov(slots after the step, records of the step)
 
     def moment(self, first: str, second: str) -> float:
         """The mean product of two recorded values."""
@@ -97,17 +97,17 @@ class LinearLaw:
         return self.moment("q", "p")
 
     def lag_covariance(self, lag: int) -> np.ndarray:
-        """Cov(y_{k+lag}, y_k) of the recorded values y, a matrix; lag is 0 or more."""
+        """The matrix Cov(y_{k+lag}, y_k) of the records y; `lag` is not negative."""
         if lag == 0:
             return self.covariance
         power = np.linalg.matrix_power(self.transition, lag - 1)
         return self.readout @ power @ self.memory
 
     def autocorrelation_time(self, name: str = "q", square: bool = False) -> float:
-        """The integrated autocorrelation time 1 + 2 (rho_1 + rho_2 + ...), in steps.
+        """The integrated autocorrelation time, in steps.
 
-        Of the recorded value `name`, or of its square, whose autocorrelations are rho_s^2 because
-        the law is Gaussian.
+        It is 1 + 2 (rho_1 + rho_2 + ...) for the record `name`. With `square` it is the time of its
+        square, whose autocorrelations are rho_s^2 because the law is Gaussian.
         """
         i = self._index(name)
         left, right, variance = self.readout[i], self.memory[:, i], self.covariance[i, i]
@@ -119,9 +119,9 @@ class LinearLaw:
         return float(1.0 + 2.0 * total / variance)
 
     def mcse(self, name: str, draws: int, square: bool = False) -> float:
-        """The standard error of the mean of `draws` successive values of `name`, or squares.
+        """The standard error of the mean of successive records or their squares.
 
-        sqrt(variance * autocorrelation time / draws); the variance of a square is 2 <y^2>^2.
+        It is sqrt(variance * autocorrelation time / draws); the variance of a square is 2 <y^2>^2.
         """
         i = self._index(name)
         variance = self.covariance[i, i]
@@ -130,7 +130,9 @@ class LinearLaw:
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise KeyError(f"kg.laws: {name!r} is not recorded, only {', '.join(self.names)}")
+            raise KeyError(
+                f"kg.laws: {name!r} is not recorded; the records are {', '.join(self.names)}"
+            )
         return self.names.index(name)
 
 
@@ -139,9 +141,9 @@ def linear_law(
     slots: Sequence[str],
     what: str,
 ) -> LinearLaw:
-    """The stationary law of a step: `step(noise, slots)` gives the new slots and the records.
+    """The stationary law of a linear step.
 
-    `what` names the caller in errors.
+    `step(noise, slots)` returns the new slots and the records. `what` names the caller in errors.
     """
     noises: list[LinearForm] = []
 

@@ -1,8 +1,9 @@
-"""Deterministic maps of phase space: what an integrator under a Metropolis test has to be.
+"""Tests of integrators as deterministic maps of phase space.
 
-A map (q, p) -> (q, p) that is reversible (it undoes itself with the momentum flipped) and keeps
-volume leaves the canonical law invariant once it is accepted with min(1, exp(-beta dH)). A map of
-order 2 changes the energy by O(h^2) over a fixed time, and by O(h^4) on average at equilibrium.
+A map (q, p) -> (q', p') is reversible if it undoes itself after the momentum is flipped. A map that
+is reversible and preserves volume leaves the canonical law invariant if it is accepted with
+probability min(1, exp(-beta dH)). A map of order 2 changes the energy by O(h^2) over a fixed time,
+and by O(h^4) on average at equilibrium.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,14 +23,17 @@ Map = Callable[[Any, Any], tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class MapTest:
-    """By how much a map fails at what it should do, and what rounding allows."""
+    """The error of a map's property, and the tolerance for rounding errors."""
 
     what: str
     error: float
     tolerance: float
 
     def passed(self, tolerance: float | None = None) -> bool:
-        """Whether the error is at most the tolerance, the precision's own if none is given."""
+        """Whether the error is at most the tolerance.
+
+        By default the tolerance is the one of the precision.
+        """
         return bool(self.error <= (self.tolerance if tolerance is None else tolerance))
 
     def __repr__(self) -> str:
@@ -51,20 +55,22 @@ def _arrays(point: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reversibility(map: Map, q: Any, p: Any) -> MapTest:
-    """There and back: the map, the momentum flipped, and the map again lead to the start.
+    """Test whether a map is reversible.
+
+    The map, a flip of the momentum, and the map again must lead back to the start.
 
     Parameters
     ----------
     map
-        Gives (q', p') for (q, p): one step of an integrator, or a whole trajectory.
+        A function that returns (q', p') for (q, p): one step of an integrator, or a trajectory.
     q, p
-        Where to begin; any shape, a batch of points if the map takes one.
+        The starting point, of any shape; a batch of points if the map takes one.
 
     Returns
     -------
     MapTest
-        Its error is the largest distance from the start over the largest coordinate; the tolerance
-        is 1e-10 for float64 and 1e-4 for float32.
+        The error is the largest distance from the start divided by the largest coordinate. The
+        tolerance is 1e-10 for float64 and 1e-4 for float32.
 
     Examples
     --------
@@ -79,28 +85,29 @@ def reversibility(map: Map, q: Any, p: Any) -> MapTest:
     True
     """
     q, p = _point(q, p)
-    there, momentum = _arrays(map(q, p))
-    back, flipped = _arrays(map(there, -momentum))
-    if there.shape != q.shape:
-        raise ValueError(f"kg.laws.reversibility: the map turns {q.shape} into {there.shape}")
-    distance = max(np.abs(back - q).max(), np.abs(flipped + p).max())
-    size = max(1e-300, np.abs(q).max(), np.abs(p).max(), np.abs(there).max())
+    moved, momentum = _arrays(map(q, p))
+    returned, returned_momentum = _arrays(map(moved, -momentum))
+    if moved.shape != q.shape:
+        raise ValueError(f"kg.laws.reversibility: the map turns {q.shape} into {moved.shape}")
+    distance = max(np.abs(returned - q).max(), np.abs(returned_momentum + p).max())
+    size = max(1e-300, np.abs(q).max(), np.abs(p).max(), np.abs(moved).max())
     error = float(distance / size)
-    return MapTest("reversibility", np.inf if np.isnan(error) else error, _rounding(there.dtype))
+    return MapTest("reversibility", np.inf if np.isnan(error) else error, _rounding(moved.dtype))
 
 
 def volume(map: Map, q: Any, p: Any) -> MapTest:
-    """Is volume kept? The distance of |det d(q', p') / d(q, p)| from 1 at a point.
+    """Test whether a map preserves volume at a point.
 
-    The Jacobian comes from central differences of eighth order, whose error in float64 is about
-    1e-12: the map may be any function of arrays.
+    The error is the distance of |det d(q', p') / d(q, p)| from 1. The Jacobian comes from central
+    differences of eighth order, whose error in float64 is about 1e-12, so the map may be any
+    function of arrays.
 
     Parameters
     ----------
     map
-        Gives (q', p') for (q, p), smooth around the point.
+        A function that returns (q', p') for (q, p) and is smooth near the point.
     q, p
-        One point; take an anharmonic potential and a point that is not special.
+        One point; take an anharmonic potential and a generic point.
 
     Returns
     -------
@@ -144,10 +151,10 @@ def _rounding(dtype: Any) -> float:
 
 @dataclass(frozen=True)
 class EnergyOrder:
-    """The orders of the energy error dH, and whether it is that of a reversible map.
+    """The orders of the energy error dH, and tests of reversibility.
 
-    `trajectory` is the order of its root mean square, `mean` that of its mean, `exponential` holds
-    for each step size the mean of exp(-dH) against 1.
+    `trajectory` is the order of the root mean square of dH, `mean` the order of its mean.
+    `exponential` has for each step size a test of the mean of exp(-dH) against 1.
     """
 
     trajectory: PowerLaw
@@ -155,7 +162,7 @@ class EnergyOrder:
     exponential: tuple[MeanTest, ...]
 
     def passed(self, level: float = LEVEL) -> bool:
-        """Whether both orders are the expected ones, and each mean of exp(-dH) is 1."""
+        """Whether both orders and all means of exp(-dH) are as expected."""
         orders = self.trajectory.passed(level) and self.mean.passed(level)
         return orders and all(test.passed(level) for test in self.exponential)
 
@@ -170,25 +177,27 @@ def energy_order(
     expected: float = 2.0,
     tolerance: float = 0.1,
 ) -> EnergyOrder:
-    """The order of an integrator by its energy errors: dH ~ h^s on a trajectory, <dH> ~ h^(2 s).
+    """Fit the order of an integrator by its energy errors.
 
-    At equilibrium <exp(-dH)> = 1 for any reversible map that keeps volume, at any step size. That
-    is tested; and the mean of dH, small against its spread, is estimated with exp(-dH) - 1 as its
-    control variate.
+    An integrator of order s has dH ~ h^s on a trajectory and <dH> ~ h^(2 s) at equilibrium. At
+    equilibrium <exp(-dH)> = 1 for any reversible map that preserves volume, at any step size; this
+    is tested, too. The mean of dH is small compared with its spread, so it is estimated with
+    exp(-dH) - 1 as control variate.
 
     Parameters
     ----------
     trajectory
-        Gives (q', p') for (q, p, h): steps of size h over a time that does not depend on h, so the
-        step sizes have to divide it.
+        A function that returns (q', p') for (q, p, h): steps of size h over a time that does not
+        depend on h, so the step sizes must divide that time.
     energy
-        H(q, p) of each point, beta times it if beta is not 1.
+        A function that returns H(q, p) for each point, or beta H if beta is not 1.
     q, p
-        Independent points from the law exp(-H), the first axis counting them.
+        Independent points from the law exp(-H); the first axis counts the points.
     step_sizes
-        Three or more, so small that the first term of the error prevails.
+        Three or more step sizes, so small that the first term of the error dominates.
     expected, tolerance
-        s, and how far a fitted order may lie from it; twice that for the mean's.
+        s, and the largest distance of the fitted order from s; for the order of the mean twice that
+        distance.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Geweke's joint test of a sampler on a model: chains that draw the data anew in an outer step.
+"""Geweke's joint test of a sampler on a model.
 
-Each replica is a chain of its own. It begins with unknowns from the prior; then data are drawn
-given the unknowns, and the sampler moves the unknowns given the data, in turn. Data are arguments
-of the compiled program, so each replica has data of its own without another compilation.
+Each replica is a separate chain. It begins with unknowns from the prior. Then, alternately, data
+are drawn given the unknowns, and the sampler moves the unknowns given the data. Data are arguments
+of the compiled program, so each replica has different data without another compilation.
 """
 
 import math
@@ -44,39 +44,40 @@ def geweke_chain(
     transitions: int = 3,
     seed: int | np.integer,
 ) -> PTest:
-    """Geweke's joint test of a sampler on a model: does it keep the model's joint law?
+    """Geweke's joint test: whether a sampler preserves a model's joint law.
 
-        x ~ p(x);  in turn  y ~ p(y | x)  and  x by transitions of the sampler given y
+        x ~ p(x);  alternately  y ~ p(y | x)  and  x by transitions of the sampler given y
 
-    After any number of turns the unknowns of a right sampler are draws from the prior. They are
-    compared with fresh draws by `geweke_test`, on their free scale. No posterior has to be known;
-    a wrong density of the model is found as well as a wrong sampler.
+    After any number of steps the unknowns of a right sampler are draws from the prior.
+    `geweke_test` compares them with new draws, on their free scale. No posterior has to be known.
+    The test finds wrong densities of the model as well as wrong samplers.
 
     Parameters
     ----------
     model
-        Made by `kg.model`, with observed data, whose values do not matter, and distributions of all
-        unknowns. It keeps its data.
+        Made by `kg.model`, with observed data, whose values do not matter, and with distributions
+        of all unknowns. Its data are the same after the test.
     sampler
-        As for `kg.mcmc`. It moves with the hyper-parameters that it is given: nothing is tuned, and
-        slots begin anew in each turn. A sampler without a Metropolis test does not keep the law: it
-        fails by what its step size costs.
+        A sampler, as for `kg.mcmc`. It uses the given hyper-parameters: nothing is tuned. Its slots
+        are initialised in each step. A sampler without a Metropolis test does not preserve the law,
+        and fails because of its bias.
     replicas, steps, transitions
-        How many chains, how many turns of each, and transitions of the sampler in a turn.
+        The number of chains, the number of steps of each, and the number of transitions of the
+        sampler in a step.
     seed
         A whole number.
 
     Returns
     -------
     PTest
-        With a p-value for each free coordinate, such as `mu` or `theta[0]`, and for its distance
+        It has a p-value for each free coordinate, such as `mu` or `theta[0]`, and for its distance
         from the median.
 
     Raises
     ------
     ModelError
-        If nothing is observed, an unknown has no distribution, or the model has factors or is one
-        of `kg.minibatch`.
+        If nothing is observed, an unknown has no distribution, or the model has factors or was made
+        by `kg.minibatch`.
     ValueError
         If the sampler moves an ensemble.
 
@@ -89,14 +90,14 @@ def geweke_chain(
     True
     """
     check_model(model, "laws.geweke_chain")
-    used = check_sampler(NUTS() if sampler is None else sampler, "laws.geweke_chain")
+    used_sampler = check_sampler(NUTS() if sampler is None else sampler, "laws.geweke_chain")
     counts = {"replicas": (replicas, 20), "steps": (steps, 1), "transitions": (transitions, 1)}
     check_whole("laws.geweke_chain", counts)
-    _check(model, used)
-    chains = _Chains(model, used, int(transitions))
-    seen = {model.name(node): np.array(model.value_of(node)) for node in model.observed}
+    _check(model, used_sampler)
+    chains = _Chains(model, used_sampler, int(transitions))
+    observed_data = {model.name(node): np.array(model.value_of(node)) for node in model.observed}
     try:
-        found = geweke_test(
+        test = geweke_test(
             chains.prior,
             chains.simulate,
             chains.transition,
@@ -105,19 +106,18 @@ def geweke_chain(
             seed=check_seed(seed, "laws.geweke_chain"),
         )
     finally:
-        model.set_data(seen)
+        model.set_data(observed_data)
     names = _coordinates(model)
-    return PTest(
-        _named(found.p_values, names), _named(found.statistics, names), found.size, found.kind
-    )
+    return PTest(_named(test.p_values, names), _named(test.statistics, names), test.size, test.kind)
 
 
 def _check(model: Model, sampler: Sampler) -> None:
+    """Refuse models whose data cannot be drawn, and samplers of ensembles."""
     doing = "laws.geweke_chain"
     if not model.observed:
-        raise ModelError(f"{doing}: the model observes nothing, so there is nothing to draw anew")
+        raise ModelError(f"{doing}: the model observes nothing, so there are no data to draw")
     if model.factors:
-        raise ModelError(f"{doing}: the model has factors, from which nothing can be drawn")
+        raise ModelError(f"{doing}: the model has factors, and factors cannot be drawn from")
     if model.batch is not None:
         raise ModelError(f"{doing}: give the model without kg.minibatch")
     if sampler.walkers is not None:
@@ -127,7 +127,10 @@ def _check(model: Model, sampler: Sampler) -> None:
 
 
 class _Chains:
-    """The parts of Geweke's test: free states and data of replicas, a row each."""
+    """The functions of Geweke's test, for free states and data.
+
+    Each replica is a row of the free states and of the data.
+    """
 
     def __init__(self, model: Model, sampler: Sampler, transitions: int) -> None:
         self.model, self.transitions, self.turn = model, transitions, 0
@@ -145,13 +148,13 @@ class _Chains:
             self.hyper = self.program.hyper()
 
     def prior(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Free states of draws of the prior."""
+        """The free states of draws from the prior."""
         values = self._drawn(self.forward_prior, rng, count, self.fixed)
         with x64():
             return np.asarray(self._free(values, self.model.argument_values))
 
     def simulate(self, rng: np.random.Generator, free: np.ndarray) -> list[np.ndarray]:
-        """Data given the free states."""
+        """Draw data given the free states."""
         values = self.model.transform(free)
         rows = {v: np.asarray(values[self.model.name(v)], v.dtype) for v in self.unknowns}
         return self._drawn(self.forward_data, rng, len(free), self.fixed, rows)
@@ -159,7 +162,7 @@ class _Chains:
     def transition(
         self, rng: np.random.Generator, free: np.ndarray, data: Sequence[np.ndarray]
     ) -> np.ndarray:
-        """The free states after transitions of the sampler, each given its own data."""
+        """Move each free state by transitions of the sampler, given its data."""
         stacked = self._arguments(data, len(free))
         key = int(rng.integers(2**31))
         keys = np.stack([chain_key(key, row) for row in range(len(free))])
@@ -174,9 +177,11 @@ class _Chains:
         before = dict(zip(model.arguments, model.argument_values, strict=True))
         self._set({node: x[0] for node, x in rows.items()})
         after = dict(zip(model.arguments, model.argument_values, strict=True))
-        others = [node for node in after if node not in rows]
-        if all(node in before and np.array_equal(before[node], after[node]) for node in others):
-            # Nothing is computed of the data beforehand.
+        other_arguments = [node for node in after if node not in rows]
+        if all(
+            node in before and np.array_equal(before[node], after[node]) for node in other_arguments
+        ):
+            # No argument is computed from the data.
             return [rows[n] if n in rows else in_rows(x, count) for n, x in after.items()]
         each = []
         for row in range(count):
@@ -185,6 +190,7 @@ class _Chains:
         return [np.stack(column) for column in zip(*each, strict=True)]
 
     def _set(self, values: Mapping[Any, np.ndarray]) -> None:
+        """Set the model's data."""
         self.model.set_data({self.model.name(node): value for node, value in values.items()})
 
     def _drawn(
@@ -213,7 +219,7 @@ class _Chains:
             end: State = lax.fori_loop(jnp.uint32(0), jnp.uint32(self.transitions), step, begin)
             return end.position.q
 
-        # One after the other: in a batch each branch would be taken by every row.
+        # One after the other: in a batch every row would execute both sides of each branch.
         return lax.map(one, (free, data, keys))
 
 
@@ -229,7 +235,7 @@ def _coordinates(model: Model) -> list[str]:
 
 
 def _named(values: dict[str, float], names: Sequence[str]) -> dict[str, float]:
-    """The same by the names of coordinates."""
+    """Rename values from indices to the names of coordinates."""
     by_number = {f"parameters[{i}]": name for i, name in enumerate(names)}
 
     def renamed(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Laws in one dimension by quadrature: canonical laws, and stationary laws of Markov chains.
+"""One-dimensional laws by quadrature: canonical laws, and Markov chains' stationary laws.
 
-The trapezoidal rule on a line converges faster than any power of its spacing for smooth densities
-that vanish at both ends, so a thousand points give a dozen digits.
+For smooth densities that vanish at both ends the trapezoidal rule converges faster than any power
+of its spacing, so a thousand points give about twelve digits.
 
 Source: L. N. Trefethen, J. A. C. Weideman, The exponentially convergent trapezoidal rule, SIAM
 Review 56 (2014) 385-458.
@@ -30,10 +30,10 @@ Function = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Potential1D:
-    """A potential U(q) of one variable and its derivative, of NumPy's or kinetograph's arrays.
+    """A potential U(q) of one variable, and its derivative.
 
-    `U(q)` and `U.gradient(q)` work on each element; the potential of a vector of independent
-    coordinates is the sum of its elements'.
+    `U(q)` and `U.gradient(q)` take arrays of NumPy or kinetograph and work on each element. The
+    potential of a vector of independent coordinates is the sum over its elements.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Potential1D:
 
 
 def harmonic(stiffness: float = 1.0) -> Potential1D:
-    """U = k q^2 / 2.
+    """The potential U = k q^2 / 2.
 
     Examples
     --------
@@ -57,28 +57,28 @@ def harmonic(stiffness: float = 1.0) -> Potential1D:
 
 
 quartic = Potential1D("quartic", lambda q: 0.25 * q**4, lambda q: q**3)
-"""U = q^4 / 4."""
+"""The potential U = q^4 / 4."""
 double_well = Potential1D("double well", lambda q: (q * q - 1) ** 2, lambda q: 4 * q * (q * q - 1))
-"""U = (q^2 - 1)^2."""
+"""The potential U = (q^2 - 1)^2."""
 cosine = Potential1D(
     "cosine", lambda q: 0.5 * q * q + np.cos(2 * q), lambda q: q - 2 * np.sin(2 * q)
 )
-"""U = q^2 / 2 + cos(2 q)."""
+"""The potential U = q^2 / 2 + cos(2 q)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Law1D:
-    """A law on the line: points at equal distances and their probabilities."""
+    """A law on the line, by equidistant points and their probabilities."""
 
     points: np.ndarray
     weights: np.ndarray
 
     def expectation(self, function: Function) -> float:
-        """The mean of a function of q, which takes an array of points."""
+        """The mean of a function, which takes an array of points."""
         return float(self.weights @ np.asarray(function(self.points), float))
 
     def cdf(self, x: Any) -> np.ndarray:
-        """The distribution function, by the cubic spline through the points' own."""
+        """The distribution function: the integral of a spline of the density."""
         from scipy.interpolate import CubicSpline
 
         spacing = self.points[1] - self.points[0]
@@ -97,14 +97,14 @@ def canonical_law(potential: Function, inverse_temperature: float = 1.0) -> Law1
     Parameters
     ----------
     potential
-        U, a smooth function of an array that grows without bound at both ends.
+        U, a smooth function of an array that tends to infinity at both ends.
     inverse_temperature
         beta.
 
     Raises
     ------
     ValueError
-        If the density does not vanish far out, to 1e-26 of its largest value within 10,000.
+        If the density does not fall to 1e-26 of its largest value within |q| <= 10,000.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def canonical_law(potential: Function, inverse_temperature: float = 1.0) -> Law1
     if inside[0] == 0 or inside[-1] == len(scan) - 1:
         raise ValueError(
             "kg.laws.canonical_law: the density exp(-beta U) does not vanish by |q| = 10,000; the "
-            "potential has to grow at both ends"
+            "potential must grow at both ends"
         )
     points = np.linspace(scan[inside[0] - 1], scan[inside[-1] + 1], 8193)
     logs = exponent(points)
@@ -147,18 +147,19 @@ def stationary_law(
     limits: tuple[float, float] = (-10.0, 10.0),
     points: int = 1000,
 ) -> Law1D:
-    """The stationary law of the chain q' = mean(q) + sd(q) r with r ~ N(0, 1).
+    """The stationary law of a Markov chain with normal steps.
 
-    On a grid the density p satisfies p = K p with the transition density K(q', q) times the
-    spacing; its positive solution is found by linear algebra. Overdamped schemes are such chains,
-    for any potential: Euler and Maruyama's (SGLD) has mean(q) = q - h U'(q), sd = sqrt(2 h / beta).
+    The chain is q' = mean(q) + sd(q) r with r ~ N(0, 1). On a grid the density p satisfies p = K p,
+    with the transition density K(q', q) times the spacing; linear algebra gives the positive
+    solution. Overdamped schemes are such chains for any potential: the Euler-Maruyama scheme (SGLD)
+    has mean(q) = q - h U'(q), sd = sqrt(2 h / beta).
 
     Parameters
     ----------
     mean, sd
         Functions of an array; sd may be a number.
     limits, points
-        The grid: the density must be nothing at its ends, and its spacing at most a half of the
+        The grid. The density must vanish at its ends, and the spacing must be at most half of the
         smallest sd.
 
     Raises
@@ -180,18 +181,18 @@ def stationary_law(
     width = np.broadcast_to(np.asarray(sd(grid) if callable(sd) else sd, float), grid.shape)
     if not (width > 0).all() or spacing > 0.5 * width.min():
         raise ValueError(
-            f"kg.laws.stationary_law: the smallest sd is {width.min():.3g}, and the points of the "
-            f"grid are {spacing:.3g} apart, which must be at most half of it"
+            f"kg.laws.stationary_law: the smallest sd is {width.min():.3g}, but the points of the "
+            f"grid are {spacing:.3g} apart, which must be at most half of the sd"
         )
     kernel = np.exp(-0.5 * ((grid[:, None] - centre) / width) ** 2) / width
     kernel *= spacing / math.sqrt(2 * math.pi)
-    # The equations p = K p are dependent; the last gives way to sum p = 1.
+    # The equations p = K p are linearly dependent; the last one is replaced by sum p = 1.
     system = np.eye(points) - kernel
     system[-1] = 1.0
     weights = np.linalg.solve(system, np.eye(points)[-1])
     edge = max(abs(weights[0]), abs(weights[-2]))
-    lost = float(abs(1 - kernel.sum(0)) @ np.abs(weights))
-    if not (edge < 1e-12 * weights.max() and lost < 1e-10):
+    escaping = float(abs(1 - kernel.sum(0)) @ np.abs(weights))
+    if not (edge < 1e-12 * weights.max() and escaping < 1e-10):
         raise ValueError(
             f"kg.laws.stationary_law: the law does not vanish at the limits {limits}, or the chain "
             "leaves them; give wider ones, or a smaller step"

@@ -1,8 +1,8 @@
-"""What a scheme samples from the harmonic oscillator at a finite step size, exactly.
+"""The exact law of a scheme with finite steps on the oscillator.
 
-On U(q) = k q^2 / 2 most schemes are linear, so their stationary law is a Gaussian known in closed
-form: a sampler that is right agrees with it within its Monte Carlo error, at any step size, and not
-with the canonical law <q^2> = 1 / (beta k), <p^2> = m / beta.
+On U(q) = k q^2 / 2 most schemes are linear, so their stationary law is a Gaussian that is known in
+closed form. A right sampler agrees with this law within its Monte Carlo error, at any step size,
+and not with the canonical law <q^2> = 1 / (beta k), <p^2> = m / beta.
 
 Sources: B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 7 (splittings and
 their words); M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langevin dynamics,
@@ -28,11 +28,11 @@ Letters = list[tuple[str, float]]
 
 @dataclass(frozen=True)
 class LinearStep:
-    """What the step of a scheme sees of the oscillator: its first argument.
+    """The oscillator, as the first argument of a scheme's step.
 
-    `step_size`, `friction`, `inverse_temperature`, `stiffness`, `mass` are numbers;
-    `gradient(q)` is k q, plus fresh noise of variance `gradient_noise`; `noise()` a fresh standard
-    normal number; `record(q=..., p=...)` says what is observed, in place of the slots at the end.
+    `step_size`, `friction`, `inverse_temperature`, `stiffness`, `mass` are numbers. `gradient(q)`
+    is k q plus new noise of variance `gradient_noise`. `noise()` is a new standard normal number.
+    `record(q=..., p=...)` records values; without it the slots at the end of the step are recorded.
     """
 
     step_size: float
@@ -45,14 +45,14 @@ class LinearStep:
     records: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def gradient(self, q: Any) -> Any:
-        """The gradient of the potential at q, noisy if the oscillator's is."""
+        """The gradient of the potential at q, possibly with noise."""
         gradient = self.stiffness * q
         if self.gradient_noise > 0:
             gradient = gradient + math.sqrt(self.gradient_noise) * self.noise()
         return gradient
 
     def record(self, **values: Any) -> None:
-        """Observe these values here."""
+        """Record these values at this point of the step."""
         self.records.update(values)
 
 
@@ -94,12 +94,15 @@ def _friction(s: LinearStep, t: float, q: Any, p: Any) -> Any:
 
 
 def _drift_with_friction(s: LinearStep, t: float, q: Any, p: Any) -> Any:
-    """The exact solution of dq = p/m dt, dp = -c p dt + sqrt(2 c m / beta) dW, two noises."""
+    """The exact flow of drift with friction, with two noises.
+
+    The equations are dq = p/m dt, dp = -c p dt + sqrt(2 c m / beta) dW.
+    """
     c, y = s.friction, s.friction * t
     if c == 0:
         return _drift(s, t, q, p)
     lost = -math.expm1(-y)
-    # y - 2 (1 - e^-y) + (1 - e^-2y) / 2, whose leading terms cancel, by its Taylor series.
+    # y - 2 (1 - e^-y) + (1 - e^-2y) / 2; its leading terms cancel, so use the Taylor series.
     if y < 0.5:
         spread = sum((-y) ** n * (2 - 2 ** (n - 1)) / math.factorial(n) for n in range(3, 25))
     else:
@@ -109,16 +112,19 @@ def _drift_with_friction(s: LinearStep, t: float, q: Any, p: Any) -> Any:
     var_p = -math.expm1(-2 * y) * s.mass / s.inverse_temperature
     first, second = s.noise(), s.noise()
     sd_q = math.sqrt(var_q)
-    rest = math.sqrt(max(var_p - cov * cov / var_q, 0.0))
+    remainder = math.sqrt(max(var_p - cov * cov / var_q, 0.0))
     q = q + lost / (c * s.mass) * p + sd_q * first
-    return q, (1 - lost) * p + cov / sd_q * first + rest * second
+    return q, (1 - lost) * p + cov / sd_q * first + remainder * second
 
 
 _MOVES = {"A": _drift, "O": _friction, "U": _drift_with_friction}
 
 
 def _letters(word: Any) -> Letters:
-    """Pairs of letter and fraction of the step: a letter's occurrences share the step equally."""
+    """The pairs of letter and fraction of the step.
+
+    The fractions of a letter in a word are equal.
+    """
     if isinstance(word, str):
         pairs = [(letter, 1.0 / word.count(letter)) for letter in word]
     else:
@@ -126,21 +132,21 @@ def _letters(word: Any) -> Letters:
     for i, (letter, part) in enumerate(pairs):
         if letter not in "ABOU" or len(letter) != 1:
             raise ValueError(
-                f"{_WHAT}: {letter!r}, the symbol {i + 1} of {word!r}, is not a flow; there are A "
-                "(drift), B (kick), O (friction) and U (drift with friction), or the names "
+                f"{_WHAT}: {letter!r}, the symbol {i + 1} of {word!r}, is not a flow; choose A "
+                "(drift), B (kick), O (friction) and U (drift with friction), or one of the names "
                 f"{', '.join([*WORDS, *SCHEMES])}"
             )
         if not math.isfinite(part):
             raise ValueError(f"{_WHAT}: {letter} takes {part} of the step in {word!r}")
     used = {letter for letter, _ in pairs}
     if "B" not in used or not used & {"A", "U"}:
-        lacks = "kick (B)" if "B" not in used else "drift (A or U)"
-        raise ValueError(f"{_WHAT}: {word!r} has no {lacks}")
+        missing = "kick (B)" if "B" not in used else "drift (A or U)"
+        raise ValueError(f"{_WHAT}: {word!r} has no {missing}")
     return pairs
 
 
 def _points(at: Any, word: Any, letters: Letters) -> tuple[int, int]:
-    """After how many letters the position and the momentum are recorded."""
+    """The numbers of letters after which position and momentum are recorded."""
     if isinstance(at, (tuple, list)) and len(at) == 2:
         return _points(at[0], word, letters)[0], _points(at[1], word, letters)[0]
     spelled = "".join(letter for letter, _ in letters)
@@ -152,14 +158,17 @@ def _points(at: Any, word: Any, letters: Letters) -> tuple[int, int]:
         point = at
     else:
         raise ValueError(
-            f"{_WHAT}: at={at!r} is no point of {spelled}: write 'end', the letters passed such as "
-            f"{spelled[:2]!r}, how many they are, or one of these for q and one for p"
+            f"{_WHAT}: at={at!r} is not a point of {spelled}: write 'end', the letters passed such "
+            f"as {spelled[:2]!r}, their number, or a pair of these for q and p"
         )
     return point, point
 
 
 def _splitting(word: Any, at: Any) -> tuple[Callable[..., Any], tuple[str, ...]]:
-    """The step of a word; a gradient is taken once for each position, also across steps."""
+    """The step of a word, and its slots.
+
+    A gradient is computed once for each position, also across steps.
+    """
     letters = _letters(word)
     at_q, at_p = _points(at, word, letters)
     order = "".join(letter for letter, _ in letters)
@@ -199,42 +208,43 @@ def oscillator(
     gradient_noise: float = 0.0,
     at: Any = "end",
 ) -> LinearLaw:
-    """The exact stationary law of a scheme on the harmonic oscillator U(q) = k q^2 / 2.
+    """The exact stationary law of a scheme on the harmonic oscillator.
 
-    A step is linear: it maps z = (q, p) to A z plus Gaussian noise of covariance Q, so its
-    stationary covariance S solves the discrete Lyapunov equation S = A S A' + Q, and s steps apart
-    the covariance is A^s S.
+    The potential is U(q) = k q^2 / 2. A step is linear: it maps z = (q, p) to A z plus Gaussian
+    noise of covariance Q. So its stationary covariance S solves the discrete Lyapunov equation S =
+    A S A' + Q, and the covariance over s steps is A^s S.
 
     Parameters
     ----------
     scheme
-        A word of flows, carried out from left to right, each letter's occurrences sharing the step
-        equally: A (drift q += t p/m), B (kick p -= t k q), O (friction: p <- a p + noise with
-        a = exp(-friction t)), U (drift with friction, exactly), for example "BAOAB", "OBABO",
-        "BABO" or "UBU"; or pairs of letter and fraction of the step. Or a name: "GLA1" (BAO),
-        "GLA2" (BABO), "SGLD" or "ULA", "LM" (Leimkuhler and Matthews: BAOAB in the limit of large
-        friction) or "SGHMC" (Euler's steps). Or any linear step as a function: its first argument
-        is a `LinearStep`, the others are its slots, whose new values it returns in this order.
+        A word of flows, which are applied from left to right; the step is divided equally among a
+        letter's occurrences. A is a drift q += t p/m, B a kick p -= t k q, O friction, p <- a p +
+        noise with a = exp(-friction t), and U an exact drift with friction. Examples are "BAOAB",
+        "OBABO", "BABO" and "UBU". Or pairs of letter and fraction of the step. Or a name: "GLA1"
+        (BAO), "GLA2" (BABO), "SGLD" or "ULA", "LM" (Leimkuhler and Matthews: BAOAB in the limit of
+        large friction) or "SGHMC" (Euler steps). Or any linear step as a function: its first
+        argument is a `LinearStep`, and the further ones are its slots, whose new values it returns
+        in this order.
     step_size, friction, inverse_temperature, stiffness, mass
         h, gamma, beta, k, m. SGLD and LM have no friction and divide the gradient by the mass.
     gradient_noise
-        The variance of noise added to each gradient. A gradient is taken once for each position: a
-        kick that ends a step shares it with the kick that begins the next.
+        The variance of noise added to each gradient. A gradient is computed once for each position:
+        a kick that ends a step shares it with the kick that begins the next step.
     at
-        Where a word's q and p are recorded: "end", or the letters passed, such as "BAO" of BAOAB,
-        or their number; or a pair, one for q and one for p.
+        The point at which a word's q and p are recorded: "end", or the letters passed, such as
+        "BAO" of BAOAB, or their number; or a pair, one for q and one for p.
 
     Returns
     -------
     LinearLaw
-        With `q2`, `p2`, `qp`, `covariance`, `lag_covariance(s)`, `autocorrelation_time("q")` and
+        It has `q2`, `p2`, `qp`, `covariance`, `lag_covariance(s)`, `autocorrelation_time("q")` and
         `autocorrelation_time("q", square=True)`.
 
     Raises
     ------
     ValueError
-        For a letter that is not a flow, a parameter that is not positive, or a step size at which
-        the scheme is unstable.
+        If a letter is not a flow, a parameter is not positive, or the scheme is unstable at the
+        step size.
 
     Examples
     --------
@@ -243,7 +253,7 @@ def oscillator(
     >>> print(f"{1.3 * 2.0 * law.q2:.6f}  {law.autocorrelation_time('q'):.6f}")
     1.086957  3.350095
 
-    A scheme of one's own, here Euler and Maruyama's step for the overdamped equation:
+    A custom scheme, here the Euler-Maruyama step for the overdamped equation:
 
     >>> def euler(s, q):
     ...     h, beta = s.step_size, s.inverse_temperature
@@ -263,10 +273,10 @@ def oscillator(
     for name, value in {"friction": friction, "gradient_noise": gradient_noise}.items():
         if not 0 <= value < math.inf:
             raise ValueError(f"{_WHAT}: {name} must not be negative, got {value}")
-    named = isinstance(scheme, str) and scheme in SCHEMES
-    if callable(scheme) or named:
+    is_named = isinstance(scheme, str) and scheme in SCHEMES
+    if callable(scheme) or is_named:
         if at != "end":
-            raise ValueError(f"{_WHAT}: at= is for words; a step says what it records where")
+            raise ValueError(f"{_WHAT}: at= is for words; a step calls `record` to record values")
         function = scheme if callable(scheme) else SCHEMES[scheme]  # type: ignore[index]
         slots = tuple(inspect.signature(function).parameters)[1:]
     else:

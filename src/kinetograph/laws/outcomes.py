@@ -1,4 +1,4 @@
-"""What a statistical test found: a score in standard errors, a p-value, and whether it passed."""
+"""The outcome of a statistical test: score, p-value, and whether it passed."""
 
 import math
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from scipy.special import log_ndtr, ndtri
 
 __all__ = ["MeanTest", "PTest", "StatisticalTest"]
 
-LEVEL = 1e-6  # how often a right sampler fails a test
+LEVEL = 1e-6  # the probability with which a right sampler fails a test
 
 
 def _at_most_one(p: float) -> float:
-    return 1.0 if p > 1 else p  # NaN stays, and passes nothing
+    return 1.0 if p > 1 else p  # NaN stays NaN, which never passes
 
 
 class StatisticalTest:
-    """A test that a right sampler fails with probability `level`, 1e-6 if not given.
+    """A test that a right sampler fails with probability `level`.
 
-    `z` is the score in standard errors, or its equivalent; `p_value` the probability of one as
-    large, with Bonferroni's correction if the test looks at several elements.
+    The default level is 1e-6. `z` is the score in standard errors, or an equivalent. `p_value` is
+    the probability of a score that is as large, with Bonferroni's correction for several elements.
     """
 
     @property
     def z(self) -> np.ndarray:
-        """Standard errors between what was found and what was expected, of each element."""
+        """The score of each element: the deviation in standard errors."""
         raise NotImplementedError
 
     @property
@@ -34,7 +34,7 @@ class StatisticalTest:
 
     @property
     def p_value(self) -> float:
-        """The probability of so large a score, over all elements."""
+        """The probability of a score as large in any element."""
         return _at_most_one(np.size(self.z) * 2 * math.exp(float(log_ndtr(-self.worst))))
 
     def passed(self, level: float = LEVEL) -> bool:
@@ -44,11 +44,11 @@ class StatisticalTest:
 
 @dataclass(frozen=True, eq=False)
 class MeanTest(StatisticalTest):
-    """The mean of draws against its exact value, of each element.
+    """The test of means of draws against their exact values.
 
-    `mean`, `expected`, `mcse` (the standard error, with that of the expected value), and `ess`, the
-    effective sample size. A test with fewer than `min_ess` effective draws does not pass: its
-    standard error is not to be trusted.
+    `mean` and `expected` are compared. `mcse` is the standard error, including the one of the
+    expected value, and `ess` the effective sample size. A test with fewer than `min_ess` effective
+    draws does not pass, because its standard error is not reliable.
     """
 
     mean: np.ndarray
@@ -64,7 +64,7 @@ class MeanTest(StatisticalTest):
             return np.where(self.mcse > 0, (self.mean - self.expected) / self.mcse, np.nan)
 
     def passed(self, level: float = LEVEL) -> bool:
-        """Whether the p-value is at least `level` and the effective sample size suffices."""
+        """Whether the p-value is at least `level` and there are enough draws."""
         return bool(np.min(self.ess) >= self.min_ess) and super().passed(level)
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class MeanTest(StatisticalTest):
 class PTest(StatisticalTest):
     """A test whose outcome is a p-value for each of several statistics.
 
-    `p_values` by name, `statistics` their values, `size` how many independent rows they are of.
+    `p_values` and `statistics` are dictionaries by name; `size` is the number of independent rows.
     """
 
     p_values: dict[str, float]
@@ -112,8 +112,8 @@ class PTest(StatisticalTest):
 
     def __repr__(self) -> str:
         name = self.worst_name
-        of = f" ({name}, the worst of {len(self.p_values)})" if len(self.p_values) > 1 else ""
+        worst = f" ({name}, the worst of {len(self.p_values)})" if len(self.p_values) > 1 else ""
         return (
-            f"{self.kind}(p = {self.p_value:.3g}, statistic {self.statistics[name]:.4g}{of}, "
+            f"{self.kind}(p = {self.p_value:.3g}, statistic {self.statistics[name]:.4g}{worst}, "
             f"{self.size} rows)"
         )

@@ -1,4 +1,4 @@
-"""Reproducibility: what a seed has to fix, and what it must not."""
+"""Reproducibility: a seed fixes the draws, another one changes them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ __all__ = ["Reproducibility", "reproducibility"]
 
 @dataclass(frozen=True)
 class Reproducibility:
-    """What two runs with one seed, and one with another, have in common.
+    """The comparison of three runs, the third with a different seed.
 
-    `same`: whether the first two agree to the last bit. `different`: whether all chains of the
-    first and the third differ. `independence`: the correlations between these chains.
+    `same` is whether the first two runs agree to the last bit. `different` is whether all chains of
+    the first and the third run differ. `independence` tests the correlations between these chains.
     """
 
     same: bool
@@ -25,19 +25,21 @@ class Reproducibility:
     independence: PTest
 
     def passed(self, level: float = LEVEL) -> bool:
-        """Whether all three are as they should be."""
+        """Whether all three comparisons are as they should be."""
         return self.same and self.different and self.independence.passed(level)
 
 
 def reproducibility(run: Callable[[int], Any], seed: int = 1) -> Reproducibility:
-    """Does the seed fix the draws, does another change them, and are all chains independent?
+    """Test whether a seed fixes the draws and all chains are independent.
+
+    Another seed must change the draws.
 
     Parameters
     ----------
     run
-        Draws (chain, draw, ...) of a sampler for a seed; it is called with `seed` twice, and with
-        `seed + 1`. The draws should be stationary: chains that descend from the same start together
-        are correlated.
+        A function that returns draws of shape (chain, draw, ...) of a sampler for a seed. It is
+        called twice with `seed`, and once with `seed + 1`. The draws should be stationary: chains
+        that descend together from the same start are correlated.
 
     Examples
     --------
@@ -48,13 +50,13 @@ def reproducibility(run: Callable[[int], Any], seed: int = 1) -> Reproducibility
     >>> laws.reproducibility(lambda seed: run(0)).passed()
     False
     """
-    first, again, other = (as_draws(run(s), "reproducibility") for s in (seed, seed, seed + 1))
-    same = first.shape == again.shape and bool((first == again).all())
-    if other.shape != first.shape:
+    first, second, third = (as_draws(run(s), "reproducibility") for s in (seed, seed, seed + 1))
+    same = first.shape == second.shape and bool((first == second).all())
+    if third.shape != first.shape:
         raise ValueError(
             f"kg.laws.reproducibility: the seeds {seed} and {seed + 1} give draws of the shapes "
-            f"{first.shape} and {other.shape}"
+            f"{first.shape} and {third.shape}"
         )
-    chains = np.concatenate([first, other])
+    chains = np.concatenate([first, third])
     different = len(np.unique(chains.reshape(len(chains), -1), axis=0)) == len(chains)
     return Reproducibility(same, different, independence_test(chains))

@@ -1,8 +1,8 @@
-"""Observables: quantities of a step, recorded by name at the end of the step.
+"""Observables: quantities of a step, recorded by name at its end.
 
-A row's potential, gradient, momenta and energies belong to the same point and time. What a sampler
-itself records under the name of an observable (`kinetic_energy` at another point of its step, say)
-is taken as it is.
+Potential, gradient, momenta and energies of a row belong to the same point and time. There is one
+exception: if the sampler itself records an observable's name, such as `kinetic_energy` at another
+point of its step, the recorded value is used.
 """
 
 from .average import covariance

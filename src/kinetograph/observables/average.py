@@ -1,4 +1,4 @@
-"""What a running average is of: an observable, or a target of the model."""
+"""Running averages of observables and of targets of the model."""
 
 from typing import Any, NamedTuple
 
@@ -9,22 +9,22 @@ __all__ = ["Average", "as_averages", "covariance"]
 
 
 class Average(NamedTuple):
-    """A running mean and variance that is wanted, and whether with the covariance."""
+    """A request for a running mean and variance, or also a covariance."""
 
     quantity: Observable | Array
     covariance: bool = False
 
 
 def covariance(quantity: Any) -> Average:
-    """The running covariance of a quantity, for `averages=` of `kg.mcmc` and `kg.chain`.
+    """Request a running covariance, for `averages=` of `kg.mcmc` and `kg.chain`.
 
-    That of its elements along the last axis, beside their mean and variance.
+    The covariance is of the elements along the last axis, in addition to their mean and variance.
 
     Parameters
     ----------
     quantity
-        A target of the model, an observable, or a function of a `kg.observables.Step`, whose value
-        is no single number.
+        A target of the model, an observable, or a function of a `kg.observables.Step`. Its value
+        must not be a single number.
 
     Examples
     --------
@@ -39,20 +39,21 @@ def covariance(quantity: Any) -> Average:
 
 
 def _quantity(given: Any) -> Any:
+    """The array or observable to average."""
     if isinstance(given, Array):
         return given
     if isinstance(given, Average):
         return given.quantity
-    (found,) = as_observables([given], "averages")
-    return found
+    (one_observable,) = as_observables([given], "averages")
+    return one_observable
 
 
 def as_averages(given: Any) -> tuple[Average, ...]:
-    """Averages of a list of observables, functions and arrays."""
+    """The averages of a list of observables, functions and arrays."""
     single = isinstance(given, (Average, Observable, Array, str)) or callable(given)
     items = [given] if single else listed(given, "averages")
     made = [x if isinstance(x, Average) else Average(_quantity(x)) for x in items]
-    # With the covariance there are the mean and the variance, too.
+    # A covariance includes the mean and the variance, so a plain average of it is left out.
     whole = [x.quantity for x in made if x.covariance]
     return tuple(x for x in made if x.covariance or not any(_is_same(x.quantity, y) for y in whole))
 

@@ -1,7 +1,8 @@
-"""The graph of observables: made once for a space and a sampler, evaluated for a block of draws.
+"""The graph of observables, evaluated for blocks of draws.
 
-What they need of a step beside the draw and its record (momenta, the gradient) is kept with the
-draw. So an observable costs a step no more than this copy, and all draws are computed at once.
+The graph is built once for a space and a sampler. Values of a step that it needs in addition to the
+draw and its records, such as momenta or the gradient, are stored with the draw. So an observable
+costs a step only this copy, and the observables of all draws of a block are computed at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,8 +35,9 @@ EVENT = ("", "event")
 
 
 class ObservableGraph:
-    """Observables of steps in a space, with slots, hyper-parameters and records as these are.
+    """The observables of a sampler's steps in a space.
 
+    Slots, hyper-parameters and records give the names, shapes and dtypes of their values.
     `schedules` are hyper-parameters that are computed from the number of the step, `event`.
     """
 
@@ -51,7 +53,7 @@ class ObservableGraph:
     ) -> None:
         self.inputs: dict[tuple[str, str], Node] = {}
         arrays, paths, structure = flatten(slots if isinstance(slots, dict) else {})
-        begun = next_serial()
+        first_serial = next_serial()
         with building():
             q = self._input("", "q", space.shape, space.dtype)
             potential = -self._input("", "log_density", space.shape[:-1], space.dtype)
@@ -85,10 +87,10 @@ class ObservableGraph:
             self.results = [self._result(o, step) for o in observables]
             if top_level().entered:
                 raise ModelError("observables: an observable cannot draw or change a state")
-            given = set(self.inputs.values())
+            allowed_inputs = set(self.inputs.values())
             for o, node in zip(observables, self.results, strict=True):
                 where = f"observable {o.name}{written_at(o.function)}"
-                refuse_elsewhere(where, [node], given, begun)
+                refuse_elsewhere(where, [node], allowed_inputs, first_serial)
             refuse_effects("an observable", [*self.results, *top_level().effects.values()])
         self.statistics = tuple(
             Statistic(o.name, node.dtype.type, o.text, node.shape)
@@ -96,33 +98,34 @@ class ObservableGraph:
         )
         self._records = tuple(records)
         self._density = next(s.name for s in records if s.name in ("lp", "batch_lp"))
-        read = set(ancestors(self.results))
+        used_nodes = set(ancestors(self.results))
         self._kept = tuple(
             key
             for key, node in self.inputs.items()
-            if node in read and (key[0] in ("slot", "hyper") or key == GRADIENT)
+            if node in used_nodes and (key[0] in ("slot", "hyper") or key == GRADIENT)
         )
 
     @property
     def takes_gradient(self) -> bool:
-        """Whether any of them is computed from the gradient."""
+        """Whether an observable is computed from the gradient."""
         return GRADIENT in self._kept
 
     @staticmethod
     def _result(observable: Observable, step: Step) -> Node:
+        """The node of an observable's value."""
         where = f"observable {observable.name}{written_at(observable.function)}"
-        who = f"observable {observable.name}"
+        label = f"observable {observable.name}"
         step = step._replace(
-            slots=Named(step.slots, who, "slot"),
-            hyper=Named(step.hyper, who, "hyper-parameter"),
-            recorded=Named(step.recorded, who, "record"),
-            parts=Named(step.parts, who, "unknown"),
+            slots=Named(step.slots, label, "slot"),
+            hyper=Named(step.hyper, label, "hyper-parameter"),
+            recorded=Named(step.recorded, label, "record"),
+            parts=Named(step.parts, label, "unknown"),
         )
         with watched(None, where):
-            found = convert(observable.function)(step)
-        if found is None or isinstance(found, Mapping):
-            raise TypeError(f"{where} gives {type(found).__name__}, not a number or an array")
-        return as_node(found, where)
+            value = convert(observable.function)(step)
+        if value is None or isinstance(value, Mapping):
+            raise TypeError(f"{where} returns {type(value).__name__}, not a number or an array")
+        return as_node(value, where)
 
     def _input(self, kind: str, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
         node = self.inputs[kind, name] = Given((), shape, np.dtype(dtype), name)
@@ -131,7 +134,7 @@ class ObservableGraph:
     def keep(
         self, position: Position, slots: Any, hyper: Mapping[str, Any]
     ) -> tuple[jax.Array, ...]:
-        """What the observables need of a step beside its draw and its record."""
+        """The values of a step that are stored with its draw."""
         arrays, paths, _ = flatten(slots)
         by_path = dict(zip(paths, arrays, strict=True))
 
@@ -150,14 +153,17 @@ class ObservableGraph:
         event: Any,
         active: Any,
     ) -> jax.Array:
-        """Their values for a draw, one after the other; loops turn only where it is `active`."""
+        """The observables' values for a draw, as one vector.
+
+        Loops make trips only if the draw is `active`.
+        """
         values = dict(zip(self._kept, kept, strict=True))
         values["", "q"], values[EVENT] = q, event
-        place = 0
+        start = 0
         for record in self._records:
-            part = statistics[place : place + record.size].reshape(record.shape)
+            part = statistics[start : start + record.size].reshape(record.shape)
             values["record", record.name] = part.astype(record.dtype)
-            place += record.size
+            start += record.size
         values["", "log_density"] = values["record", self._density]
         environment: Environment = {
             node: values[key] for key, node in self.inputs.items() if key in values

@@ -1,4 +1,4 @@
-"""What an observable is: a name, and a function of a step's values."""
+"""Observables: a name and a function of a step's values."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,11 +15,12 @@ __all__ = ["Observable", "Step", "as_observables", "check_observables", "observa
 class Step(NamedTuple):
     """The values at the end of a step, as arrays.
 
-    q, potential, gradient   the position on the free scale, U there, and its gradient
+    q, potential, gradient   the position on the free scale, U at q, and the gradient of U
     slots                    the sampler's slots, by name
-    hyper                    its hyper-parameters, by name; of a schedule, the value at this step
-    recorded                 what the sampler recorded in this step, by name
-    parts                    the pieces of q that belong to each unknown
+    hyper                    the sampler's hyper-parameters, by name; of a schedule, the value at
+                             this step
+    recorded                 the values that the sampler recorded in this step, by name
+    parts                    each unknown's part of q, by name
     """
 
     q: Array
@@ -32,16 +33,18 @@ class Step(NamedTuple):
 
 
 class Named(dict[str, Array]):
-    """Arrays by name; asked for one that there is not, it says who asks and what there is."""
+    """Arrays by name; a missing name raises ModelError."""
 
-    def __init__(self, values: Mapping[str, Array], who: str, kind: str) -> None:
+    def __init__(self, values: Mapping[str, Array], label: str, kind: str) -> None:
         super().__init__(values)
-        self._who, self._kind = who, kind
+        self._who, self._kind = label, kind
 
     def __missing__(self, name: str) -> Never:
         owner = "model" if self._kind == "unknown" else "sampler"
-        known = ", ".join(self) or "none"
-        raise ModelError(f"{self._who}: this {owner} has no {self._kind} {name!r} (it has {known})")
+        names_text = ", ".join(self) or "none"
+        raise ModelError(
+            f"{self._who}: this {owner} has no {self._kind} {name!r} (it has {names_text})"
+        )
 
 
 class Observable(NamedTuple):
@@ -53,20 +56,21 @@ class Observable(NamedTuple):
 
 
 def observable(function: Callable[[Step], Any], name: str | None = None) -> Observable:
-    """A user's own observable: a function of the values of a step, in plain Python on arrays.
+    """Make an observable of a function of the values of a step.
 
     Parameters
     ----------
     function
-        Takes a `kg.observables.Step`, with `q`, `potential`, `gradient`, `slots`, `hyper`,
-        `recorded` and `parts`; gives a number or an array.
+        A function in plain Python on arrays. It takes a `kg.observables.Step`, with `q`,
+        `potential`, `gradient`, `slots`, `hyper`, `recorded` and `parts`, and returns a number or
+        an array.
     name
-        By default the function's.
+        The name of the observable; by default the function's name.
 
     Raises
     ------
     ValueError
-        If the name is no word.
+        If the name is not an identifier.
 
     Examples
     --------
@@ -80,12 +84,12 @@ def observable(function: Callable[[Step], Any], name: str | None = None) -> Obse
     ('chain', 'draw')
     """
     if not callable(function):
-        raise TypeError(f"observable: a function is expected, got {function!r}")
+        raise TypeError(f"observable: expected a function, got {function!r}")
     title = str(name or getattr(function, "__name__", ""))
     if not title.isidentifier():
         raise ValueError(
             "observable: a function without a name needs one: "
-            f"kg.observables.observable(function, name='...'), a word; got {title!r}"
+            f"kg.observables.observable(function, name='...'), an identifier; got {title!r}"
         )
     return Observable(title, function, (function.__doc__ or "").strip().split("\n")[0])
 
@@ -94,32 +98,38 @@ _EXPECTED = "give the observable, a function of a step or, for averages, the arr
 
 
 def listed(given: Any, what: str) -> list[Any]:
-    """What is given in a list."""
+    """The items of an iterable; raises TypeError for anything else."""
     if isinstance(given, Iterable):
         return list(given)
     raise TypeError(f"{what}: expected a list, got {in_words(given)}{place_text()}; {_EXPECTED}")
 
 
 def as_observables(given: Any, what: str = "observables") -> tuple[Observable, ...]:
-    """Observables from a list of them and of functions; refuses two of one name."""
+    """The observables of a list of observables and functions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an item is neither, or two observables have the same name.
+    """
     single = isinstance(given, (Observable, str)) or callable(given)
     items = [given] if single else listed(given, what)
     named = vars(sys.modules[__package__]).get("__all__", ())
     for item in items:
         if isinstance(item, str):
-            known = f"give the observable, kg.observables.{item}" if item in named else _EXPECTED
-            raise TypeError(f"{what}: {item!r} is a text; {known}")
-    found = [item if isinstance(item, Observable) else observable(item) for item in items]
-    check_observables(found, what)
-    return tuple(found)
+            advice = f"give the observable, kg.observables.{item}" if item in named else _EXPECTED
+            raise TypeError(f"{what}: {item!r} is a string; {advice}")
+    result = [item if isinstance(item, Observable) else observable(item) for item in items]
+    check_observables(result, what)
+    return tuple(result)
 
 
 def check_observables(given: Sequence[Observable], what: str) -> None:
-    """Refuse observables of one name, and names that results use otherwise."""
+    """Refuse repeated names, and names that results use for something else."""
     names = [item.name for item in given]
     for name in names:
         if name in ("lp", "batch_lp", "step_size", "chain", "draw"):
-            raise ValueError(f"{what}: {name!r} is what results call something else")
+            raise ValueError(f"{what}: the name {name!r} is reserved in results; choose another")
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"{what}: {name!r} is given twice")

@@ -1,7 +1,7 @@
-"""Optimisers for `kg.opt`: each is a function that gives its settings to one.
+"""Optimisers for `kg.opt`: functions that return an optimiser with its settings.
 
-Those that go step by step (`gradient_descent`, `barzilai_borwein`, `adam`, ...) run as one
-compiled loop, `lbfgs`, `bfgs`, `newton` and `nelder_mead` are SciPy's.
+`gradient_descent`, `barzilai_borwein`, `adam` and the other methods of gradient steps run as one
+compiled loop. `lbfgs`, `bfgs`, `newton` and `nelder_mead` are SciPy's.
 """
 
 from .barzilai_borwein import barzilai_borwein

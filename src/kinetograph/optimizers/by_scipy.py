@@ -1,8 +1,8 @@
 """SciPy's minimisers over a compiled objective: L-BFGS, BFGS, Newton, Nelder-Mead.
 
-SciPy's own tests of convergence are switched off where they can be: after each iteration the same
-test is made as for every other optimiser, and ends the search. Where the objective is not finite
-it counts as infinite, from which line searches and trust regions step back.
+SciPy's tests of convergence are switched off where that is possible. Instead, the test of all other
+optimisers is made after each iteration and ends the search. An objective that is not finite counts
+as infinite, so line searches and trust regions step back from it.
 
 Sources: Byrd, Lu, Nocedal, Zhu (1995) for L-BFGS-B; Nocedal, Wright (2006) for BFGS and the nearly
 exact trust-region steps of Newton's method; Gao, Han (2012) for Nelder-Mead in many dimensions.
@@ -20,19 +20,19 @@ from .optimizer import ROUNDING, Limits, Optimizer, Reached, within
 __all__ = ["ByScipy", "Walk", "bfgs", "lbfgs", "nelder_mead", "newton"]
 
 
-# What comes out of SciPy's minimisers where they fail: it has an unbound variable, too.
+# Errors that SciPy's minimisers raise when they fail; one of them reads an unbound variable.
 _SCIPY = (np.linalg.LinAlgError, ArithmeticError, UnboundLocalError)
 
 
 @dataclass(frozen=True, repr=False)
 class ByScipy(Optimizer):
-    """One of SciPy's minimisers, by its name there, and its options."""
+    """A minimiser of SciPy, by its name in SciPy, with its options."""
 
     method: str
     options: tuple[tuple[str, Any], ...] = ()
 
     def search(self, objective: Objective, starts: int) -> "Minimization":
-        """Runs one after the other, over one compiled objective."""
+        """A search from one point after the other, over one compiled objective."""
         return Minimization(self, objective)
 
     def __repr__(self) -> str:
@@ -40,27 +40,27 @@ class ByScipy(Optimizer):
 
 
 class _NotFinite(Exception):
-    """The Hessian at a point that Newton's method stands on."""
+    """The Hessian at the present point of Newton's method is not finite."""
 
 
 class Minimization:
-    """A minimiser of SciPy's at work on an objective."""
+    """The search of a SciPy minimiser over an objective."""
 
     def __init__(self, optimizer: ByScipy, objective: Objective) -> None:
         self.optimizer, self.objective = optimizer, objective
 
     def fit(self, points: np.ndarray) -> np.ndarray:
         """Whether objective and gradient are finite at each point."""
-        found = (self.objective.value_and_gradient(point) for point in points)
-        return np.array([np.isfinite(v) and bool(np.isfinite(g).all()) for v, g in found])
+        results = (self.objective.value_and_gradient(point) for point in points)
+        return np.array([np.isfinite(v) and bool(np.isfinite(g).all()) for v, g in results])
 
     def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
-        """Go from one point after the other."""
+        """Search from one point after the other."""
         return [Walk(self.optimizer, self.objective, point, limits).reached() for point in points]
 
 
 class Walk:
-    """One minimisation, watched after each iteration."""
+    """One minimisation, with a test of convergence after each iteration."""
 
     def __init__(
         self, optimizer: ByScipy, objective: Objective, point: np.ndarray, limits: Limits
@@ -69,24 +69,29 @@ class Walk:
         self.before = objective.evaluations
         self.change, self.iterations = 0.0, 0
         self.last: tuple[np.ndarray, float, np.ndarray] | None = None
-        self._stand(np.asarray(point, float))
+        self._move_to(np.asarray(point, float))
 
-    def _stand(self, free: np.ndarray) -> None:
+    def _move_to(self, free: np.ndarray) -> None:
+        """Make a free state the present point."""
         self.free = np.array(free)
         self.value, gradient = self._evaluate(free)
         self.norm = float(np.linalg.norm(gradient))
         self.arrived(gradient)
 
     def arrived(self, gradient: np.ndarray) -> None:
-        """Called where the walk begins and after each iteration, at `free`."""
+        """A hook for subclasses, called at the start and after each iteration."""
 
     def _evaluate(self, free: np.ndarray) -> tuple[float, np.ndarray]:
-        """Value and gradient, which are mostly asked for again where the last step led."""
+        """Value and gradient; the latest evaluation is cached.
+
+        SciPy and the test of convergence both need the point to which the last step led.
+        """
         if self.last is None or not np.array_equal(self.last[0], free):
             self.last = (np.array(free), *self.objective.value_and_gradient(free))
         return self.last[1:]
 
     def _done(self) -> bool:
+        """Whether the search has converged."""
         limits = (self.limits.tolerance, self.limits.gradient)
         return within(self.value, self.change, self.norm, limits, self.objective.epsilon)
 
@@ -102,26 +107,26 @@ class Walk:
         return hessian
 
     def _after(self, intermediate_result: Any) -> None:
-        """Called by SciPy after an iteration."""
+        """Update the present point; SciPy calls this after each iteration."""
         value = self.value
         self.iterations += 1
-        self._stand(intermediate_result.x)
+        self._move_to(intermediate_result.x)
         self.change = abs(value - self.value)
         if self._done():
             raise StopIteration
 
     def reached(self) -> Reached:
-        """Where the minimisation ends, and why there."""
+        """Run the minimisation; its end, and the reason for it."""
         problem = ""
         try:
-            if not self._done():  # SciPy's Newton fails at a point without a slope
+            if not self._done():  # SciPy's Newton fails at a point whose gradient is 0
                 problem = self._simplices() if self._is_simplex else self._minimize(self._options())
         except _NotFinite:
             problem = "the Hessian is not finite"
         except _SCIPY as error:
             problem = f"SciPy's {self.optimizer.method} failed ({error})"
         if self.iterations < self.limits.iterations and not self._done():
-            self.change = 0.0  # SciPy found nothing lower
+            self.change = 0.0  # SciPy found no lower value
         stopped = self.iterations >= self.limits.iterations or self._done()
         resolved = not stopped and self._resolved()
         return Reached(
@@ -136,9 +141,10 @@ class Walk:
         )
 
     def _resolved(self) -> bool:
-        """Whether a step down the gradient gains no more than rounding does to the objective.
+        """Whether the possible gain is below the rounding errors of the objective.
 
-        The gain is |g|^2 / (2 c), with c the curvature along g, from a second gradient.
+        The gain of a step along the gradient g is |g|^2 / (2 c), with c the curvature along g,
+        which a second gradient gives.
         """
         value, gradient = self._evaluate(self.free)
         epsilon, norm = self.objective.epsilon, self.norm
@@ -146,8 +152,8 @@ class Walk:
             return False
         size = float(np.linalg.norm(self.free))
         step = epsilon ** (1 / 3) * (1 + size) / norm
-        _, other = self.objective.value_and_gradient(self.free - step * gradient)
-        curvature = float(gradient @ (gradient - other)) / (step * norm**2)
+        _, shifted_gradient = self.objective.value_and_gradient(self.free - step * gradient)
+        curvature = float(gradient @ (gradient - shifted_gradient)) / (step * norm**2)
         return curvature > 0 and norm**2 / (2 * curvature) <= ROUNDING * epsilon * abs(value)
 
     @property
@@ -161,6 +167,7 @@ class Walk:
         return options
 
     def _minimize(self, options: dict[str, Any]) -> str:
+        """Run SciPy's minimiser from the present point; returns its message."""
         from scipy.optimize import minimize
 
         method = self.optimizer.method
@@ -168,7 +175,7 @@ class Walk:
         if method == "trust-exact":
             slopes["hess"] = self._hessian
         function: Any = self._value if self._is_simplex else self._function
-        # Infinite values are met in line searches.
+        # Line searches may meet infinite values.
         with np.errstate(all="ignore"), one_thread():
             result = minimize(
                 function,
@@ -184,35 +191,38 @@ class Walk:
         return self._function(free)[0]
 
     def _simplices(self) -> str:
-        """A simplex that has shrunk to a point that is no minimum is replaced by a fresh one."""
-        problem, fresh = "", True
-        while fresh and self.iterations < self.limits.iterations:
+        """Run the simplex method.
+
+        If the simplex has shrunk to a point without convergence, a new simplex starts there.
+        """
+        problem, restarts = "", True
+        while restarts and self.iterations < self.limits.iterations:
             value = self.value
             options = {
                 "xatol": self.limits.tolerance,
                 "fatol": self.limits.tolerance**2,
-                "maxiter": self.limits.iterations - self.iterations + 1,  # it counts from 1
+                "maxiter": self.limits.iterations - self.iterations + 1,  # SciPy counts from 1
                 "adaptive": True,
             }
             problem = self._minimize(options)
-            fresh = not self._done() and self.value < value
+            restarts = not self._done() and self.value < value
         return problem
 
 
 def lbfgs(memory: int = 10) -> ByScipy:
-    """The BFGS method with limited memory, with a line search.
+    """The limited-memory BFGS method, with a line search.
 
     Parameters
     ----------
     memory
-        The number of last steps from which curvature is known.
+        The number of latest steps that are used to estimate the curvature.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.normal(3, 1)
-    >>> found = kg.opt(kg.model(x), kg.optimizers.lbfgs(memory=5), seed=1)
-    >>> print(f"{found.values['x']:.3f}")
+    >>> mode = kg.opt(kg.model(x), kg.optimizers.lbfgs(memory=5), seed=1)
+    >>> print(f"{mode.values['x']:.3f}")
     3.000
     """
     if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or memory < 1:
@@ -226,10 +236,16 @@ def bfgs() -> ByScipy:
 
 
 def newton() -> ByScipy:
-    """Newton's method in a trust region, with the exact Hessian: for few unknowns."""
+    """Newton's method in a trust region with the exact Hessian.
+
+    It is suitable for few unknowns.
+    """
     return ByScipy("newton", "trust-exact", (("max_trust_radius", 1e3),))
 
 
 def nelder_mead() -> ByScipy:
-    """The simplex method of Nelder and Mead: needs no gradient to move, for very few unknowns."""
+    """The simplex method of Nelder and Mead, which moves without gradients.
+
+    It is suitable for very few unknowns.
+    """
     return ByScipy("nelder_mead", "Nelder-Mead")

@@ -1,8 +1,8 @@
-"""Going downhill step by step: one compiled loop around an optax transformation.
+"""Descent: a compiled loop around an optax transformation.
 
-Each turn evaluates objective and gradient at the next point, tests for convergence, and asks the
-transformation for a step. The program holds the model's gradient once. It takes tolerance, number
-of iterations and learning rate as values, and runs many starting points as one batch.
+Each trip evaluates objective and gradient at the next point, tests for convergence, and gets a step
+from the transformation. The program contains the model's gradient once. Tolerance, number of
+iterations and learning rate are arguments of the program. Several starting points run as one batch.
 """
 
 from collections.abc import Callable
@@ -24,18 +24,18 @@ __all__ = ["Steps"]
 
 _GOING, _CONVERGED, _LOST = 0, 1, 2
 _OUT_OF_BOUNDS = (
-    "the next step led to where the density or its gradient is not finite; a smaller "
+    "the next step led to a point where the density or its gradient is not finite; a smaller "
     "learning_rate may help"
 )
 
 
 @dataclass(frozen=True)
 class Steps(Optimizer):
-    """An optimiser made of an optax transformation.
+    """An optimiser that is made of an optax transformation.
 
-    `make` gives the transformation for a learning rate, which is a schedule or a value of the
-    program; `settings` are all numbers that `make` depends on, `given` a transformation that
-    stands for all of this.
+    `make` returns the transformation for a learning rate, which is a schedule or an argument of the
+    program. `settings` are all numbers on which `make` depends. `given` is a user's transformation,
+    which is used as it is.
     """
 
     make: Callable[[Any], Any]
@@ -44,7 +44,7 @@ class Steps(Optimizer):
     given: Any = None
 
     def search(self, objective: Objective, starts: int) -> "Descent":
-        """A loop for one start, a batch of loops for more."""
+        """A loop for one start, a batch of loops for several."""
         return Descent(self, objective, starts)
 
     def __repr__(self) -> str:
@@ -56,19 +56,19 @@ class _Good(NamedTuple):
 
     free: Any
     value: Any
-    norm: Any  # of the gradient
-    change: Any  # of the value in the last step
+    norm: Any  # the norm of the gradient
+    change: Any  # the change of the value in the last step
 
 
 class _Place(NamedTuple):
-    """Where a descent is."""
+    """The loop variables of a descent."""
 
     good: _Good
-    next: Any  # the point to look at
-    state: Any  # of the transformation
+    next: Any  # the next point to evaluate
+    state: Any  # the state of the transformation
     evaluations: Any
     status: Any
-    reports: Any  # of the loops in the model's graph
+    reports: Any  # the numbers of trips of the loops in the model's graph
 
 
 class Descent:
@@ -81,13 +81,13 @@ class Descent:
         self.rate = 0.0 if rate is None or callable(rate) else float(rate)
 
     def fit(self, points: np.ndarray) -> np.ndarray:
-        """Whether objective and gradient are finite: what the first turn finds."""
-        return self._go(points, Limits(0, 0.0)).status != _LOST
+        """Whether objective and gradient are finite at the points."""
+        return self._descend(points, Limits(0, 0.0)).status != _LOST
 
     def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
-        """Go from all points at once."""
-        found = self._go(points, limits)
-        ends = zip(*found.good, found.evaluations, found.status, strict=True)
+        """Search from all points at once."""
+        places = self._descend(points, limits)
+        ends = zip(*places.good, places.evaluations, places.status, strict=True)
         return [
             Reached(
                 free,
@@ -101,12 +101,15 @@ class Descent:
             for free, value, norm, change, evaluations, status in ends
         ]
 
-    def _go(self, points: np.ndarray, limits: Limits) -> Any:
-        """What the loop has found from each point, made again where a model's loop lacked room."""
+    def _descend(self, points: np.ndarray, limits: Limits) -> Any:
+        """Run the loop from all points.
+
+        If a loop of the model overflows its capacity, the program is compiled again with more.
+        """
         objective, optimizer = self.objective, self.optimizer
         model, batch = objective.model, self.starts > 1
         key = ("descent", optimizer.name, optimizer.settings, batch)
-        of = self.schedule or optimizer.given
+        user_function = self.schedule or optimizer.given
         points = np.asarray(points, objective.dtype)
         arguments = (
             np.asarray(self.rate, objective.dtype),
@@ -114,15 +117,18 @@ class Descent:
             (np.float64(limits.tolerance), np.float64(limits.gradient)),
         )
         while True:
-            run = objective.kept(key, lambda capacity: self._compiled(capacity, batch), of)
+            run = objective.kept(
+                key, lambda capacity: self._compiled(capacity, batch), user_function
+            )
             with x64():
-                found = run(points if batch else points[0], objective.data, *arguments)
-                found = jax.tree.map(np.asarray, found)
-            if not model.ensure_capacity(model.density.loops, found.reports):
+                places = run(points if batch else points[0], objective.data, *arguments)
+                places = jax.tree.map(np.asarray, places)
+            if not model.ensure_capacity(model.density.loops, places.reports):
                 break
-        return found if batch else jax.tree.map(lambda leaf: leaf[None], found)
+        return places if batch else jax.tree.map(lambda leaf: leaf[None], places)
 
     def _compiled(self, capacity: Capacity, batch: bool) -> Any:
+        """The compiled loop, for a capacity of the model's loops."""
         import optax
 
         objective = self.objective
@@ -136,18 +142,18 @@ class Descent:
             make = self.optimizer.make
             steps = optax.with_extra_args_support(make(self.schedule or rate))
 
-            def more(place: _Place) -> Any:
+            def continues(place: _Place) -> Any:
                 going = (place.status == _GOING) & (place.evaluations <= iterations)
                 for report in place.reports:
                     going = going & ~report.overflowed
                 return going
 
-            def turn(place: _Place) -> _Place:
+            def trip(place: _Place) -> _Place:
                 free = place.next
-                value, gradient, found = objective.traced(free, data, capacity)
+                value, gradient, reports = objective.traced(free, data, capacity)
                 scope = Scope()
                 scope.receive(loops, place.reports)
-                scope.receive(loops, found)
+                scope.receive(loops, reports)
                 norm = jnp.sqrt(jnp.sum(gradient * gradient))
                 change = jnp.abs(value - place.good.value)
                 finite = jnp.isfinite(value) & jnp.all(jnp.isfinite(gradient))
@@ -170,10 +176,10 @@ class Descent:
 
             first = jax.tree.map(jnp.asarray, steps.init(free))
             infinite = jnp.full((), jnp.inf, free.dtype)
-            nowhere = _Good(free, infinite, infinite, infinite)
+            no_point = _Good(free, infinite, infinite, infinite)
             counts = jnp.zeros((), jnp.int64), jnp.asarray(_GOING)
-            start = _Place(nowhere, free, first, *counts, Scope().reports(loops))
-            place = lax.while_loop(more, turn, start)
+            start = _Place(no_point, free, first, *counts, Scope().reports(loops))
+            place = lax.while_loop(continues, trip, start)
             return place._replace(next=None, state=None)
 
         return jax.jit(jax.vmap(descend, (0, *[None] * 4)) if batch else descend)

@@ -1,11 +1,13 @@
-"""Follow the regularised leader: each point minimises a quadratic model of all gradients so far.
+"""FTRL: follow the regularised leader.
+
+Each point minimises a quadratic model of all gradients so far:
 
     n <- n + g**2
     s = (n**p - (n - g**2)**p) / learning_rate,  p = -power
     z <- z + g - s x
     x = -z learning_rate / n**p
 
-Source: McMahan and others (2013), without penalties: these belong into the model, as priors.
+Source: McMahan et al. (2013), without penalties; write penalties as priors of the model.
 """
 
 from typing import Any, NamedTuple
@@ -28,17 +30,18 @@ def ftrl(
 ) -> Steps:
     """Follow the regularised leader (FTRL-Proximal).
 
-    Without penalties its steps are those of `adagrad`, except that it forgets where it started as
-    squared gradients add up.
+    Without penalties its steps are the ones of `adagrad`, except that the influence of the starting
+    point decreases as squared gradients add up.
 
     Parameters
     ----------
     learning_rate
         A positive number.
     power
-        Of the sum of squared gradients, by which the learning rate falls; negative or 0.
+        The learning rate is multiplied by this power of the sum of squared gradients; negative or
+        0.
     initial_accumulator
-        What the sum starts from; positive.
+        The initial value of that sum; positive.
 
     Raises
     ------
@@ -46,7 +49,7 @@ def ftrl(
         If a setting is out of its range.
     """
     if callable(learning_rate):
-        raise TypeError("ftrl: its rate falls by `power`, and it takes no schedule")
+        raise TypeError("ftrl: its rate falls by `power`, and it does not take a schedule")
     positive("ftrl", learning_rate=learning_rate, initial_accumulator=initial_accumulator)
     if not power <= 0:
         raise ValueError(f"ftrl: power must be negative or 0, got {power!r}")
@@ -58,6 +61,7 @@ def ftrl(
 
 
 def _transformation(rate: Any, power: float, initial: float) -> Any:
+    """The optax transformation."""
     import optax
 
     def init(free: Any) -> _Leader:

@@ -1,9 +1,10 @@
-"""The function to be minimised: a model's negative log density on the free scale.
+"""The objective: a model's negative log density on the free scale.
 
     f(u) = -log p(x(u), data) - log |dx / du|   adjusted: the mode of the density of u
-    f(u) = -log p(x(u), data)                   else: the mode of the density of x
+    f(u) = -log p(x(u), data)                   otherwise: the mode of the density of x
 
-Where the backward pass of a loop lacked room, the model takes more and the evaluation is repeated.
+If the backward pass of a loop overflows its capacity, the model gets a larger capacity and the
+evaluation is repeated.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ __all__ = ["Objective"]
 
 
 class Objective:
-    """The negative log density of a model, its derivatives, and the values at a point."""
+    """The negative log density of a model, and its derivatives."""
 
     def __init__(self, model: Model, adjusted: bool) -> None:
         self.model, self.adjusted = model, adjusted
@@ -35,7 +36,7 @@ class Objective:
             self.data = jax.device_put(model.argument_values)
 
     def traced(self, free: Any, data: Sequence[Any], capacity: Capacity) -> tuple[Any, Any, Any]:
-        """Value, gradient and what the model's loops report, inside a JAX program."""
+        """Value, gradient and the reports of the model's loops, as JAX tracers."""
         environment = data_environment(self.model.arguments, data)
         value, gradient, reports = self.model.density.value_and_gradient(
             free, environment, capacity, adjusted=self.adjusted
@@ -43,9 +44,11 @@ class Objective:
         return -value, -gradient, reports
 
     def kept(self, key: Any, make: Callable[[Capacity], Any], of: Any = None) -> Any:
-        """A compiled function of this objective with the present room; the model keeps it.
+        """A compiled function of this objective, cached in the model.
 
-        Of those made `of` something of the user's, such as a schedule, only the last is kept.
+        It is compiled for the present capacity of the model's loops. `of` is a user's object on
+        which the function depends, such as a schedule: only the function of the latest one is
+        cached.
         """
         capacity = self.model.capacity
         key = ("objective", self.adjusted, key, capacity.key())
@@ -55,7 +58,7 @@ class Objective:
         return entry[1]
 
     def value_and_gradient(self, free: np.ndarray) -> tuple[float, np.ndarray]:
-        """Both at a free state."""
+        """The value and the gradient at a free state."""
 
         def make(capacity: Capacity) -> Any:
             def function(free: Any, data: Any) -> Any:
@@ -81,7 +84,10 @@ class Objective:
         return self._by_name(self._derived("values", free, self._values))
 
     def slopes(self, free: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """The derivatives of these by the free state, which is the last axis."""
+        """The derivatives of unknowns and targets by the free state.
+
+        The last axis is the free state.
+        """
         return self._by_name(self._derived("slopes", free, jax.jacfwd(self._values)))
 
     def targets(self, free: np.ndarray) -> list[np.ndarray]:

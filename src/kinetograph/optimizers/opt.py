@@ -1,4 +1,4 @@
-"""`kg.opt`: the values at which a model's density is greatest."""
+"""`kg.opt`: the mode of a model's density."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -38,16 +38,16 @@ def opt(
 ) -> Optimum:
     """Find the mode of a model's density.
 
-    Minimises the negative log density as a function of the free state u, to which all unknowns
-    x(u) are transformed:
+    The function minimises the negative log density as a function of the free state u, to which all
+    unknowns x(u) are transformed:
 
         adjust=True     -log p(x(u), data) - log |dx / du|    the mode of the density of u
         adjust=False    -log p(x(u), data)                    the mode of the density of x
 
-    The second is the maximum a posteriori estimate on the constrained scale: where all priors are
-    flat, maximum likelihood. It has converged when in the last iteration the objective changed by
-    at most `tolerance`, at a gradient with a norm of at most 10 `tolerance`. What rounding does
-    to the objective is allowed for.
+    The second is the maximum a posteriori estimate on the constrained scale; if all priors are
+    flat, it is the maximum likelihood estimate. The search has converged when the objective changed
+    by at most `tolerance` in the last iteration, and the norm of the gradient is at most
+    10 `tolerance`. Both bounds allow for rounding errors of the objective.
 
     Parameters
     ----------
@@ -58,24 +58,24 @@ def opt(
         "adam", ...), an optimiser with settings such as `kg.optimizers.adam(0.01)`, or an optax
         transformation.
     initial
-        Where to start: a dictionary of values of unknowns, a free state, or what `kg.opt` gave
-        before; for more starts than one also a list or an array of these. What is not given is
-        drawn from uniform(-2, 2) on the free scale, as is everything by default, up to 100 times
-        until density and gradient are finite.
+        The starting point: a dictionary of values of unknowns, a free state, or an earlier result
+        of `kg.opt`; for several starts also a list or an array of these. Unknowns without a value
+        are drawn from uniform(-2, 2) on the free scale, up to 100 times until density and gradient
+        are finite. By default all unknowns are drawn.
     adjust
-        Which mode; see above.
+        Whether to find the mode of the density of u; see above.
     max_iterations
-        Where a search that has not converged is stopped.
+        The largest number of iterations.
     tolerance
-        Of the test of convergence.
+        The tolerance of the test of convergence.
     hessian
         Whether to compute the Hessian at the mode and standard errors.
     starts
-        The number of points to start from; the best optimum is given. They share one compiled
+        The number of starting points; the best optimum is returned. All starts share one compiled
         program. Start i is the same for any number of starts.
     seed
-        Of random starting points: a whole number, not negative. None takes one from the system's
-        entropy; the result records it.
+        The seed of random starting points: a whole number, not negative. By default it is taken
+        from the system's entropy. The result records it.
 
     Returns
     -------
@@ -85,16 +85,17 @@ def opt(
     Raises
     ------
     TypeError
-        If `model` is no model or `optimizer` no optimiser.
+        If `model` is not a model or `optimizer` is not an optimiser.
     ValueError
-        If an optimiser of that name is not known, or a number is out of its range.
+        If there is no optimiser of that name, or a number is out of its range.
     StartError
-        If density or gradient are not finite at a starting point; names the terms that are not.
+        If density or gradient are not finite at a starting point. The message names the terms that
+        are not finite.
 
     Warns
     -----
     ConvergenceWarning
-        If the search has not converged, or the Hessian tells that it is at no minimum.
+        If the search has not converged, or the Hessian shows that the result is not a minimum.
 
     Examples
     --------
@@ -102,8 +103,8 @@ def opt(
     >>> rate = kg.variable(lower=0)
     >>> y = kg.data([1.2, 0.7, 1.1])
     >>> likelihood = kg.observe(y, kg.exponential(rate))
-    >>> found = kg.opt(kg.model(rate), adjust=False, hessian=True, seed=1)
-    >>> print(f"{found.values['rate']:.3f} +- {found.standard_errors['rate']:.3f}")
+    >>> mode = kg.opt(kg.model(rate), adjust=False, hessian=True, seed=1)
+    >>> print(f"{mode.values['rate']:.3f} +- {mode.standard_errors['rate']:.3f}")
     1.000 +- 0.577
     """
     check_model(model, "opt")
@@ -113,17 +114,17 @@ def opt(
             raise TypeError(f"opt: {name} must be True or False, got {given!r:.60}")
     limits = limits_of("opt", max_iterations, tolerance)
     count = whole("opt", "starts", starts, 1)
-    used = fresh_seed() if seed is None else whole("opt", "seed", seed, 0)
-    found = find(model, chosen, bool(adjust), initial, limits, count, used, bool(hessian))
-    problem = found.message if not found.converged else ""
-    if found.hessian is not None and not _all_finite(found.standard_errors):
+    used_seed = fresh_seed() if seed is None else whole("opt", "seed", seed, 0)
+    optimum = find(model, chosen, bool(adjust), initial, limits, count, used_seed, bool(hessian))
+    problem = optimum.message if not optimum.converged else ""
+    if optimum.hessian is not None and not _all_finite(optimum.standard_errors):
         problem += ("; " if problem else "") + (
-            "the Hessian is not positive definite: this is no minimum, or a flat one, and has no "
-            "standard errors"
+            "the Hessian is not positive definite: this point is not a minimum, or it is a flat "
+            "one; there are no standard errors"
         )
     if problem:
         warn_user(f"opt: {problem}", ConvergenceWarning)
-    return found
+    return optimum
 
 
 def find(
@@ -137,7 +138,10 @@ def find(
     hessian: bool,
     doing: str = "opt",
 ) -> Optimum:
-    """The optimum, of checked arguments."""
+    """Find the optimum; the arguments have been checked.
+
+    `doing` is the name of the user's function, for messages.
+    """
     objective = Objective(model, adjusted)
     search = optimizer.search(objective, starts)
     keys = [chain_key(seed, index) for index in range(starts)]
@@ -177,6 +181,7 @@ def find(
 
 
 def _typed(values: dict[str, np.ndarray], nodes: Sequence[Node]) -> dict[str, np.ndarray]:
+    """The values with the dtypes of their nodes."""
     return {n: v.astype(node.dtype) for (n, v), node in zip(values.items(), nodes, strict=True)}
 
 
@@ -185,31 +190,32 @@ def _all_finite(errors: dict[str, np.ndarray] | None) -> bool:
 
 
 def _message(best: Reached, converged: bool, limits: Limits) -> str:
+    """The reason for which the search ended."""
     if converged:
         return "converged"
     state = (
         f"the objective changed by {best.change:.2g} in the last iteration and its gradient has "
-        f"norm {best.gradient_norm:.2g}, allowed are {limits.tolerance:.2g} and "
+        f"norm {best.gradient_norm:.2g}; the limits are {limits.tolerance:.2g} and "
         f"{limits.gradient:.2g}"
     )
     if best.problem:
-        more = f"; {state}" if best.iterations else ""
-        return f"not converged after {best.iterations} iterations: {best.problem}{more}"
+        state_text = f"; {state}" if best.iterations else ""
+        return f"not converged after {best.iterations} iterations: {best.problem}{state_text}"
     return (
         f"not converged in max_iterations = {limits.iterations}: {state}; raise max_iterations, "
-        "or try another optimizer or learning_rate"
+        "or try another `optimizer` or learning_rate"
     )
 
 
 def starting_points(
     objective: Objective, search: Search, initial: Any, keys: Sequence[np.ndarray], doing: str
 ) -> np.ndarray:
-    """A point for each key, given or random, where objective and gradient are finite.
+    """Given or random points with finite objective and gradient, one per key.
 
     Raises
     ------
     StartError
-        If they are not at a point that is given, or at `START_ATTEMPTS` random ones.
+        If they are not finite at a given point, or at `START_ATTEMPTS` random points.
     """
     model = objective.model
     given = initial_points(model, initial, keys, doing, "start")
@@ -232,38 +238,41 @@ def starting_points(
 def _no_start(
     objective: Objective, points: np.ndarray, bad: np.ndarray, given: bool, doing: str
 ) -> StartError:
+    """The error for points without finite density or gradient."""
     failed = np.flatnonzero(bad)
-    which = f"start {failed[0]}" if len(failed) == 1 else f"{len(failed)} of {len(bad)} starts"
-    how = (
+    starts_text = (
+        f"start {failed[0]}" if len(failed) == 1 else f"{len(failed)} of {len(bad)} starts"
+    )
+    reason = (
         "the given initial point has no finite log density or gradient"
         if given
         else f"no finite log density and gradient in {START_ATTEMPTS} random starting points"
     )
     lines = blame(objective.model, points[failed[0]], given)
-    return StartError("\n".join([f"{doing}: {which}: {how}.", *lines]))
+    return StartError("\n".join([f"{doing}: {starts_text}: {reason}.", *lines]))
 
 
 def check_model(model: Any, what: str) -> None:
-    """Refuse what is no model.
+    """Refuse a value that is not a model.
 
     Raises
     ------
     TypeError
-        If it is none.
+        If `model` is not a model; `what` is the name of the user's function.
     """
     if not isinstance(model, Model):
         raise no_model(what, model)
 
 
 def choose(what: str, optimizer: Any) -> Optimizer:
-    """The optimiser of a name, or one that is given.
+    """The optimiser of a name, or the optimiser that is given.
 
     Raises
     ------
     TypeError
-        If it is none.
+        If the value is neither a name nor an optimiser.
     ValueError
-        If there is none of that name.
+        If there is no optimiser of that name.
     """
     if isinstance(optimizer, Optimizer):
         return optimizer
@@ -273,29 +282,29 @@ def choose(what: str, optimizer: Any) -> Optimizer:
             return getattr(import_module(__package__), name)()
         hint = meant(name, _NAMES) or "."
         raise ValueError(
-            f"{what}: there is no optimizer {optimizer!r}{place_text()}{hint} There are "
-            f"{', '.join(_NAMES)}, and any transformation of optax, given as it is"
+            f"{what}: there is no `optimizer` {optimizer!r}{place_text()}{hint} Choose one of "
+            f"{', '.join(_NAMES)}, or give any transformation of optax"
         )
     if callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None)):
         return of_transformation(optimizer)
     name = getattr(optimizer, "__name__", "")
-    call = f"; write optimizer={name}(...)" if callable(optimizer) and name else ""
+    call = f"; write `optimizer={name}(...)`" if callable(optimizer) and name else ""
     raise TypeError(
-        f"{what}: {optimizer!r:.80} is no optimizer, such as 'lbfgs', kg.optimizers.adam(0.1) or a "
-        f"transformation of optax{call}"
+        f"{what}: `optimizer` is {optimizer!r:.80}; expected a name such as 'lbfgs', an optimiser "
+        f"such as `kg.optimizers.adam(0.1)`, or a transformation of optax{call}"
     )
 
 
 def whole(what: str, name: str, value: Any, least: int) -> int:
-    """A whole number of at least so much.
+    """Check that a value is a whole number of at least `least`.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not.
     """
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or value < least:
         raise ValueError(
             f"{what}: {name} must be a whole number of at least {least}, got {value!r:.60}"
         )
@@ -303,7 +312,7 @@ def whole(what: str, name: str, value: Any, least: int) -> int:
 
 
 def limits_of(what: str, max_iterations: Any, tolerance: Any) -> Limits:
-    """The limits of a search.
+    """Read the limits of a search.
 
     Raises
     ------
@@ -311,8 +320,8 @@ def limits_of(what: str, max_iterations: Any, tolerance: Any) -> Limits:
         If the number of iterations is not positive, or the tolerance negative.
     """
     iterations = whole(what, "max_iterations", max_iterations, 1)
-    number = isinstance(tolerance, (int, float, np.number)) and not isinstance(tolerance, bool)
-    if not number or not 0 <= tolerance < np.inf:
+    is_number = isinstance(tolerance, (int, float, np.number)) and not isinstance(tolerance, bool)
+    if not is_number or not 0 <= tolerance < np.inf:
         raise ValueError(
             f"{what}: tolerance must be a number that is not negative, got {tolerance!r:.60}"
         )

@@ -1,13 +1,13 @@
-"""What every optimiser is to `kg.opt`: a way from starting points to where they lead.
+"""The interface of optimisers to `kg.opt`, and the test of convergence.
 
-An optimiser is asked for a `Search` over an objective. The search can look whether points are fit
-to start from, and go from them until the test of convergence holds, the same for all optimisers:
+An optimiser makes a `Search` over an objective. A search checks whether points can be started from,
+and searches from them until the test of convergence holds, which is the same for all optimisers:
 
     |f_k - f_(k-1)| <= tolerance   and   |gradient of f at x_k| <= 10 tolerance
 
-with f the objective (a negative log density) and the Euclidean norm on the free scale. What
-rounding alone can do to f, some epsilons of its size, is allowed for in both. A search that
-compares values can come no further than where such a change of f is all that is left to gain.
+with f the objective (a negative log density) and the Euclidean norm on the free scale. Both bounds
+are raised by the rounding error of f, a few epsilons of its size. A search that compares values
+cannot improve further when the possible gain is below that rounding error.
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ __all__ = [
     "within",
 ]
 
-ROUNDING = 10.0  # epsilons of the objective's size that count as no change
+ROUNDING = 10.0  # a change of the objective by fewer epsilons of its size is a rounding error
 
 
 class Limits(NamedTuple):
-    """When to stop: numbers that the compiled programs take, and are not made for."""
+    """The limits of a search, which are arguments of the compiled programs."""
 
     iterations: int
     tolerance: float
@@ -44,26 +44,26 @@ class Limits(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Where the search from one point has led."""
+    """The end of the search from one point."""
 
     free: np.ndarray
     value: float
     gradient_norm: float
-    change: float  # of the objective in the last iteration
+    change: float  # the change of the objective in the last iteration
     iterations: int
     evaluations: int
-    problem: str = ""  # why it came no further, where that is not the limit of iterations
-    resolved: bool = False  # whether what can still be gained is less than what rounding does
+    problem: str = ""  # the reason for the end, unless it is the limit of iterations
+    resolved: bool = False  # whether the possible gain is below rounding errors
 
 
 class Search(Protocol):
-    """An optimiser at work on an objective."""
+    """The search of an optimiser over an objective."""
 
     def fit(self, points: np.ndarray) -> np.ndarray:
         """Whether objective and gradient are finite at each point."""
 
     def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
-        """Go from each point, with a program compiled once for all."""
+        """Search from each point, with one compiled program for all points."""
 
 
 @dataclass(frozen=True)
@@ -73,24 +73,24 @@ class Optimizer:
     name: str
 
     def search(self, objective: Objective, starts: int) -> Search:
-        """The search over an objective from so many points."""
+        """The search over an objective from `starts` points."""
         raise NotImplementedError(type(self).__name__)
 
 
 def within(value: Any, change: Any, norm: Any, limits: Any, epsilon: float) -> Any:
-    """Whether a search has converged, from the last value, change and gradient norm."""
+    """Whether a search has converged, by value, change and gradient norm."""
     noise = ROUNDING * epsilon * abs(value)
     tolerance, gradient = limits
     return (change <= tolerance + noise) & (norm <= gradient + noise)
 
 
 def positive(optimizer: str, **settings: Any) -> None:
-    """Refuse settings that are not positive numbers; schedules, which are functions, pass.
+    """Refuse settings that are not positive numbers; schedules are allowed.
 
     Raises
     ------
     TypeError
-        If a setting is no number and no function.
+        If a setting is neither a number nor a function.
     ValueError
         If a number is not positive, or not finite.
     """
@@ -110,7 +110,7 @@ def fraction(optimizer: str, **settings: Any) -> None:
     Raises
     ------
     TypeError
-        If a setting is no number.
+        If a setting is not a number.
     ValueError
         If a number is out of range.
     """

@@ -1,4 +1,4 @@
-"""What `kg.opt` gives."""
+"""The result of `kg.opt`: the optimum and its standard errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ _ROWS = 30
 
 
 class ConvergenceWarning(KinetographWarning):
-    """What an optimiser has found is no minimum, or not known to be one."""
+    """The result of an optimiser may not be a minimum."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Optimum:
-    """What `kg.opt` has found; prints as a table.
+    """The result of `kg.opt`; prints as a table.
 
-    `optimum["theta"]` is a target or an unknown by name. As `initial` of `kg.mcmc` or `kg.opt` it
-    is where these start.
+    `optimum["theta"]` is a target or an unknown by name. An optimum can be the `initial` of
+    `kg.mcmc` and `kg.opt`.
 
     Attributes
     ----------
@@ -34,34 +34,34 @@ class Optimum:
     targets
         The values of the model's targets by name.
     value
-        The objective: the negative log density, adjusted by the log Jacobian of the transforms
-        or not.
+        The objective: the negative log density, with the log Jacobian of the transforms if
+        `adjusted`.
     converged
         Whether the last change of the objective and the norm of its gradient were small enough.
     message
-        Why the search ended, in words.
+        The reason for which the search ended.
     iterations, evaluations
-        Iterations made, and evaluations of objective and gradient.
+        The numbers of iterations and of evaluations of objective and gradient.
     gradient_norm
         The Euclidean norm of the gradient of the objective, on the free scale.
     free
         The free state.
     adjusted
-        Whether the objective was adjusted.
+        Whether the objective includes the log Jacobian (the argument `adjust`).
     reached
-        The objective reached from each start; `value` is the least of these.
+        The objective reached from each start; `value` is the smallest of these.
     optimizer
         The name of the optimiser.
     seed
-        Repeats the random starting points.
+        The seed of the random starting points.
     hessian
         The second derivatives of the objective with respect to the free state, shape
-        (free_size, free_size); None if not asked for.
+        (free_size, free_size); None without `hessian=True`.
     standard_errors
-        For each unknown and target by name, the square roots of the diagonal of J H^-1 J', with
-        J its derivative by the free state and H the Hessian: for adjust=False the classical
-        standard errors of maximum likelihood, else those of the Laplace approximation. NaN where
-        H is not positive definite; None if the Hessian was not asked for.
+        For each unknown and target by name, the square roots of the diagonal of J H^-1 J', with J
+        its derivative by the free state and H the Hessian. With adjust=False they are the classical
+        standard errors of maximum likelihood, otherwise the ones of the Laplace approximation. NaN
+        if H is not positive definite; None without `hessian=True`.
     model
         The model.
     """
@@ -79,52 +79,52 @@ class Optimum:
     reached: np.ndarray
     optimizer: str
     seed: int
-    # None unless asked for, which type checkers do not know.
+    # May be None; `Any` saves users of type checkers a test for it.
     hessian: np.ndarray | Any
     standard_errors: dict[str, np.ndarray] | Any
     model: Model
 
     def __getitem__(self, name: str) -> np.ndarray:
-        for known in (self.targets, self.values):
-            if name in known:
-                return known[name]
+        for values in (self.targets, self.values):
+            if name in values:
+                return values[name]
         names = dict.fromkeys([*self.targets, *self.values])
         raise KeyError(
-            f"{name!r} is no target and no unknown; there are {', '.join(names)}"
+            f"{name!r} is neither a target nor an unknown; there are {', '.join(names)}"
             f"{meant(name, names)}"
         )
 
     def to_dataset(self) -> Any:
-        """The targets as an `xarray.Dataset`, with the dimensions and labels of the model."""
+        """The targets as an `xarray.Dataset` with the model's dimensions and labels."""
         nodes = dict(zip(self.model.target_names, self.model.targets, strict=True))
         return as_group(self.model, {n: (nodes[n], v) for n, v in self.targets.items()})
 
     def __repr__(self) -> str:
-        what = "log density on the free scale" if self.adjusted else "log density"
+        label = "log density on the free scale" if self.adjusted else "log density"
         starts = f", the best of {len(self.reached)} starts" if len(self.reached) > 1 else ""
         lines = [
             f"{self.optimizer}{starts}: {self.message}",
-            f"{what} {-self.value:.6g}, gradient norm {self.gradient_norm:.2g}, "
+            f"{label} {-self.value:.6g}, gradient norm {self.gradient_norm:.2g}, "
             f"{self.iterations} iterations, {self.evaluations} evaluations",
         ]
         dataset = self.to_dataset()
         cells = [["", "value"] + (["standard error"] if self.standard_errors else [])]
         for name, value in self.targets.items():
             errors = self.standard_errors[name] if self.standard_errors else None
-            for place, row in zip(np.ndindex(*value.shape), _names(name, dataset[name])):
+            for index, row in zip(np.ndindex(*value.shape), _names(name, dataset[name])):
                 if len(cells) <= _ROWS:
-                    error = [] if errors is None else [f"{errors[place]:.4g}"]
-                    cells.append([row, f"{value[place]:.6g}", *error])
+                    error = [] if errors is None else [f"{errors[index]:.4g}"]
+                    cells.append([row, f"{value[index]:.6g}", *error])
         widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
         for first, *numbers in cells:
             shown = [number.rjust(w) for number, w in zip(numbers, widths[1:])]
             lines.append("  ".join([first.ljust(widths[0]), *shown]))
-        left = sum(value.size for value in self.targets.values()) - len(cells) + 1
-        return "\n".join(lines + ([f"... and {left} more"] if left else []))
+        omitted = sum(value.size for value in self.targets.values()) - len(cells) + 1
+        return "\n".join(lines + ([f"... and {omitted} more"] if omitted else []))
 
 
 def _names(name: str, variable: Any) -> list[str]:
-    """The name of each element: `theta[A]`."""
+    """The names of the elements of a variable, such as `theta[A]`."""
     labels = [variable.coords[dim].values for dim in variable.dims]
     if not labels:
         return [name]
@@ -137,7 +137,11 @@ def _names(name: str, variable: Any) -> list[str]:
 def standard_errors(
     hessian: np.ndarray, slopes: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], bool]:
-    """The roots of the diagonal of J H^-1 J' for each J, and whether H is positive definite."""
+    """The square roots of the diagonals of J H^-1 J'.
+
+    The matrices J are `slopes`. Also returns whether the Hessian H is positive definite; if not,
+    the roots are NaN.
+    """
     try:
         factor = np.linalg.cholesky(hessian)
     except np.linalg.LinAlgError:

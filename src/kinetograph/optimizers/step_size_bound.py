@@ -1,7 +1,7 @@
-"""`kg.step_size_bound`: the largest step size at which an integrator is stable near a point.
+"""`kg.step_size_bound`: the largest stable step size near a point.
 
-On a harmonic oscillator U = k q**2 / 2 the position Verlet scheme is stable for h < 2 / sqrt(k),
-and gradient descent, the noise-free part of SGLD, for h < 2 / k; in many dimensions k is the
+On a harmonic oscillator U = k q**2 / 2 the position Verlet scheme is stable for h < 2 / sqrt(k).
+Gradient descent, the noise-free part of SGLD, is stable for h < 2 / k. In many dimensions k is the
 largest eigenvalue of the Hessian of U.
 """
 
@@ -20,7 +20,7 @@ from .result import Optimum
 __all__ = ["step_size_bound"]
 
 _POWERS = {"verlet": 0.5, "langevin": 0.5, "sgld": 1.0, "gradient_descent": 1.0}
-_DENSE = 200  # free numbers up to which the whole Hessian is computed
+_DENSE = 200  # the largest number of free numbers for which the whole Hessian is computed
 
 
 def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
@@ -29,27 +29,28 @@ def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
         2 / sqrt(k)    "verlet" (HMC, NUTS), "langevin"
         2 / k          "sgld", "gradient_descent"
 
-    with k the largest eigenvalue of the Hessian of the potential U = -log p on the free scale,
-    for masses of 1. Exact for a normal density; elsewhere it tells about the neighbourhood.
+    with k the largest eigenvalue of the Hessian of the potential U = -log p on the free scale, for
+    masses of 1. The bound is exact for a normal density; for other densities it is right near the
+    point.
 
     Parameters
     ----------
     model
         Made by `kg.model`.
     at
-        What `kg.opt` gave, a free state, or a dictionary of values of all unknowns.
+        The point: a result of `kg.opt`, a free state, or a dictionary of values of all unknowns.
     method
-        One of those above.
+        One of the methods above.
 
     Returns
     -------
     float
-        Infinity where no direction is curved upwards.
+        The bound; infinite if the potential is not curved upwards in any direction.
 
     Raises
     ------
     ValueError
-        If there is no such method, or density or Hessian are not finite at the point.
+        If there is no such method, or if density or Hessian are not finite at the point.
 
     Examples
     --------
@@ -63,16 +64,17 @@ def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
     if not isinstance(method, str) or method not in _POWERS:
         hint = meant(method, _POWERS) or "."
         raise ValueError(
-            f"step_size_bound: there is no method {method!r}{hint} There are {', '.join(_POWERS)}"
+            f"step_size_bound: there is no method {method!r}{hint} Choose one of "
+            f"{', '.join(_POWERS)}"
         )
     free = np.asarray(model._check_free(at.values if isinstance(at, Optimum) else at))
     if free.ndim != 1:
         raise ValueError(f"step_size_bound takes one point, got shape {free.shape}")
-    known = np.isfinite(model.log_prob(free))
-    curvature = _largest_curvature(model, free) if known else np.nan
+    is_finite = np.isfinite(model.log_prob(free))
+    curvature = _largest_curvature(model, free) if is_finite else np.nan
     if not np.isfinite(curvature):
-        what = "the Hessian" if known else "the log density"
-        lines = [f"step_size_bound: {what} is not finite at this point.", *blame(model, free)]
+        quantity = "the Hessian" if is_finite else "the log density"
+        lines = [f"step_size_bound: {quantity} is not finite at this point.", *blame(model, free)]
         raise ValueError("\n".join(lines))
     return 2.0 / curvature ** _POWERS[method] if curvature > 0 else float("inf")
 

@@ -1,4 +1,4 @@
-"""Gradient descent and its relatives: optax's transformations, with the defaults of greta.
+"""Gradient descent and its variants: optax's transformations with greta's defaults.
 
 Sources: Polyak (1964) and Nesterov (1983) for momentum; Kingma, Ba (2015) for adam and adamax;
 Loshchilov, Hutter (2019) for adamw; Dozat (2016) for nadam; Duchi, Hazan, Singer (2011) for
@@ -27,6 +27,7 @@ Rate = float | Callable[[Any], Any]
 
 
 def _of_optax(name: str, optax_name: str, learning_rate: Rate, settings: dict[str, Any]) -> Steps:
+    """The optimiser of an optax function."""
     positive(name, learning_rate=learning_rate)
 
     def make(rate: Any) -> Any:
@@ -38,7 +39,7 @@ def _of_optax(name: str, optax_name: str, learning_rate: Rate, settings: dict[st
 
 
 def of_transformation(transformation: Any) -> Steps:
-    """An optax transformation that the user made."""
+    """The optimiser of a user's optax transformation."""
     return Steps("optax transformation", lambda _: transformation, None, given=transformation)
 
 
@@ -55,10 +56,9 @@ def gradient_descent(
         A positive number, or a schedule: a function of the number of the step, such as
         `optax.exponential_decay(...)`.
     momentum
-        The part m of the last step's velocity that is kept: v <- m v + gradient,
-        x <- x - learning_rate v.
+        The factor m of the velocity v: v <- m v + gradient, x <- x - learning_rate v.
     nesterov
-        Whether the gradient enters as where the velocity leads.
+        Whether to use Nesterov's momentum: the step is learning_rate (m v + gradient).
 
     Raises
     ------
@@ -80,14 +80,14 @@ def gradient_descent(
 
 
 def adam(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> Steps:
-    """Adam: steps of the averaged gradient over the root of its averaged square.
+    """Adam: steps by the averaged gradient, scaled by its averaged square.
 
     Parameters
     ----------
     learning_rate
         A positive number, or a schedule.
     b1, b2
-        The decays of the two averages.
+        The decay factors of the two averages.
     """
     fraction("adam", b1=b1, b2=b2)
     return _of_optax("adam", "adam", learning_rate, {"b1": b1, "b2": b2})
@@ -103,10 +103,10 @@ def adamw(
     learning_rate
         A positive number, or a schedule.
     b1, b2
-        The decays of the two averages.
+        The decay factors of the two averages.
     weight_decay
-        The part of the free state that a step of rate 1 takes away. It pulls away from the mode;
-        a penalty that is meant belongs into the model, as a prior.
+        The share of the free state that a step of rate 1 subtracts. It pulls away from the mode; if
+        you want a penalty, write it as a prior of the model.
     """
     fraction("adamw", b1=b1, b2=b2, weight_decay=weight_decay)
     settings = {"b1": b1, "b2": b2, "weight_decay": weight_decay}
@@ -114,26 +114,29 @@ def adamw(
 
 
 def nadam(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> Steps:
-    """Adam with Nesterov's momentum; settings as those of `adam`."""
+    """Adam with Nesterov's momentum; for the settings see `adam`."""
     fraction("nadam", b1=b1, b2=b2)
     return _of_optax("nadam", "nadam", learning_rate, {"b1": b1, "b2": b2})
 
 
 def adamax(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> Steps:
-    """Adam with the largest gradient in place of the root of the mean square; see `adam`."""
+    """Adam with the largest gradient instead of the root mean square.
+
+    For the settings see `adam`.
+    """
     fraction("adamax", b1=b1, b2=b2)
     return _of_optax("adamax", "adamax", learning_rate, {"b1": b1, "b2": b2})
 
 
 def adagrad(learning_rate: Rate = 0.8, *, initial_accumulator: float = 0.1) -> Steps:
-    """Steps of the gradient over the root of the sum of all its squares so far.
+    """Adagrad: steps by the gradient over the root of its summed squares.
 
     Parameters
     ----------
     learning_rate
         A positive number, or a schedule.
     initial_accumulator
-        What the sum starts from.
+        The initial value of the sum.
     """
     positive("adagrad", initial_accumulator=initial_accumulator)
     settings = {"initial_accumulator_value": initial_accumulator}
@@ -141,15 +144,15 @@ def adagrad(learning_rate: Rate = 0.8, *, initial_accumulator: float = 0.1) -> S
 
 
 def adadelta(learning_rate: Rate = 0.001, *, rho: float = 1.0) -> Steps:
-    """Adadelta: steps of the root of the averaged squared steps over that of the gradients.
+    """Adadelta: steps by gradients, scaled by averages of squared steps and gradients.
 
     Parameters
     ----------
     learning_rate
         A positive number, or a schedule.
     rho
-        The decay of the averages. At 1, greta's default, nothing enters them and each step is
-        `learning_rate` times the gradient; `adadelta(1.0, rho=0.95)` is Zeiler's.
+        The decay factor of the averages. With 1, greta's default, the averages stay constant and
+        each step is `learning_rate` times the gradient; `adadelta(1.0, rho=0.95)` is Zeiler's.
     """
     if rho != 1:
         fraction("adadelta", rho=rho)
@@ -157,14 +160,14 @@ def adadelta(learning_rate: Rate = 0.001, *, rho: float = 1.0) -> Steps:
 
 
 def rmsprop(learning_rate: Rate = 0.1, *, decay: float = 0.9) -> Steps:
-    """Steps of the gradient over the root of its averaged square.
+    """RMSprop: steps by the gradient over the root of its averaged square.
 
     Parameters
     ----------
     learning_rate
         A positive number, or a schedule.
     decay
-        Of the average.
+        The decay factor of the average.
     """
     fraction("rmsprop", decay=decay)
     return _of_optax("rmsprop", "rmsprop", learning_rate, {"decay": decay})

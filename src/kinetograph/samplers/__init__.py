@@ -1,4 +1,4 @@
-"""Samplers: one a file, with its equations and reference at the top."""
+"""The samplers, one in each file, with equations and references."""
 
 from .baoab import BAOAB
 from .ccadl import CCAdL

@@ -1,4 +1,4 @@
-"""The norm of the noise that a step has added, for the record."""
+"""The recorded norm of the noise that a step has added."""
 
 from functools import reduce
 from operator import add
@@ -11,6 +11,9 @@ __all__ = ["record_noise"]
 
 
 def record_noise(sampler: Any, *added: Any) -> None:
-    """The root of the sum of the squares of all noises of the step, where it is asked for."""
+    """Record the norm of all noise of the step, if requested.
+
+    The norm is the square root of the sum of all squares.
+    """
     squares = reduce(add, (sum_of(noise * noise) for noise in added))
     sampler.record("noise_norm", sqrt(squares), always=False)

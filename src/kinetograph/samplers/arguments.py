@@ -1,4 +1,4 @@
-"""Whether `init` and `step` take what they are given, by name."""
+"""Checks that `init` and `step` take the point and the slots."""
 
 import inspect
 from collections.abc import Iterable
@@ -16,36 +16,36 @@ def check_arguments(sampler: Any, name: str, slots: Iterable[str] = ()) -> None:
     Raises
     ------
     ModelError
-        It names the arguments and the line of the method.
+        The message names the arguments and the line of the method.
     """
     method = getattr(sampler, name)
     try:
         parameters = list(inspect.signature(method).parameters.values())
-    except (TypeError, ValueError):  # nothing that Python can tell the arguments of
+    except (TypeError, ValueError):  # Python does not know the method's arguments
         return
     where = f"{type(sampler).__name__}.{name}{written_at(method)}"
     if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
         raise ModelError(f"{where} must take the point: write def {name}(self, at, ...)")
     if parameters[0].kind is inspect.Parameter.VAR_POSITIONAL:
         return
-    first, *others = parameters
+    first, *slot_parameters = parameters
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    taken = [p.name for p in others if p.kind in by_name]
-    needed = [p.name for p in others if p.kind in by_name and p.default is p.empty]
+    taken = [p.name for p in slot_parameters if p.kind in by_name]
+    needed = [p.name for p in slot_parameters if p.kind in by_name and p.default is p.empty]
     given = list(slots)
-    known = f"init gives {', '.join(given) or 'no slots'}"
+    slots_text = f"init returns {', '.join(given) or 'no slots'}"
     missing = [n for n in needed if n not in given]
     if missing and name == "init":
-        raise ModelError(f"{where} is given the point alone, and takes {', '.join(missing)}, too")
+        raise ModelError(f"{where} gets the point alone, but also takes {', '.join(missing)}")
     if missing:
         raise ModelError(
-            f"{where} takes {', '.join(missing)}, which is no slot: {known}; return it from "
-            "init, in the dictionary, to have it kept from step to step"
+            f"{where} takes {', '.join(missing)}, which is not a slot: {slots_text}; return it "
+            "from init, in the dictionary, to keep it from step to step"
         )
     any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
     surplus = [n for n in given if n == first.name or (n not in taken and not any_name)]
     if surplus:
         raise ModelError(
-            f"{where} does not take the slot {', '.join(surplus)}: {known}; write "
+            f"{where} does not take the slot {', '.join(surplus)}: {slots_text}; write "
             f"def {name}(self, {', '.join(['at', *given])})"
         )

@@ -7,7 +7,7 @@ Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0; on U = k 
          exactly, and beta <p^2> = 1 - h^2 k / 4
 Order    2; 4 for averages over positions as gamma -> infinity
 Stable   for h^2 k < 4
-Cost     one gradient a step
+Cost     one gradient per step
 Records  the kinetic energy at the end of the step
 Source   B. Leimkuhler, C. Matthews, Robust and efficient configurational molecular sampling via
          Langevin dynamics, Journal of Chemical Physics 138 (2013) 174102.
@@ -25,7 +25,9 @@ __all__ = ["BAOAB"]
 
 
 class BAOAB(Sampler):
-    """Langevin dynamics by the splitting B/2 A/2 O A/2 B/2: the most exact for positions.
+    """Langevin dynamics by the splitting B/2 A/2 O A/2 B/2.
+
+    It is the most accurate splitting for averages over positions.
 
         p <- p - h/2 grad U(q);  q <- q + h/2 p;  p <- a p + sqrt((1 - a^2) / beta) R
         q <- q + h/2 p;  p <- p - h/2 grad U(q)
@@ -55,11 +57,11 @@ class BAOAB(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta = self.step_size, self.inverse_temperature
         a = exp(-self.friction * h)
         p = p - 0.5 * h * at.gradient

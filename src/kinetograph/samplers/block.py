@@ -1,8 +1,9 @@
-"""The session of a sampler in a block: some of the unknowns move, the others stand still.
+"""The session of an inner sampler that moves a block of unknowns.
 
-Its positions are those of the block, and what is evaluated there is evaluated at all unknowns. The
-coordinates are those of the sampler around, or those of a scale of the sampler's own: q / scale of
-the model's, whatever the sampler around has.
+Positions in this session are positions of the block. To evaluate one, the block is put into the
+position of all unknowns; all other elements stay fixed. The coordinates are the ones of the outer
+sampler. If the inner sampler has its own scale they are q / scale, with q in the model's
+coordinates, independently of the outer sampler's scale.
 """
 
 import copy
@@ -20,26 +21,27 @@ __all__ = ["BlockSession", "in_coordinates_of"]
 
 
 def in_coordinates_of(session: Any, point: Point) -> Point:
-    """The point of a session that is a given point of another one."""
+    """A point of another session, in the coordinates of this session."""
     q, gradient = point.free
-    found: Point = session.point(q, point.potential, gradient)
-    return found
+    same_point: Point = session.point(q, point.potential, gradient)
+    return same_point
 
 
 def unscaled(session: Any, at: Point) -> Any:
-    """A session of the same unknowns in the model's own coordinates."""
+    """A session of the same unknowns in the model's coordinates."""
     if session.block is not None:
         outer = unscaled(session.block.whole, at)
         return BlockSession(outer, session.block.names, in_coordinates_of(outer, at), False).session
-    made = copy.copy(session)
-    made.hyper = {name: value for name, value in session.hyper.items() if name != "scale"}
-    return made
+    copied = copy.copy(session)
+    copied.hyper = {name: value for name, value in session.hyper.items() if name != "scale"}
+    return copied
 
 
 class BlockSession:
-    """`session`, for the block, of a session for all unknowns, `whole`, at a point of them.
+    """A block of unknowns at a point, with the block's session.
 
-    Without names the block is all of them.
+    `session` is for the block and `whole` for all unknowns. `own` says whether the inner sampler
+    has its own scale. Without names the block consists of all unknowns.
     """
 
     def __init__(self, outside: Any, names: Sequence[str] | None, at: Point, own: bool) -> None:
@@ -71,22 +73,22 @@ class BlockSession:
         inside.potential = lambda q: self.whole.potential(self.place(q))
 
     def _of_block(self, value: Any) -> Any:
-        """A hyper-parameter with an element for each unknown, or for each of the block's."""
+        """The elements of a hyper-parameter that belong to the block."""
         size = self.whole.space.shape[-1:]
         return self._some(value) if isinstance(value, Array) and value.shape == size else value
 
     def _some(self, x: Any) -> Any:
-        """The block's elements of the last axis."""
+        """The elements of the last axis that belong to the block."""
         return x if self.all else x[..., self.places]
 
     @staticmethod
     def _checked(session: Any) -> Any:
-        """The scale of the sampler in the block.
+        """The scale of the inner sampler.
 
         Raises
         ------
         ShapeError
-            If it is not of the block's size.
+            If its shape does not fit the size of the block.
         """
         scale, size = session.hyper["scale"], session.space.shape[-1]
         if scale.shape not in ((), (size,), (size, size)):
@@ -98,7 +100,7 @@ class BlockSession:
         return scale
 
     def place(self, q: Any) -> Any:
-        """The position of all unknowns for a position of the block."""
+        """The position of all unknowns that has the block at a position."""
         q = self.session.join(q) if isinstance(q, Mapping) else q
         q = q if self.scale is None else times(q, self.scale)
         if self.all:
@@ -113,9 +115,10 @@ class BlockSession:
         return Point(q, at.potential, gradient, at.free)
 
     def _evaluate_with_covariance(self, q: Any, full: bool) -> tuple[Point, Any]:
-        """The point there, and the covariance of the block's part of the gradient."""
+        """The point at q, and the covariance of its gradient's block."""
         scale = self.scale
-        matrix = full or (scale is not None and scale.ndim == 2)  # whose diagonal needs all of it
+        # With a matrix as scale the diagonal depends on all elements of the covariance.
+        matrix = full or (scale is not None and scale.ndim == 2)
         point, covariance = self.whole.evaluate_with_covariance(self.place(q), matrix)
         covariance = self._some(covariance)
         if matrix:

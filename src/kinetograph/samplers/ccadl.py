@@ -1,22 +1,22 @@
-"""CCAdL: the covariance-controlled adaptive Langevin thermostat, for noise that varies.
+"""CCAdL: covariance-controlled adaptive Langevin thermostat, for gradient noise that varies.
 
     dq = p dt;  dp = -grad U~ dt - h beta / 2 S(q) p dt - xi p dt + sqrt(2 A / beta) dW
     d xi = (p p - N / beta) / mu dt
 
-where the gradient of U~ has noise of covariance S(q), by the splitting
+where the gradient of U~ has noise with covariance S(q). The splitting is
 C/2 B/2 A/2 D/2 O D/2 A/2 B/2 C/2 with
 
     C(t)   p <- exp(-t h beta / 2 S) p
     D(t)   xi <- xi + t (p p - N / beta) / mu
     O(t)   p <- exp(-xi t) p + sqrt(A / beta (1 - exp(-2 xi t)) / xi) R
 
-and S estimated from the gradients of the rows of each mini-batch,
-S_t = (1 - kappa_t) S_t-1 + kappa_t S^, kappa_t = 1 / t or constant.
+S is estimated from the gradients of the rows of each mini-batch, S_t = (1 - kappa_t) S_t-1 +
+kappa_t S^, kappa_t = 1 / t or constant.
 
-Samples  a density that tends to exp(-beta U) with h -> 0, whatever the noise of the gradient, as
-         far as S is known
+Samples  a density that tends to exp(-beta U) with h -> 0, for any noise of the gradient, if the
+         estimate of S is right
 Order    2 with the exact gradient, 1 in the noise
-Cost     one gradient a step, row by row
+Cost     one gradient per step, computed for each row
 Source   X. Shang, Z. Zhu, B. Leimkuhler, A. J. Storkey, Covariance-controlled adaptive Langevin
          thermostat for large-scale Bayesian sampling, NIPS 2015.
 """
@@ -35,24 +35,25 @@ __all__ = ["CCAdL"]
 
 
 class CCAdL(Sampler):
-    """Langevin dynamics with a thermostat, and friction against the noise that is known.
+    """Langevin dynamics with a thermostat, and friction against known gradient noise.
 
-    The noise of a mini-batch's gradient heats: friction of h beta / 2 times its covariance takes
-    that away where it arises, and the thermostat what is left.
+    The noise of a mini-batch's gradient heats the chain. A friction of h beta / 2 times the noise's
+    covariance removes this heat where it arises, and the thermostat removes the remainder.
 
     Parameters
     ----------
     step_size
         h.
     friction
-        A, of the noise that is added.
+        A, the friction that belongs to the added noise.
     thermal_mass
-        mu, the inertia of the thermostat; None: the number of free coordinates.
+        mu, the inertia of the thermostat; by default the number of free coordinates.
     forgetting
-        kappa, the weight of the newest estimate of the covariance, from 0 to 1; None: 1 / t at step
-        t, the mean of all so far. Where the noise depends on where the chain is, it must forget.
+        kappa, the weight of the newest estimate of the covariance, from 0 to 1. By default it is 1
+        / t at step t, which gives the mean of all estimates. If the noise depends on the position,
+        give a constant, so that old estimates are forgotten.
     covariance
-        "diagonal", or "full": a matrix, with an eigenvalue decomposition a step.
+        "diagonal", or "full": a matrix, which costs an eigenvalue decomposition per step.
     inverse_temperature
         beta.
 
@@ -67,7 +68,7 @@ class CCAdL(Sampler):
     >>> chain.step(100).sample_stats["thermostat"].shape
     (100,)
 
-    Source: X. Shang and others, NIPS 2015.
+    Source: X. Shang et al., NIPS 2015.
     """
 
     step_size = hyper(0.01, positive=True, scalar=True)
@@ -78,13 +79,13 @@ class CCAdL(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature, a thermostat at the friction, and no noise known."""
+        """Draw momenta at the temperature; the estimated noise begins at 0."""
         p = self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)
         shape = at.q.shape * (2 if self.covariance == "full" else 1)
         return {"p": p, "xi": 1.0 * self.friction, "noise": np.zeros(shape)}
 
     def controlled(self, p: Any, noise: Any) -> Any:
-        """The momenta after the friction against the noise of half a step."""
+        """The momenta after half a step of the friction against the noise."""
         rate = 0.25 * self.step_size**2 * self.inverse_temperature
         if self.covariance == "diagonal":
             return exp(-rate * noise) * p
@@ -92,7 +93,7 @@ class CCAdL(Sampler):
         return axes @ (exp(-rate * size) * (axes.T @ p))
 
     def step(self, at: Point, p: Any, xi: Any, noise: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta, size = self.step_size, self.inverse_temperature, at.q.size
         mass = size if self.thermal_mass is None else self.thermal_mass
         p = self.controlled(p, noise) - 0.5 * h * at.gradient

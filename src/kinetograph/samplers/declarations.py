@@ -1,4 +1,4 @@
-"""What the class of a sampler declares, looked at when the class is made."""
+"""Checks of a sampler's class when it is defined."""
 
 import inspect
 from collections.abc import Iterable
@@ -8,34 +8,34 @@ from .hyper import Hyper, declared
 
 __all__ = ["TUNABLE", "check_class", "check_names", "signature_of", "takes_settings"]
 
-TUNABLE = ("step_size", "scale")  # what warm-up knows how to tune
-SHARED = "scale"  # the hyper-parameter of all samplers
+TUNABLE = ("step_size", "scale")  # the hyper-parameters that warm-up can tune
+SHARED = "scale"  # the hyper-parameter that all samplers have
 
 
 def check_class(cls: type, base: type) -> None:
-    """Refuse what cannot be meant: names that are taken, and tuning of what is not there.
+    """Refuse names that are reserved, and tuning of missing hyper-parameters.
 
     Raises
     ------
     TypeError, ValueError
-        They name the class and what is wrong.
+        The message names the class and the attribute.
     """
-    own = vars(cls)
-    taken = {*dir(base), "_values", "_tune"} - {SHARED, "walkers"}
+    attributes = vars(cls)
+    reserved = {*dir(base), "_values", "_tune"} - {SHARED, "walkers"}
     inherited = {n for kind in cls.__mro__[1:] for n, v in vars(kind).items() if _is_hyper(v)}
-    for name, value in own.items():
-        if _is_hyper(value) and name in taken:
+    for name, value in attributes.items():
+        if _is_hyper(value) and name in reserved:
             raise TypeError(
-                f"{cls.__name__}: {name!r} cannot be a hyper-parameter, as each kg.Sampler has a "
-                f"{name} of its own; choose another name"
+                f"{cls.__name__}: {name!r} cannot be a hyper-parameter, because kg.Sampler has an "
+                f"attribute {name}; choose another name"
             )
         if name in inherited and not _is_hyper(value):
             raise TypeError(
-                f"{cls.__name__}: {name} = {value!r} hides the hyper-parameter of this name; "
+                f"{cls.__name__}: {name} = {value!r} hides the hyper-parameter {name}; "
                 f"write {name} = kg.hyper({value!r}) for another default"
             )
-    if "tunes" in own:
-        cls.tunes = check_names(own["tunes"], TUNABLE, f"{cls.__name__}: tunes")  # type: ignore[attr-defined]
+    if "tunes" in attributes:
+        cls.tunes = check_names(attributes["tunes"], TUNABLE, f"{cls.__name__}: tunes")  # type: ignore[attr-defined]
     if cls.step is not base.step:  # type: ignore[attr-defined]
         _check_tuned(cls)
     _check_walkers(cls)
@@ -46,28 +46,29 @@ def _is_hyper(value: Any) -> bool:
 
 
 def _check_tuned(cls: Any) -> None:
+    """Refuse to tune a step size that is missing or static."""
     names = declared(cls)
-    wanted = ("step_size", "target_acceptance") if "step_size" in cls.tunes else ()
-    for name in wanted:
+    required = ("step_size", "target_acceptance") if "step_size" in cls.tunes else ()
+    for name in required:
         if name not in names:
             raise TypeError(
                 f"{cls.__name__}: tunes names 'step_size', which is tuned towards a "
-                f"target_acceptance, but the class declares no {name}; write, say, "
+                f"target_acceptance, but the class declares no {name}; write, for example, "
                 f"{name} = kg.hyper({'0.8, above=0, below=1' if 'target' in name else '0.1'})"
             )
         if names[name].static:
             raise TypeError(
-                f"{cls.__name__}: {name} is static and cannot take part in tuning; leave out "
+                f"{cls.__name__}: {name} is static and cannot be used in tuning; leave out "
                 "static=True"
             )
 
 
 def _check_walkers(cls: Any) -> None:
-    """Refuse walkers that are no part of the program, and what an ensemble cannot have tuned."""
-    held = inspect.getattr_static(cls, "walkers")
-    if held is None:
+    """Refuse `walkers` that are not static, and ensembles that tune their scales."""
+    walkers = inspect.getattr_static(cls, "walkers")
+    if walkers is None:
         return
-    if not (_is_hyper(held) and held.static and held.whole):
+    if not (_is_hyper(walkers) and walkers.static and walkers.whole):
         raise TypeError(
             f"{cls.__name__}: the number of walkers shapes the program; declare it as "
             "walkers = kg.hyper(40, lower=2, static=True)"
@@ -80,12 +81,12 @@ def _check_walkers(cls: Any) -> None:
 
 
 def check_names(given: Any, known: Iterable[str], what: str) -> tuple[str, ...]:
-    """Names in a tuple or list, each of them known.
+    """Check that `given` is a tuple or list of known names.
 
     Raises
     ------
     TypeError, ValueError
-        If they are no names, or one is not known.
+        If it is not a tuple or list, or a name is not known.
     """
     if not isinstance(given, (tuple, list)):
         hint = f", as in ({given!r},)" if isinstance(given, str) else ""
@@ -97,27 +98,27 @@ def check_names(given: Any, known: Iterable[str], what: str) -> tuple[str, ...]:
 
 
 def takes_settings(cls: type) -> bool:
-    """Whether a class of its own `__init__`, if it has one, hands on all that it is given."""
+    """Whether the class's `__init__`, if it has one, takes `*values, **settings`."""
     init = vars(cls).get("__init__")
     if init is None:
         return True
-    _, *rest = inspect.signature(init).parameters.values()
+    _, *parameters = inspect.signature(init).parameters.values()
     open_ended = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    return tuple(p.kind for p in rest) == open_ended
+    return tuple(p.kind for p in parameters) == open_ended
 
 
 def signature_of(cls: type) -> inspect.Signature:
-    """How a sampler is made: its own settings in order, then those of all by keyword."""
+    """The signature of a sampler: its settings, then the shared ones."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    own = [
+    settings = [
         inspect.Parameter(
             name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            # An integrator is given by its name, too.
+            # The default of an integrator is shown by its name.
             default=getattr(hyper.default, "name", hyper.default),
         )
         for name, hyper in declared(cls).items()
         if name != SHARED
     ]
     shared = [inspect.Parameter(name, keyword, default=None) for name in (SHARED, "tune")]
-    return inspect.Signature([*own, *shared])
+    return inspect.Signature([*settings, *shared])

@@ -1,17 +1,17 @@
-"""Differential evolution: an ensemble's walkers move by the differences of others.
+"""Differential evolution: walkers move by the differences of other walkers.
 
-    q' = q_k + gamma (q_a - q_b) + eps R,  gamma = 2.38 / sqrt(2 N), now and then 1
+    q' = q_k + gamma (q_a - q_b) + eps R,  gamma = 2.38 / sqrt(2 N), sometimes 1
     accepted with probability min(1, exp(-beta (U(q') - U(q_k))))
 
-for each k of one half of the walkers, with a and b of the other; then the halves change parts. With
-gamma = 1 a walker jumps from mode to mode, where a and b are of two.
+for each k of one half of the walkers, with a and b of the other half; then the halves change roles.
+With gamma = 1 a walker jumps from one mode to another, if a and b are in these modes.
 
-Samples  exp(-beta U), exactly; with eps = 0 the same in all coordinates that are affine maps of
-         each other
-Cost     no gradient, but for observables that are computed from it
+Samples  exp(-beta U), exactly; with eps = 0 with the same efficiency in all coordinates that are
+         affine maps of each other
+Cost     no gradient, except for observables that are computed from it
 Source   C. ter Braak, A Markov chain Monte Carlo version of the genetic algorithm Differential
-         Evolution, Statistics and Computing 16 (2006) 239-249; halves as in D. Foreman-Mackey and
-         others, Publications of the Astronomical Society of the Pacific 125 (2013) 306-312.
+         Evolution, Statistics and Computing 16 (2006) 239-249; halves as in D. Foreman-Mackey et
+         al., Publications of the Astronomical Society of the Pacific 125 (2013) 306-312.
 """
 
 import math
@@ -33,15 +33,16 @@ class DifferentialEvolution(Ensemble):
     Parameters
     ----------
     walkers
-        An even number, at least twice that of the free numbers. Each is a chain of the results.
+        The number of walkers: even, and at least twice the number of free coordinates. Each walker
+        is a chain of the results.
     inverse_temperature
         beta.
     gamma
-        Of the difference; None: 2.38 / sqrt(2 N).
+        The factor of the difference; by default 2.38 / sqrt(2 N).
     jumps
         The share of the proposals with gamma = 1.
     epsilon
-        The standard deviation of the normal noise, small against that of the target.
+        The standard deviation of the normal noise, small compared with the target's.
 
     Examples
     --------
@@ -61,10 +62,10 @@ class DifferentialEvolution(Ensemble):
     epsilon = hyper(1e-4, lower=0)
 
     def propose(self, q: Any, others: Any) -> tuple[Any, Any]:
-        """By the difference of two walkers of the other half."""
+        """Propose moves by the difference of two walkers of the other half."""
         half, size = q.shape
         first, second = self.pick(half, "pair"), self.pick(half - 1, "pair")
-        second = where(second < first, second, second + 1)  # another one
+        second = where(second < first, second, second + 1)  # never equal to `first`
         gamma = 2.38 / math.sqrt(2 * size) if self.gamma is None else self.gamma
         jump = self.noise.uniform(shape=half, name="jump") < self.jumps
         gamma = where(jump, 1.0, gamma)[:, None]

@@ -1,12 +1,12 @@
-"""Slice sampling with intervals that double, and the test that makes it exact.
+"""Slice sampling with doubled intervals, and the test that makes it exact.
 
-    doubling    an interval of width w around x, at a random place, doubles to a random side until
+    doubling    an interval of width w, placed at random around x, doubles to a random side until
                 both ends are outside of the slice, at most m times
-    shrinkage   x' uniform on the interval; if it is not accepted it becomes the new end on its side
-                of x, and another is drawn
+    shrinkage   x' is uniform on the interval; if it is not accepted it becomes the new end on its
+                side of x, and another x' is drawn
     acceptance  x' in the slice is accepted if doubling from x' could have ended with the same
-                interval: halving it towards x', no half that holds x' but not x may have both ends
-                outside
+                interval: when the interval is halved towards x', no half that contains x' but not x
+                may have both ends outside of the slice
 
 Source   R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767, figures 4, 5 and 6.
 """
@@ -22,15 +22,16 @@ from .points import Point
 
 __all__ = ["TINY", "sweep"]
 
-TINY = 2.0**-40  # of the width: an interval as short as this holds x alone
-WIDER = 1.1  # widths: an interval that has been doubled, in spite of rounding
+TINY = 2.0**-40  # in widths: an interval as short as this contains x alone
+WIDER = 1.1  # in widths: a longer interval has been doubled; the excess allows for rounding
 
 
 @convert_lazily
 def sweep(sampler: Any, at: Point) -> Any:
-    """Each coordinate once; the position, and how many evaluations and proposals it took.
+    """Update each coordinate once.
 
-    Places on the line through x along a coordinate are measured in widths, from x.
+    Returns the position and the numbers of evaluations and of proposals. Places on the line through
+    x along a coordinate are measured from x, in widths.
     """
     beta = sampler.inverse_temperature
     x, log_p, size = at.q, -beta * at.potential, at.q.shape[0]
@@ -39,40 +40,40 @@ def sweep(sampler: Any, at: Point) -> Any:
     for i in range(size):
         along = where(np.arange(size) == i, sampler.width, 0.0)
         level = log_p + log1p(-sampler.noise.uniform(name="slice"))
-        interval, grown = _grown(sampler, x, along, level)
-        evaluations = evaluations + grown
+        interval, steps_out = _grown(sampler, x, along, level)
+        evaluations = evaluations + steps_out
         left, right = interval[0], interval[1]
-        offset, found, accepted = 0.0, log_p, False
+        offset, log_p_new, accepted = 0.0, log_p, False
         while not accepted and right - left > TINY:
             offset = left + (right - left) * sampler.noise.uniform(name="slice")
-            found = -beta * sampler.potential(x + offset * along)
+            log_p_new = -beta * sampler.potential(x + offset * along)
             proposals = proposals + 1
-            accepted = found >= level
+            accepted = log_p_new >= level
             if accepted:
-                accepted, halved = _reachable(sampler, x, along, level, offset, interval)
-                evaluations = evaluations + halved
+                accepted, halvings = _reachable(sampler, x, along, level, offset, interval)
+                evaluations = evaluations + halvings
             if not accepted:
                 if offset < 0:
                     left = offset
                 else:
                     right = offset
-        if not accepted:  # an interval that closed around x
-            offset, found = 0.0, log_p
+        if not accepted:  # the interval has closed around x
+            offset, log_p_new = 0.0, log_p
         x = x + offset * along
-        log_p = found
+        log_p = log_p_new
     return x, evaluations, proposals
 
 
 @convert_lazily
 def _grown(sampler: Any, x: Any, along: Any, level: Any) -> Any:
-    """The ends of the interval and the log densities there, and how many were evaluated."""
+    """Double the interval; its ends, their log densities, and the evaluations."""
     beta = sampler.inverse_temperature
     left = -sampler.noise.uniform(name="slice")
     right = left + 1
     at_left, at_right, count = level, level, 0
-    # The first two trips look at the ends as they are: one place that evaluates.
-    most = 2 + sampler.max_doublings
-    while count < 2 or (count < most and (at_left > level or at_right > level)):
+    # The first two trips evaluate the initial ends, so that the program contains the model once.
+    limit = 2 + sampler.max_doublings
+    while count < 2 or (count < limit and (at_left > level or at_right > level)):
         to_left = sampler.noise.uniform(name="slice") < 0.5
         if count < 2:
             to_left = count < 1
@@ -80,28 +81,28 @@ def _grown(sampler: Any, x: Any, along: Any, level: Any) -> Any:
             left = left - (right - left)
         else:
             right = right + (right - left)
-        found = -beta * sampler.potential(x + where(to_left, left, right) * along)
+        log_p = -beta * sampler.potential(x + where(to_left, left, right) * along)
         if to_left:
-            at_left = found
+            at_left = log_p
         else:
-            at_right = found
+            at_right = log_p
         count = count + 1
     return (left, right, at_left, at_right), count
 
 
 @convert_lazily
 def _reachable(sampler: Any, x: Any, along: Any, level: Any, offset: Any, interval: Any) -> Any:
-    """Whether doubling from x' could have ended here, and how many evaluations it took to see."""
+    """Whether doubling from x' could give this interval; also the evaluations."""
     left, right, at_left, at_right = interval
     beta, apart, possible, count = sampler.inverse_temperature, False, True, 0
     while possible and right - left > WIDER:
         middle = (left + right) / 2
-        found = -beta * sampler.potential(x + middle * along)
+        log_p = -beta * sampler.potential(x + middle * along)
         apart = apart or (middle > 0) == (offset >= middle)  # x and x' are in different halves
         if offset < middle:
-            right, at_right = middle, found
+            right, at_right = middle, log_p
         else:
-            left, at_left = middle, found
+            left, at_left = middle, log_p
         possible = not (apart and at_left <= level and at_right <= level)
         count = count + 1
     return possible, count

@@ -1,26 +1,26 @@
 """EQN: ensemble quasi-Newton preconditioning of Langevin dynamics, group by group.
 
-For each group of the walkers in turn, from the places of all the others, which stand still,
+For each group of walkers in turn, from the positions of all other walkers, which do not move,
 
-    C = covariance of the others,  B B^T = I + eta C,  B lower triangular
+    C = covariance of the other walkers,  B B^T = I + eta C,  B lower triangular
 
 and then m steps of a Langevin scheme for the group, with this B
 
     drift       q <- q + t B p
     kick        p <- p - t B^T grad U(q)
-    friction    and noise of p as they are
+    friction    and noise of p are unchanged
     overdamped  q <- q - h B B^T grad U(q) + sqrt(2 h / beta) B R
 
-That is the plain scheme in y = B^-1 q. As B does not depend on the group's own places, no term with
-its derivative is missing.
+That is the plain scheme in y = B^-1 q. B does not depend on the positions of the group, so no term
+with a derivative of B is missing.
 
-Samples  what the scheme samples in y. For a Gaussian of precision K its error depends on h and the
+Samples  what the scheme samples in y. For a Gaussian of precision K the error depends on h and the
          eigenvalues of B^T K B; with C = K^-1 these are k + eta
-Stable   for h^2 max(B^T K B) < 4, of the symmetric schemes, at every C on the way: those of few
-         walkers differ much. A scheme that is too warm heats itself by way of C: with eta large
-         GLA2 and OBABO need h^2 eta < 1, SGLD h eta < 1/2, BAOAB and LM have exact positions
-Cost     m gradients a walker and step, and a Cholesky factor a group
-Records  the kinetic energy of each walker at the end of the step; how many groups had no
+Stable   for h^2 max(B^T K B) < 4 with symmetric schemes, for every C that occurs; with few walkers
+         C varies much. A scheme that is too warm heats itself through C: with large eta GLA2 and
+         OBABO need h^2 eta < 1, SGLD h eta < 1/2; BAOAB and LM have exact positions
+Cost     m gradients per walker and step, and a Cholesky factorisation per group
+Records  the kinetic energy of each walker at the end of the step; the number of groups without a
          preconditioner, because their factor was not finite
 Source   C. Matthews, J. Weare, B. Leimkuhler, Ensemble preconditioning for Markov chain Monte Carlo
          simulation, Statistics and Computing 28 (2018) 277-290.
@@ -65,35 +65,35 @@ class EQN(Sampler):
         C = covariance of the walkers of all other groups,  B B^T = I + eta C
         m steps of the scheme in y = B^-1 q for a group, then for the next one
 
-    Where the scales of the target differ, a scheme alone takes steps as small as the narrowest one
-    asks for and crosses the widest slowly. With eta well above the largest precision all directions
-    are alike, whatever their scales and correlations.
+    If the target has different scales, a scheme alone takes steps that fit the narrowest direction
+    and crosses the widest one slowly. With eta well above the largest precision all directions are
+    alike, independently of scales and correlations.
 
     Parameters
     ----------
     sampler
         The scheme: `SGLD`, `LM`, `GLA1`, `GLA2`, `BAOAB`, `UBU`, `SGHMC` or `Splitting`, with its
-        settings. Its step size is one in y, where precisions are about eta: h^2 eta = 1/4 is a
-        good beginning, of overdamped schemes h eta = 1/10.
+        settings. The step size is one in y, where precisions are about eta: h^2 eta = 1/4 is a
+        good first choice, for overdamped schemes h eta = 1/10.
     walkers
-        How many walkers, in groups of equal size. Each is a chain of the results. The others should
-        be some ten times as many as there are free numbers for C to be a good guess; fewer cost
-        speed alone.
+        The number of walkers, in groups of equal size. Each is a chain of the results. For a good
+        estimate of C there should be about ten times as many walkers outside of a group as free
+        coordinates; with fewer walkers the sampler is slower, but not wrong.
     groups
-        How many groups take turns.
+        The number of groups that move in turn.
     eta
-        With 0 the walkers are independent.
+        The weight of C. With 0 the walkers are independent.
     steps
-        m, a turn.
+        m, the number of steps of the scheme for each group.
     covariance
-        "full"; "blocks", of each unknown by itself; or "diagonal". Of what is left out C has zeros.
+        "full"; "blocks", only within each unknown; or "diagonal". The other elements of C are 0.
 
     Raises
     ------
     TypeError
         If the sampler is not one of these.
     ValueError
-        If the walkers cannot be shared out among the groups.
+        If the walkers cannot be divided equally among the groups.
 
     Examples
     --------
@@ -125,39 +125,39 @@ class EQN(Sampler):
             raise TypeError(f"EQN: give scale to the sampler, {type(scheme).__name__}(scale=...)")
         self.sampler = scheme
         super().__init__(*values, **settings)
-        del self.__dict__["_values"]["scale"]  # it is the scheme's
+        del self.__dict__["_values"]["scale"]  # the scheme has the scale
         self._check_groups()
 
     def kernel(self, space: Space) -> Kernel:
-        """Its transition on a space."""
+        """The kernel of this sampler on a space."""
         self._check_groups()
         return super().kernel(space)
 
     def _check_groups(self) -> None:
-        size, rest = divmod(self.walkers, self.groups)
-        if rest or size * (self.groups - 1) < 2:
+        size, remainder = divmod(self.walkers, self.groups)
+        if remainder or size * (self.groups - 1) < 2:
             raise ValueError(
-                f"EQN: walkers must be a multiple of groups, with two or more outside of each; got "
-                f"{self.walkers} walkers in {self.groups} groups"
+                "EQN: walkers must be a multiple of groups, with two or more outside of each "
+                f"group; got {self.walkers} walkers in {self.groups} groups"
             )
 
-    # Its hyper-parameters are its own and the scheme's.
+    # The hyper-parameters of EQN include the ones of the scheme.
     @property
     def _values(self) -> MutableMapping[str, Any]:  # type: ignore[override]
-        own = self.__dict__["_values"]
-        return ChainMap(own, self.sampler._values) if "sampler" in vars(self) else own
+        values = self.__dict__["_values"]
+        return ChainMap(values, self.sampler._values) if "sampler" in vars(self) else values
 
     def declared(self) -> dict[str, Hyper]:
-        """Its own hyper-parameters, and those of the scheme."""
+        """The hyper-parameters of EQN and of the scheme."""
         return super().declared() | self.sampler.declared()
 
     def settings(self) -> dict[str, Any]:
-        """The settings, for the record."""
+        """The settings as they are stored in results."""
         return {"sampler": type(self.sampler).__name__, **super().settings()}
 
     def __repr__(self) -> str:
-        own, declared = self.__dict__["_values"], super().declared()
-        shown = [f"{n}={own[n]!r}" for n in own if own[n] != declared[n].default]
+        values, declared = self.__dict__["_values"], super().declared()
+        shown = [f"{n}={values[n]!r}" for n in values if values[n] != declared[n].default]
         return f"EQN({', '.join([repr(self.sampler), *shown])})"
 
     def init(self, at: Point) -> dict[str, Any]:
@@ -175,42 +175,45 @@ class EQN(Sampler):
         return dict(slots)
 
     def step(self, at: Point, **slots: Any) -> Any:
-        """Each group once."""
+        """Move each group once."""
         size = self.walkers // self.groups
-        plain: Any = 0
-        for _ in range(self.groups):  # after the last turn all are in their places again
-            group, others = at.split(size)
-            factor, usable = self._factor(others.q)
-            plain = plain + where(usable, 0, 1)
+        unpreconditioned: Any = 0
+        for _ in range(self.groups):  # after the last group all walkers are in their order again
+            group, other_walkers = at.split(size)
+            factor, usable = self._factor(other_walkers.q)
+            unpreconditioned = unpreconditioned + where(usable, 0, 1)
             inside = _Inside(self, group, factor)
-            point, mine = inside.start, {name: slots[name][:size] for name in slots}
+            point, group_slots = inside.start, {name: slots[name][:size] for name in slots}
             for _ in range(self.steps):
-                point, mine = inside.step(point, mine)
-            at = others.join(inside.left(point))
-            slots = {name: concatenate([slots[name][size:], mine[name]]) for name in slots}
-        self.record("unpreconditioned", plain)
+                point, group_slots = inside.step(point, group_slots)
+            at = other_walkers.join(inside.left(point))
+            slots = {name: concatenate([slots[name][size:], group_slots[name]]) for name in slots}
+        self.record("unpreconditioned", unpreconditioned)
         if "p" in slots:
             self.record("kinetic_energy", 0.5 * sum_of(slots["p"] ** 2, axis=1))
         return at, slots
 
     def _factor(self, q: Any) -> tuple[Any, Any]:
-        """B, or its diagonal, and whether there is one: else it is the identity."""
+        """B or its diagonal; the identity if it is not finite.
+
+        Also returns whether B is usable.
+        """
         count, size = q.shape
         centred = q - sum_of(q, axis=0) / count
         if self.covariance == "diagonal":
             factor = sqrt(1 + self.eta * sum_of(centred * centred, axis=0) / (count - 1))
-            one: Any = np.ones(size, q.dtype)
+            identity: Any = np.ones(size, q.dtype)
         else:
             c = centred.T @ centred / (count - 1)
             if self.covariance == "blocks":
                 c = c * self._blocks(size).astype(q.dtype)
-            one = np.eye(size, dtype=q.dtype)
-            factor = cholesky(one + self.eta * c)
+            identity = np.eye(size, dtype=q.dtype)
+            factor = cholesky(identity + self.eta * c)
         usable = all_of(abs(factor) < np.inf)
-        return where(usable, factor, one), usable
+        return where(usable, factor, identity), usable
 
     def _blocks(self, size: int) -> np.ndarray:
-        """Where two coordinates are of one unknown."""
+        """Whether two coordinates belong to the same unknown, as a matrix."""
         label = np.zeros(size, int)
         for i, (place, _) in enumerate(self._staging("step").space.parts.values()):
             label[place] = i
@@ -218,7 +221,7 @@ class EQN(Sampler):
 
 
 class _Inside:
-    """A group in coordinates y, in which q = q_0 + B y and y begins at 0."""
+    """A group of walkers in the coordinates B^-1 (q - q_0)."""
 
     def __init__(self, sampler: EQN, group: Point, factor: Any) -> None:
         self.sampler, self.origin, self.factor = sampler, group.q, factor
@@ -229,34 +232,34 @@ class _Inside:
         self.session.evaluate = lambda y: self.point(outside.evaluate(self.place(y)), y)
         self.session.potential = lambda y: outside.potential(self.place(y))
         self.session.parts = lambda y: outside.parts(self.place(y))
-        # Of one group, in the midst of a step.
+        # Records of the scheme would be of one group, in the middle of a step.
         self.session.record = lambda name, value, always: None
 
     def place(self, y: Any) -> Any:
-        """The positions of the group."""
+        """The positions q of the group."""
         factor = self.factor
         return self.origin + (y * factor if factor.ndim == 1 else y @ factor.T)
 
     def point(self, at: Point, y: Any) -> Point:
-        """The point in y."""
+        """The point in the coordinates y."""
         factor = self.factor
         slope = at.gradient * factor if factor.ndim == 1 else at.gradient @ factor
         return Point(y, at.potential, slope, at.free)
 
     def left(self, point: Point) -> Point:
-        """The point in q."""
+        """The point in the coordinates q."""
         q, gradient = point.free
-        made: Point = self.outside.point(q, point.potential, gradient)
-        return made
+        outer_point: Point = self.outside.point(q, point.potential, gradient)
+        return outer_point
 
     def step(self, point: Point, slots: Mapping[str, Any]) -> Any:
-        """One step of the scheme."""
-        found = _within(self.session, self.sampler.sampler.step, point, **slots)
-        return (found, {}) if isinstance(found, Point) else found
+        """Make one step of the scheme."""
+        result = _within(self.session, self.sampler.sampler.step, point, **slots)
+        return (result, {}) if isinstance(result, Point) else result
 
 
 def _within(session: Any, method: Any, *arguments: Any, **slots: Any) -> Any:
-    """What a method of the scheme gives, with the session as its own."""
+    """Call a method of the scheme, which uses the session."""
     before, HERE.session = HERE.session, session
     try:
         return convert(method)(*arguments, **slots)

@@ -1,10 +1,10 @@
-"""GHMC: generalised Hamiltonian Monte Carlo, with momenta that last.
+"""GHMC: generalised Hamiltonian Monte Carlo, with persistent momenta.
 
     p <- a p + sqrt((1 - a^2) / beta) R,  a = exp(-gamma h L);  L steps of the integrator;
-    accepted with probability min(1, exp(-beta (H' - H))), else back, with p turned around
+    accepted with probability min(1, exp(-beta (H' - H))), else back to the start with p reversed
 
 Samples  exp(-beta (U + p^2 / 2)), exactly
-Cost     as many gradients as the integrator has stages, times L
+Cost     L times the number of the integrator's stages in gradients per transition
 Source   A. Horowitz, A generalized guided Monte Carlo algorithm, Physics Letters B 268 (1991)
          247-252.
 """
@@ -28,18 +28,18 @@ class GHMC(Sampler):
     Parameters
     ----------
     step_size
-        h, where warm-up starts.
+        h; the initial value if warm-up tunes it.
     friction
         gamma: a momentum keeps the share exp(-gamma h L) of itself.
     n_steps
-        L.
+        L, the number of steps of a trajectory.
     target_acceptance
-        What warm-up aims the mean acceptance probability at; a rejection turns the chain around,
-        so it should be rare.
+        The mean acceptance probability to which warm-up tunes the step size. A rejection reverses
+        the chain's direction, so rejections should be rare.
     inverse_temperature
         beta.
     integrator
-        As of `HMC`.
+        See `HMC`.
 
     Examples
     --------
@@ -65,11 +65,11 @@ class GHMC(Sampler):
         self.integrator = integrator(self.integrator, type(self).__name__)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """A refreshment, and a trajectory that is accepted or turned around."""
+        """Refresh the momenta and make a trajectory, which is accepted or reversed."""
         h, beta = self.step_size, self.inverse_temperature
         a = exp(-self.friction * h * self.n_steps)
         noise = sqrt((1 - a * a) / beta) * self.noise("O", like=p)

@@ -6,7 +6,7 @@ Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0; on U = k 
          beta k <q^2> = (1 + a)^2 / (2 (1 + a) - h^2 k)
 Order    1
 Stable   for h^2 k < 2 (1 + a)
-Cost     one gradient a step
+Cost     one gradient per step
 Records  the kinetic energy after the noise
 Source   N. Bou-Rabee, H. Owhadi, Long-run accuracy of variational integrators in the stochastic
          context, SIAM Journal on Numerical Analysis 48 (2010) 278-297.
@@ -53,11 +53,11 @@ class GLA1(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta = self.step_size, self.inverse_temperature
         a = exp(-self.friction * h)
         p = p - h * at.gradient

@@ -7,7 +7,7 @@ Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0; on U = k 
          beta k <q^2> = 1 / (1 - h^2 k / 4), and p exactly
 Order    2
 Stable   for h^2 k < 4
-Cost     one gradient a step by leapfrog, else as many as the integrator has stages
+Cost     one gradient per step and stage of the integrator; leapfrog has one stage
 Records  the kinetic energy after the noise
 Source   N. Bou-Rabee, H. Owhadi, Long-run accuracy of variational integrators in the stochastic
          context, SIAM Journal on Numerical Analysis 48 (2010) 278-297.
@@ -40,7 +40,7 @@ class GLA2(Sampler):
     inverse_temperature
         beta.
     integrator
-        As of `HMC`, in the place of the leapfrog step.
+        The integrator in the place of the leapfrog step; see `HMC`.
 
     Examples
     --------
@@ -63,11 +63,11 @@ class GLA2(Sampler):
         self.integrator = integrator(self.integrator, type(self).__name__)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta = self.step_size, self.inverse_temperature
         a = exp(-self.friction * h)
         at, p = self.integrator.step(self, at, p, h)

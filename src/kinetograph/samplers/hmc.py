@@ -3,11 +3,11 @@
     p ~ N(0, 1 / beta);  L steps of the integrator, of length h;
     accepted with probability min(1, exp(-beta (H(q', p') - H(q, p)))),  H = U + p^2 / 2
 
-Samples  exp(-beta U), exactly: the integrators are reversible and preserve volume, and step size
-         and length are drawn without looking at the state
-Cost     as many gradients as the integrator has stages, times L
-Records  the energy U + p^2 / 2 of the position with its momentum at that time; the energy error of
-         the trajectory, times beta, refused or not
+Samples  exp(-beta U), exactly: the integrators are reversible and preserve volume, and the random
+         step size and length do not depend on the state
+Cost     L times the number of the integrator's stages in gradients per transition
+Records  the energy U + p^2 / 2 of the new position with its momentum; the energy error of the
+         trajectory, times beta, accepted or rejected
 Tuned    to an acceptance of 0.8 (0.651 is cheapest for many unknowns and long trajectories)
 Source   S. Duane, A. Kennedy, B. Pendleton, D. Roweth, Physics Letters B 195 (1987) 216-222;
          R. Neal, MCMC using Hamiltonian dynamics, Handbook of Markov Chain Monte Carlo (2011).
@@ -31,16 +31,16 @@ class HMC(Sampler):
     Parameters
     ----------
     step_size
-        h, where warm-up starts.
+        h; the initial value if warm-up tunes it.
     n_steps
-        L, how many steps a trajectory has.
+        L, the number of steps of a trajectory.
     target_acceptance
-        What warm-up aims the mean acceptance probability at.
+        The mean acceptance probability to which warm-up tunes the step size.
     step_jitter
-        The step size of a trajectory is drawn from h (1 - j) to h (1 + j).
+        j: the step size of each trajectory is uniform between h (1 - j) and h (1 + j).
     path_jitter
-        So is the number of steps, and rounded, at least 1: trajectories of one length can be
-        periodic.
+        j: the number of steps of each trajectory is uniform between L (1 - j) and L (1 + j),
+        rounded, at least 1. Without it trajectories can be periodic.
     inverse_temperature
         beta.
     integrator
@@ -55,7 +55,7 @@ class HMC(Sampler):
     >>> bool(abs(tree["posterior"]["x"].mean() - 1.0) < 0.3)
     True
 
-    Source: S. Duane and others, Physics Letters B 195 (1987) 216-222; R. Neal (2011).
+    Source: S. Duane et al., Physics Letters B 195 (1987) 216-222; R. Neal (2011).
     """
 
     step_size = hyper(0.1, positive=True)
@@ -72,7 +72,7 @@ class HMC(Sampler):
         self.integrator = integrator(self.integrator, type(self).__name__)
 
     def step(self, at: Point) -> Any:
-        """A trajectory, accepted or not."""
+        """Make a trajectory, which is accepted or rejected."""
         beta = self.inverse_temperature
         h = self.step_size * (1 + self.step_jitter * self.noise.uniform(-1.0, 1.0, name="step"))
         stretch = 1 + self.path_jitter * self.noise.uniform(-1.0, 1.0, name="path")

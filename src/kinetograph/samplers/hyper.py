@@ -1,4 +1,4 @@
-"""`kg.hyper`: the hyper-parameters of a sampler, values of its compiled program."""
+"""`kg.hyper`: the hyper-parameters of a sampler, arguments of its compiled program."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -20,15 +20,15 @@ POSITIVE = {"positive": (0, np.greater)}
 
 
 class Nested:
-    """The base of what may be within a sampler, as a hyper-parameter: of samplers."""
+    """The base class of `Sampler`, for values that are inner samplers."""
 
     def as_inner(self, what: str) -> "Nested":
-        """A copy; refuses what cannot be there."""
+        """A copy for use inside of another sampler."""
         raise NotImplementedError
 
 
 class Hyper:
-    """A hyper-parameter of a `kg.Sampler`, declared by `kg.hyper` in the body of the class."""
+    """A hyper-parameter of a `kg.Sampler`, declared by `kg.hyper`."""
 
     def __init__(
         self,
@@ -59,16 +59,16 @@ class Hyper:
         instance._values[self.name] = self.check(value, type(instance).__name__)
 
     def check(self, value: Any, owner: str) -> Any:
-        """The value, a number or an array; refuses what it must not be.
+        """Check a value; return it as a number, array, function or choice.
 
         Raises
         ------
         TypeError
-            If it is no number, array or function of the step's number.
+            If it is not a number, an array or a function of the step's number.
         ValueError
             If it is out of its range.
         ShapeError
-            If it has a shape, and one number is meant.
+            If it is an array, but must be one number.
         """
         what = f"{owner}: {self.name}"
         value = value_of(value, what)
@@ -91,7 +91,7 @@ class Hyper:
         try:
             array = np.asarray(value)
         except (TypeError, ValueError):
-            array = np.asarray(None)  # no number, as is said next
+            array = np.asarray(None)  # not a number, so that the next check fails
         allowed = "iu" if self.whole else "iuf"
         if array.dtype.kind not in allowed:
             kind = "whole number" if self.whole else "number"
@@ -110,7 +110,7 @@ class Hyper:
 
     @property
     def interval(self) -> tuple[int, int] | None:
-        """The least and the largest whole number allowed; None where it is no whole number."""
+        """The smallest and largest allowed whole number; None for other numbers."""
         if not self.whole:
             return None
         info = np.iinfo(np.int64)
@@ -132,27 +132,29 @@ class Hyper:
         """Refuse an array in the place of one number."""
         if self.scalar and shape:
             raise ShapeError(
-                f"{what} is one number, got shape {shape}; coordinates of different scales have "
-                "scale=, an array with a number for each"
+                f"{what} must be one number, got shape {shape}; for coordinates of different "
+                "scales give scale=, an array with a number for each coordinate"
             )
 
 
 def value_of(value: Any, what: str) -> Any:
-    """The value of an expression of numbers and data; anything else as it is.
+    """The value of an array that is computed from numbers and data.
+
+    Values that are not arrays are returned unchanged.
 
     Raises
     ------
     TypeError
-        If it depends on what has no value yet.
+        If the array depends on an unknown, a placeholder or another array without a value.
     """
     if not isinstance(value, Array):
         return value
     for node in ancestors([value.node]):
         if node.kind != "data" and not node.parents:
             raise TypeError(
-                f"{what} may be an expression of numbers and data, whose value is known; "
-                f"{describe(value.node)} depends on {describe(node)}{site_text(node)}, which has "
-                "none; a value that changes from step to step is a function of the step's number"
+                f"{what} may be an expression of numbers and data; {describe(value.node)} depends "
+                f"on {describe(node)}{site_text(node)}, which has no value; for a value that "
+                "changes from step to step give a function of the step's number"
             )
     with x64():
         environment: Environment = {}
@@ -172,37 +174,37 @@ def hyper(
     choices: Iterable[Any] = (),
     scalar: bool = False,
 ) -> Any:
-    """A hyper-parameter of a sampler, declared in the body of a `kg.Sampler`.
+    """Declare a hyper-parameter of a sampler, in the body of a `kg.Sampler`.
 
-    In `init` and `step` it is an array of the graph, anywhere else what it was set to. Its value is
-    an argument of the compiled program: another one, of the same shape, compiles nothing.
+    In `init` and `step` it is an array of the graph; elsewhere it is the value that was set. Its
+    value is an argument of the compiled program: another value of the same shape does not compile
+    the program again.
 
-    It may be given as a number, as an array with a number for each free coordinate, as an
-    expression of `kg.data` and numbers, of which it takes the value that it has then, or as a
-    function of the number of the step (an array, from 0 at the first transition, those of warm-up
-    included), which is a schedule and part of the program; its values are looked at before a run.
+    A user may give a number, or an array with a number for each free coordinate, or an expression
+    of `kg.data` and numbers, whose present value is taken, or a schedule. A schedule is a function
+    of the number of the step, which is an array, from 0 at the first transition including warm-up.
+    It is part of the program, and its values are checked before a run.
 
     Parameters
     ----------
     default
-        The value where none is given. A whole number asks for whole numbers, None for an optional
-        value, which is None in `step`, too. A sampler asks for a sampler, one within this one:
-        in `step`, `self.name.step(at)` is a step of it. Its hyper-parameters are its own, called
-        "name.step_size" and so on, and so are the noise it draws and what it records.
+        The default value. If it is a whole number, values must be whole numbers. If it is None, the
+        value is optional, and None in `step`, too. If it is a sampler, values are inner samplers:
+        in `step`, `self.name.step(at)` makes a step of the inner sampler, which has its own
+        hyper-parameters ("name.step_size" and so on), its own noise and its own records.
     positive
-        Whether it must be above 0.
+        Whether the value must be above 0.
     lower, upper
-        The least and the largest value allowed.
+        The smallest and the largest value allowed.
     above, below
         Bounds that are not allowed themselves.
     static
-        Whether it shapes the program (a choice, a number of nested parts): then it stays what it is
-        in `step`, and another value compiles anew.
+        Whether the value determines the structure of the program (a choice, a number of nested
+        parts). In `step` it is then the value itself, and another value compiles the program again.
     choices
-        What a static one may be.
+        The values that a static hyper-parameter may have.
     scalar
-        Whether it is one number: an array, which is else a number for each free coordinate, is
-        refused.
+        Whether the value must be one number, not an array with a number for each coordinate.
 
     Examples
     --------
@@ -232,10 +234,10 @@ def hyper(
 
 
 def declared(owner: type) -> dict[str, Hyper]:
-    """The hyper-parameters of a class, its own before those of its bases."""
-    found: dict[str, Hyper] = {}
+    """The hyper-parameters of a class, before the ones of its base classes."""
+    hypers: dict[str, Hyper] = {}
     for kind in owner.__mro__:
         for name, value in vars(kind).items():
-            if isinstance(value, Hyper) and name not in found:
-                found[name] = value
-    return found
+            if isinstance(value, Hyper) and name not in hypers:
+                hypers[name] = value
+    return hypers

@@ -1,4 +1,4 @@
-"""By what two values of a setting are told apart."""
+"""Hashable keys that distinguish the values of settings."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["identity_of"]
 
 
 def identity_of(value: Any) -> Any:
-    """Something that is equal for equal values, and can be hashed."""
+    """A hashable key that is equal for equal values."""
     if isinstance(value, np.ndarray):
         return (value.shape, value.dtype.str, value.tobytes())
     try:

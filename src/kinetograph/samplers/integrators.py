@@ -1,8 +1,8 @@
-"""Integrators of Hamilton's equations: palindromic words of kicks and drifts.
+"""Integrators of Hamilton's equations: palindromic sequences of kicks and drifts.
 
-    b_1 a_1 b_2 a_2 ... b_1     kick by b h, drift by a h, one gradient a drift
+    b_1 a_1 b_2 a_2 ... b_1     kick by b h, drift by a h, one gradient per drift
 
-Symmetric and volume-preserving, so that a Metropolis test after any number of steps is exact.
+They are symmetric and preserve volume, so a Metropolis test after any number of steps is exact.
 
 Source   S. Blanes, F. Casas, J. Sanz-Serna, Numerical integrators for the hybrid Monte Carlo
          method, SIAM Journal on Scientific Computing 36 (2014) A1556-A1580; I. Omelyan, I. Mryglod,
@@ -24,20 +24,20 @@ __all__ = ["BCSS2", "BCSS3", "Integrator", "LEAPFROG", "MINIMUM_NORM"]
 
 
 class Integrator:
-    """A palindromic word of kicks and drifts, by its coefficients.
+    """A palindromic sequence of kicks and drifts, given by its coefficients.
 
     Parameters
     ----------
     coefficients
-        b_1, a_1, b_2, ..., b_1: fractions of the step of kicks and drifts, one after the other.
-        Each kind adds up to 1.
+        b_1, a_1, b_2, ..., b_1: the fractions of a step for alternating kicks and drifts. The kicks
+        add up to 1, and so do the drifts.
     name
-        How it is shown.
+        The name in texts.
 
     Raises
     ------
     ValueError
-        If they do not add up to 1, or do not read the same backwards.
+        If kicks or drifts do not add up to 1, or the sequence is not a palindrome.
 
     Examples
     --------
@@ -52,7 +52,8 @@ class Integrator:
             given = np.asarray(coefficients, float)
         except (TypeError, ValueError):
             raise TypeError(
-                f"Integrator: coefficients are numbers, got {in_words(coefficients)}{place_text()}"
+                f"Integrator: coefficients must be numbers, got {in_words(coefficients)}"
+                f"{place_text()}"
             ) from None
         if given.ndim != 1 or given.size < 3 or given.size % 2 == 0:
             raise ValueError(
@@ -62,23 +63,23 @@ class Integrator:
         if not np.allclose(given, given[::-1], rtol=0, atol=1e-12):
             raise ValueError(f"Integrator: {coefficients!r} does not read the same backwards")
         self.kicks, self.drifts = given[::2], given[1::2]
-        for what, part in (("kicks", self.kicks), ("drifts", self.drifts)):
+        for kind, part in (("kicks", self.kicks), ("drifts", self.drifts)):
             if not abs(part.sum() - 1) < 1e-12:
-                raise ValueError(f"Integrator: the {what} add up to {part.sum():.15g}, not to 1")
+                raise ValueError(f"Integrator: the {kind} add up to {part.sum():.15g}, not to 1")
         self.name = name
         self.stable_text = f"{name} {given.tolist()}"
 
     @property
     def stages(self) -> int:
-        """Gradients a step."""
+        """The number of gradients per step."""
         return self.drifts.size
 
     def coefficients(self, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The shares of kicks and of drifts, of a type: single precision stays so."""
+        """The fractions of kicks and of drifts as arrays of a dtype."""
         return self.kicks.astype(dtype), self.drifts.astype(dtype)
 
     def step(self, sampler: Sampler, at: Point, p: Any, h: Any) -> tuple[Point, Any]:
-        """One step of length h, inside of a sampler's step."""
+        """Make one step of length h, inside of a sampler's step."""
         return self.motion(sampler, at, p, h, lambda p, gradient, t: p - t * gradient, lambda p: p)
 
     def motion(
@@ -90,9 +91,10 @@ class Integrator:
         kick: Callable[[Any, Any, Any], Any],
         velocity: Callable[[Any], Any],
     ) -> tuple[Point, Any]:
-        """The same of another motion: `kick(moving, gradient, t)` and `velocity(moving)` say which.
+        """Make one step of a motion other than Hamilton's.
 
-        What is `moving` may be one array or a tuple of them.
+        The motion is given by `kick(moving, gradient, t)`, which changes the state `moving`, and by
+        `velocity(moving)`. `moving` is an array or a tuple of arrays.
         """
         kicks, drifts = self.coefficients(at.q.dtype)
         moving = kick(moving, at.gradient, kicks[0] * h)
@@ -115,7 +117,7 @@ class Integrator:
 def _stages(
     sampler: Any, at: Any, moving: Any, h: Any, drifts: Any, kicks: Any, kick: Any, velocity: Any
 ) -> Any:
-    """A loop, so that the program holds the model once."""
+    """The stages as a loop, so that the program has one gradient."""
     for i in range(len(drifts)):
         at = sampler.evaluate(at.q + drifts[i] * h * velocity(moving))
         moving = kick(moving, at.gradient, kicks[i] * h)
@@ -134,7 +136,7 @@ NAMED = {i.name: i for i in (LEAPFROG, MINIMUM_NORM, BCSS2, BCSS3)}
 
 
 def integrator(value: Any, owner: str) -> Integrator:
-    """An integrator, by its name or itself."""
+    """The integrator of a name, or the integrator that is given."""
     if isinstance(value, Integrator):
         return value
     if not isinstance(value, str) or value not in NAMED:

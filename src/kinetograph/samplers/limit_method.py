@@ -1,10 +1,10 @@
-"""LM: the limit of BAOAB for large friction, overdamped and of second order.
+"""LM: the overdamped limit of BAOAB for large friction, of second order.
 
     q <- q - h grad U(q) + sqrt(h / (2 beta)) (R_n + R_{n+1})
 
 Samples  a density that tends to exp(-beta U) with h -> 0; Gaussian ones exactly, for h k < 2.
 Order    2
-Cost     one gradient a step
+Cost     one gradient per step
 Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numerical methods for
          molecular sampling, Applied Mathematics Research eXpress (2013) 34-56.
 """
@@ -48,11 +48,11 @@ class LM(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """The first random vector."""
+        """Draw the first random vector."""
         return {"noise": self.noise("noise", like=at.q)}
 
     def step(self, at: Point, noise: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta = self.step_size, self.inverse_temperature
         fresh = self.noise("noise", like=at.q)
         added = sqrt(h / (2 * beta)) * (noise + fresh)

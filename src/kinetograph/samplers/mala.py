@@ -2,14 +2,14 @@
 
     q' = q - h grad U(q) + sqrt(2 h / beta) R
 
-is accepted with the Metropolis-Hastings probability of this proposal. It is one leapfrog step of
-length sqrt(2 h) with a fresh momentum, and is computed as such:
+is accepted with the Metropolis-Hastings probability of this proposal. The proposal is one leapfrog
+step of length sqrt(2 h) with a new momentum, and is computed in this form:
 
     p = R / sqrt(beta);  p* = p - e/2 grad U(q);  q' = q + e p*;  p' = p* - e/2 grad U(q')
     accepted with probability min(1, exp(-beta (H(q', p') - H(q, p)))),  e = sqrt(2 h)
 
 Samples  exp(-beta U), exactly
-Cost     one gradient a step
+Cost     one gradient per step
 Tuned    to an acceptance of 0.574
 Source   G. Roberts, R. Tweedie, Exponential convergence of Langevin distributions and their
          discrete approximations, Bernoulli 2 (1996) 341-363.
@@ -29,14 +29,14 @@ __all__ = ["MALA"]
 class MALA(Sampler):
     """The Metropolis-adjusted Langevin algorithm.
 
-        q' = q - h grad U(q) + sqrt(2 h / beta) R, accepted or not
+        q' = q - h grad U(q) + sqrt(2 h / beta) R, accepted or rejected
 
     Parameters
     ----------
     step_size
-        h, where warm-up starts.
+        h; the initial value if warm-up tunes it.
     target_acceptance
-        What warm-up aims the acceptance at.
+        The mean acceptance probability to which warm-up tunes the step size.
     inverse_temperature
         beta.
 
@@ -57,7 +57,7 @@ class MALA(Sampler):
     tunes = ("step_size", "scale")
 
     def step(self, at: Point) -> Any:
-        """One proposal."""
+        """Make one proposal, which is accepted or rejected."""
         beta, e = self.inverse_temperature, sqrt(2 * self.step_size)
         p = self.noise("momentum", like=at.q) / sqrt(beta)
         kicked = p - 0.5 * e * at.gradient

@@ -1,10 +1,10 @@
 """MAMS: the Metropolis-adjusted microcanonical sampler.
 
-    u uniform on the sphere;  n steps of length h at constant speed (as MCLMC's, without its turns);
+    u uniform on the sphere;  n steps of length h at constant speed (MCLMC's, without its turns);
     accepted with probability min(1, exp(-sum of the steps' energy errors))
 
 Samples  exp(-beta U), exactly
-Cost     n gradients, n near L / h, times the integrator's stages
+Cost     n times the number of the integrator's stages in gradients, with n near L / h
 Tuned    to an acceptance of 0.9
 Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonical Hamiltonian Monte
          Carlo, arXiv:2503.01707.
@@ -23,24 +23,25 @@ __all__ = ["MAMS"]
 
 
 class MAMS(Sampler):
-    """The Metropolis-adjusted microcanonical sampler; for two unknowns and more.
+    """The Metropolis-adjusted microcanonical sampler, for two or more coordinates.
 
     Parameters
     ----------
     step_size
-        h, where warm-up starts.
+        h; the initial value if warm-up tunes it.
     length
-        L of a trajectory, in scales of the coordinates; None: the root of their number.
+        L, the length of a trajectory, in scales of the coordinates. By default it is the square
+        root of the number of coordinates.
     target_acceptance
-        What warm-up aims the mean acceptance probability at.
+        The mean acceptance probability to which warm-up tunes the step size.
     path_jitter
-        A trajectory's length is drawn from L (1 - j) to L (1 + j).
+        j: a trajectory's length is uniform between L (1 - j) and L (1 + j).
     most_steps
-        A trajectory has at most so many.
+        The largest number of steps of a trajectory.
     inverse_temperature
         beta.
     integrator
-        As of `HMC`: of steps at constant speed.
+        The integrator of the steps at constant speed; see `HMC`.
 
     Examples
     --------
@@ -67,10 +68,10 @@ class MAMS(Sampler):
         self.integrator = integrator(self.integrator, type(self).__name__)
 
     def step(self, at: Point) -> Any:
-        """A trajectory, accepted or not."""
+        """Make a trajectory, which is accepted or rejected."""
         size = at.q.shape[0]
         if size < 2:
-            raise ValueError(f"{type(self).__name__}: it needs two unknown numbers or more")
+            raise ValueError(f"{type(self).__name__}: it needs two or more free numbers")
         h, beta = self.step_size, self.inverse_temperature
         length = sqrt(1.0 * size) if self.length is None else self.length
         stretch = 1 + self.path_jitter * self.noise.uniform(-1.0, 1.0, name="path")

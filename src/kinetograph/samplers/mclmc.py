@@ -2,16 +2,16 @@
 
     dq = u dt;  du = -(1 - u u^T) beta grad U / (N - 1) dt,  |u| = 1, and noise that turns u
 
-by a step of leapfrog, or another integrator, between two turns of the direction:
+One step is a leapfrog step, or a step of another integrator, between two turns of the direction:
 
     kick of time t     g = beta grad U, e = -g / |g|, d = t |g| / (N - 1), z = exp(-d), c = e u
-                       u <- [e (1 - z)(1 + z + c (1 - z)) + 2 z u], made a unit vector
-    turn of time t     u <- u + n R, made a unit vector,  n^2 = (exp(2 t / L) - 1) / N
+                       u <- [e (1 - z)(1 + z + c (1 - z)) + 2 z u], normalised
+    turn of time t     u <- u + n R, normalised,  n^2 = (exp(2 t / L) - 1) / N
 
-Samples  a density that tends to exp(-beta U) with h -> 0; the variance of the energy error of a
-         step, divided by N (recorded as `energy_error`), tells how far it is (5e-4 is usual)
+Samples  a density that tends to exp(-beta U) with h -> 0; the variance of a step's energy error
+         (recorded as `energy_error`), divided by N, measures the bias (5e-4 is usual)
 Order    2
-Cost     one gradient a step by leapfrog, else as many as the integrator has stages
+Cost     one gradient per step and stage of the integrator; leapfrog has one stage
 Source   J. Robnik, G. De Luca, E. Silverstein, U. Seljak, Microcanonical Hamiltonian Monte Carlo,
          JMLR 24 (2023); J. Robnik, U. Seljak, arXiv:2303.18221.
 """
@@ -32,18 +32,19 @@ LOG_2 = float(np.log(2.0))
 
 
 class MCLMC(Sampler):
-    """Microcanonical Langevin Monte Carlo, unadjusted; for two unknowns and more.
+    """Microcanonical Langevin Monte Carlo, unadjusted, for two or more coordinates.
 
     Parameters
     ----------
     step_size
         h, a length in the space of the unknowns.
     length
-        L, along which the direction is forgotten; None: the root of the number of coordinates.
+        L, the length after which the direction is forgotten. By default it is the square root of
+        the number of coordinates.
     inverse_temperature
         beta.
     integrator
-        As of `HMC`: of steps at constant speed.
+        The integrator of the steps at constant speed; see `HMC`.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class MCLMC(Sampler):
     >>> chain.step(100).sample_stats["energy_error"].shape
     (100,)
 
-    Source: J. Robnik and others, JMLR 24 (2023).
+    Source: J. Robnik et al., JMLR 24 (2023).
     """
 
     step_size = hyper(0.5, positive=True, scalar=True)
@@ -66,13 +67,13 @@ class MCLMC(Sampler):
         self.integrator = integrator(self.integrator, type(self).__name__)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """A direction."""
+        """Draw a direction."""
         if at.q.shape[0] < 2:
-            raise ValueError(f"{type(self).__name__}: it needs two unknown numbers or more")
+            raise ValueError(f"{type(self).__name__}: it needs two or more free numbers")
         return {"u": self.noise.sphere("direction", like=at.q)}
 
     def step(self, at: Point, u: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta, before = self.step_size, self.inverse_temperature, at.potential
         u = self._turned(u, 0.5 * h)
         at, u, kinetic = moved(self, at, u, 0.0, h)
@@ -81,6 +82,7 @@ class MCLMC(Sampler):
         return at, {"u": u}
 
     def _turned(self, u: Any, t: Any) -> Any:
+        """The direction after a random turn of time t."""
         size = u.shape[0]
         length = sqrt(1.0 * size) if self.length is None else self.length
         return unit(u + sqrt(expm1(2 * t / length) / size) * self.noise("turn", like=u))
@@ -89,9 +91,10 @@ class MCLMC(Sampler):
 def moved(
     sampler: Any, at: Point, u: Any, kinetic: Any, h: Any, *, reversibly: bool = False
 ) -> tuple[Point, Any, Any]:
-    """Point, direction and kinetic energy after a step of the integrator at constant speed.
+    """Make a step of the integrator at constant speed.
 
-    With `reversibly` the energy is infinite after a kick that rounding keeps from being undone.
+    Returns the point, the direction and the kinetic energy. With `reversibly` the energy is
+    infinite after a kick that cannot be reversed because of rounding.
     """
     beta = sampler.inverse_temperature
 
@@ -105,17 +108,18 @@ def moved(
 
 
 def kicked(u: Any, gradient: Any, t: Any) -> tuple[Any, Any, Any]:
-    """The direction after a kick of time t, the change of kinetic energy, and what is lost.
+    """The direction after a kick, and the change of kinetic energy.
 
-    The kick multiplies tan^2 of half the angle to e by exp(-2 d). Where that angle is within
-    rounding of pi before the kick, or of 0 after it, the direction does not hold its value, and
-    neither the kick back nor the energy is known.
+    Also returns whether rounding makes the kick, of time t, irreversible. It multiplies tan^2 of
+    half the angle between u and e by exp(-2 d). If this angle is within rounding errors of pi
+    before the kick, or of 0 after it, the direction does not determine it, so neither the reverse
+    kick nor the energy is right.
     """
     size = u.shape[0]
     norm = sqrt(sum_of(gradient * gradient))
     e = where(norm > 0, -gradient / where(norm > 0, norm, 1.0), u)
     delta = t * norm / (size - 1)
-    # 1 + c and 1 - c without cancellation where u is along or against e.
+    # (1 + c) and (1 - c) without cancellation if u is parallel or antiparallel to e.
     with_e, against = 0.5 * sum_of((e + u) ** 2), 0.5 * sum_of((e - u) ** 2)
     zeta = exp(-delta)
     turned = e * ((1 - zeta) * (with_e + zeta * against)) + 2 * zeta * u
@@ -126,5 +130,5 @@ def kicked(u: Any, gradient: Any, t: Any) -> tuple[Any, Any, Any]:
 
 
 def unit(u: Any) -> Any:
-    """The direction of a vector."""
+    """The unit vector in the direction of a vector."""
     return u / sqrt(sum_of(u * u))

@@ -1,8 +1,8 @@
 """`self.noise` of a sampler: random arrays by name.
 
-Each name is a stream of its own. Draw number n of a name is a function of (the run's seed, the
-chain's number, the transition, the name, n) and the place in the array alone: another name, another
-record or another chain changes no number. In a loop every trip draws anew.
+Each name is a separate stream. Draw number n of a name depends only on the run's seed, the number
+of the chain, the transition, the name, n, and the index in the array. Adding another name, another
+record or another chain changes no number. In a loop each trip draws new numbers.
 """
 
 import copy
@@ -28,7 +28,7 @@ from ..streams.operations import WORDS, advance_stream, batch_row
 
 __all__ = ["NamedNoise"]
 
-_TAG = np.uint32(0x6E6F6973)  # "nois": apart from what is drawn through a sub-key
+_TAG = np.uint32(0x6E6F6973)  # "nois": separates these numbers from draws that use a sub-key
 
 
 def _named_state(key: Any, event: Any, *, name: int) -> Any:
@@ -39,15 +39,15 @@ def _named_state(key: Any, event: Any, *, name: int) -> Any:
 
 
 def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """Numbers made of two words each, two of each block of the cipher."""
-    size = int(np.prod(shape, dtype=int))
-    place = jnp.arange((size + 1) // 2, dtype=np.uint32)
+    """Numbers made of two words each, two from each cipher block."""
+    count = int(np.prod(shape, dtype=int))
+    counter = jnp.arange((count + 1) // 2, dtype=np.uint32)
     key = (state[0], state[1], state[2], state[3])
-    a, b, c, d = threefry4x32(key, (_TAG + row, place, state[4], state[5]))
+    a, b, c, d = threefry4x32(key, (_TAG + row, counter, state[4], state[5]))
     first = made(once(a, b), dtype)
-    if size < 2:
-        return first[:size].reshape(shape)
-    return jnp.concatenate([first, made(once(c, d), dtype)])[:size].reshape(shape)
+    if count < 2:
+        return first[:count].reshape(shape)
+    return jnp.concatenate([first, made(once(c, d), dtype)])[:count].reshape(shape)
 
 
 STATE = Operation("noise_state", _named_state)
@@ -56,7 +56,7 @@ FURTHEST = Operation("join noise", lambda states: states[0].at[4].set(states[:, 
 
 
 class _NoiseCell(Cell):
-    """The state of a name's stream: begins anew in every transition."""
+    """The state of a name's stream, which starts again in each transition."""
 
     __slots__ = ("begin",)
 
@@ -70,15 +70,18 @@ class _NoiseCell(Cell):
         return self.begin
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """After a batch: behind the row that has drawn most. Draws of a row are of its lane."""
+        """The furthest state of a batch's rows.
+
+        Each row draws from its own lane of the cipher, so no numbers are used twice.
+        """
         return Apply(FURTHEST, (versions,), (WORDS,), versions.dtype)
 
 
 class NamedNoise(Draws):
-    """Random arrays for one step; see the module's text.
+    """Random arrays for one step; see the module's docstring.
 
-    Called, it gives standard normal numbers. The methods are those of `kg.RandomStreams`, with
-    `name=` for the stream; without one it is called as the method.
+    A call returns standard normal numbers. The methods are the ones of `kg.RandomStreams`, with
+    `name=` for the stream; the default name is the name of the method.
     """
 
     def __init__(self, key: Node, event: Node, dtype: np.dtype) -> None:
@@ -87,17 +90,17 @@ class NamedNoise(Draws):
         self._prefix = ""
 
     def within(self, name: str) -> "NamedNoise":
-        """The noise of a sampler within: its streams have this name before theirs."""
-        made = copy.copy(self)
-        made._prefix = f"{self._prefix}{name}."
-        return made
+        """The noise of an inner sampler; `name` begins its streams' names."""
+        noise = copy.copy(self)
+        noise._prefix = f"{self._prefix}{name}."
+        return noise
 
     def _next(self, name: str | None) -> tuple[Node, Any]:
         return advance_stream(self._cell(name or "unnamed")), None  # type: ignore[arg-type]
 
     def _cell(self, name: str) -> _NoiseCell:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"noise: the name must be a text, got {name!r}")
+            raise TypeError(f"noise: the name must be a string, got {name!r}")
         name = self._prefix + name
         if name not in self._cells:
             before, CURRENT.context = CURRENT.context, None
@@ -108,16 +111,16 @@ class NamedNoise(Draws):
         return self._cells[name]
 
     def __call__(self, name: str, like: Any = None, shape: Any = None) -> Array:
-        """Standard normal numbers, of the shape of `like` or of `shape`, else one.
+        """Standard normal numbers; one number if neither `like` nor `shape` is given.
 
         Parameters
         ----------
         name
-            The stream.
+            The name of the stream.
         like
-            An array, of whose shape the numbers are.
+            An array whose shape the numbers have.
         shape
-            The shape itself.
+            The shape of the numbers.
         """
         return self._numbers(name, normal, sized(shape, like, f"noise {name!r}") or ())
 
@@ -136,7 +139,7 @@ class NamedNoise(Draws):
         like: Any = None,
         event: tuple[int, ...] | None = None,
     ) -> Array:
-        dtype = self._dtype if dtype is None else dtype  # that of the position
+        dtype = self._dtype if dtype is None else dtype  # by default the dtype of the position
         name = name or generator.name
         return super()._draw(generator, parameters, shape, name, dtype, like, event)
 
@@ -150,20 +153,20 @@ class NamedNoise(Draws):
         like: Any = None,
         dtype: Any = None,
     ) -> Array:
-        """Numbers in [min, max), all equally likely."""
-        known = isinstance(min, (int, float)) and isinstance(max, (int, float)) and min < max
-        if not known or dtype is not None:
+        """Uniform numbers in [min, max)."""
+        are_numbers = isinstance(min, (int, float)) and isinstance(max, (int, float)) and min < max
+        if not are_numbers or dtype is not None:
             return super().uniform(min, max, shape, name=name, like=like, dtype=dtype)
         numbers = self._numbers(name or "uniform", unit, sized(shape, like, "uniform") or ())
         return numbers if (min, max) == (0, 1) else min + (max - min) * numbers
 
     def sphere(self, name: str, like: Any = None, shape: Any = None) -> Array:
-        """A direction: a point of the unit sphere, all of which are equally likely.
+        """A direction: a uniformly distributed point of the unit sphere.
 
         Raises
         ------
         ShapeError
-            If it has no components.
+            If the shape has no components.
         """
         normals = self(name, like, shape)
         if not normals.shape or not normals.size:

@@ -1,11 +1,11 @@
 """NUTS: the no-U-turn sampler.
 
-A path from the present point doubles, to a random side, until it turns back on itself; the new
-point is one of it, chosen by its density.
+A trajectory from the present point doubles its length, in a random direction, until it turns back
+on itself. The new point is sampled from the points of the trajectory according to their density.
 
 Samples  pi^beta, exactly
-Cost     as many gradients a leaf of the tree as the integrator has stages, leapfrog one; at most
-         2**max_depth - 1 leaves a transition
+Cost     one gradient per stage of the integrator (leapfrog has one) and leaf of the tree; at most
+         2**max_depth - 1 leaves per transition
 Tuned    to an acceptance of 0.8
 Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1701.02434.
 """
@@ -22,39 +22,39 @@ from .tree import NutsKernel
 
 __all__ = ["NUTS"]
 
-ROOM, NUMBERS = 32, 2**20  # directions of the metric at most, and numbers in them
+ROOM, NUMBERS = 32, 2**20  # bounds on the directions of the metric, and on their elements
 
 
 class NUTS(Sampler):
     """The no-U-turn sampler, the default of `kg.mcmc`.
 
-    Hamiltonian Monte Carlo that chooses its own number of steps: multinomial sampling from the
-    trajectory, generalised U-turn checks, a metric and a step size set by warm-up.
+    Hamiltonian Monte Carlo that chooses its own number of steps, with multinomial sampling from the
+    trajectory and generalised U-turn checks. Warm-up sets the metric and the step size.
 
     Parameters
     ----------
     target_acceptance
-        The mean acceptance statistic that warm-up aims the step size at; nearer to 1 means
-        smaller steps, slower but surer in sharply curved posteriors. By default it begins at 0.8
-        and rises, t' = 1 - 0.8 (1 - t), with each divergence in the last 70 % of warm-up, up to
-        `target_limit`; a target that is given stays as it is.
+        The mean acceptance statistic to which warm-up tunes the step size. A value nearer to 1
+        gives smaller steps, which are slower but safer in sharply curved posteriors. By default it
+        begins at 0.8 and rises with each divergence in the last 70 % of warm-up, t' = 1 - 0.8 (1 -
+        t), up to `target_limit`; a given target does not rise.
     max_depth
         The tree has at most 2**max_depth - 1 leapfrog steps.
     divergence_threshold
         An energy error above this flags a divergence and ends the transition.
     step_size
-        Where warm-up starts; the step size itself when there is no warm-up.
+        The initial step size of warm-up; without warm-up, the step size.
     target_limit
-        What the target may rise to.
+        The upper bound for the rising target.
     metric
-        What warm-up tunes beside the step size. "auto": a scale for each coordinate, and, where
-        draws and gradients show that it pays, directions that are longer or shorter than these
-        scales say, at most 32. "diagonal": the scales alone. "dense": all directions.
+        The metric that warm-up tunes. "auto": a scale for each coordinate, and, if draws and
+        gradients show a benefit, at most 32 directions in which the posterior is longer or shorter
+        than the scales say. "diagonal": the scales alone. "dense": all directions.
     inverse_temperature
         beta: the density is pi^beta, and the momenta have the variance 1 / beta.
     integrator
-        As of `HMC`. One with several stages takes as many gradients a step, and does not pay in
-        most posteriors.
+        See `HMC`. An integrator with several stages takes one gradient per stage; in most
+        posteriors that is not worth its cost.
 
     Raises
     ------
@@ -93,20 +93,20 @@ class NUTS(Sampler):
 
     @property
     def dense(self) -> bool:
-        """Whether all directions of the metric are wanted."""
+        """Whether warm-up tunes all directions of the metric."""
         return bool(self.metric == "dense")
 
     def hypers(self, space: Space) -> dict[str, Any]:
-        """As of any sampler, with room for the directions of the metric."""
-        found: dict[str, Any] = super().hypers(space)
+        """The values of all hyper-parameters, and room for metric directions."""
+        values: dict[str, Any] = super().hypers(space)
         size = space.shape[-1]
         if "scale" in self.tune and self.metric != "diagonal" and size > 1:
-            most = size if self.metric == "dense" else min(size, ROOM, max(1, NUMBERS // size))
-            found["directions"] = Directions.none(most, size, space.dtype)
-        return found
+            limit = size if self.metric == "dense" else min(size, ROOM, max(1, NUMBERS // size))
+            values["directions"] = Directions.none(limit, size, space.dtype)
+        return values
 
     def check_hypers(self, values: Mapping[str, Any]) -> None:
-        """Refuse values of hyper-parameters that are out of their range."""
+        """Raise ValueError if a value of a hyper-parameter is out of range."""
         values = dict(values)
         directions = values.pop("directions", None)
         super().check_hypers(values)
@@ -114,7 +114,7 @@ class NUTS(Sampler):
             directions.check(type(self).__name__)
 
     def kernel(self, space: Space) -> Kernel:
-        """Its transition on a space.
+        """The kernel of this sampler on a space.
 
         Raises
         ------
@@ -124,6 +124,6 @@ class NUTS(Sampler):
         for name, value in self._values.items():
             if callable(value):
                 raise TypeError(
-                    f"NUTS: {name} must be a number, got a function: it has no schedules"
+                    f"NUTS: {name} must be a number, got a function: NUTS does not take schedules"
                 )
         return NutsKernel(int(self.max_depth), self.integrator, space.wanted)

@@ -1,4 +1,4 @@
-"""The points that a step is given and makes: a position, and what has been evaluated there."""
+"""The points of a step: a position with its potential and gradient."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Never
@@ -13,7 +13,7 @@ __all__ = ["Point"]
 
 
 class _Part(Array):
-    """An array of a point: as it was evaluated."""
+    """An array of a point, which cannot be changed in place."""
 
     __slots__ = ()
     fixed = (
@@ -27,23 +27,23 @@ def _part(value: Any) -> Any:
 
 
 class Point(tuple[Any, ...]):
-    """Where a step is, with what has been evaluated there; made by `self.evaluate(q)`.
+    """A position with its potential and gradient; made by `self.evaluate(q)`.
 
     q           the position, in coordinates in which the mass is 1
     potential   U(q), the negative log density of the target
-    gradient    of the potential
+    gradient    the gradient of the potential
 
-    None of it can be changed: another position is another point. Of an ensemble each has a leading
-    axis of walkers; `split`, `join` and `where` are for these.
+    A point cannot be changed: another position is another point. For an ensemble each array has a
+    leading axis of walkers, which `split`, `join` and `where` work on.
     """
 
     __slots__ = ()
     _fields = ("q", "potential", "gradient", "free")
 
     def __new__(cls, q: Any, potential: Any, gradient: Any, free: Any = None) -> "Point":
-        """From arrays that belong together; called by `evaluate`, branches and loops.
+        """Make a point of its arrays; called by `evaluate`, branches and loops.
 
-        `free` are position and gradient in the model's own coordinates, where these differ.
+        `free` are position and gradient in the model's coordinates, if these are different.
         """
         free = None if free is None else tuple(map(_part, free))
         return super().__new__(cls, (_part(q), _part(potential), _part(gradient), free))
@@ -55,7 +55,7 @@ class Point(tuple[Any, ...]):
 
     @property
     def potential(self) -> Any:
-        """U(q)."""
+        """The potential U at q."""
         return self[1]
 
     @property
@@ -68,21 +68,24 @@ class Point(tuple[Any, ...]):
         """Position and gradient in the model's coordinates."""
         return self[3] or (self.q, self.gradient)
 
-    if not TYPE_CHECKING:  # to which every attribute would be one
+    if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __getattr__(self, name: str) -> Any:
             return read_missing(self, name)
 
     def split(self, count: int) -> tuple["Point", "Point"]:
-        """The first `count` walkers, and the rest."""
+        """The first `count` walkers, and the remaining ones."""
         return self._each(lambda x: x[:count]), self._each(lambda x: x[count:])
 
     def join(self, others: "Point") -> "Point":
-        """These walkers, and the others after them."""
+        """These walkers, followed by the walkers of another point."""
         return self._each(lambda x, y: concatenate([x, y]), others)
 
     def where(self, condition: Any, others: "Point") -> "Point":
-        """This point of each walker for which the condition holds, else that of the others."""
+        """Take each walker from this point where the condition holds.
+
+        The other walkers are taken from the other point.
+        """
 
         def chosen(x: Any, y: Any) -> Any:
             wide = condition.reshape((*condition.shape, *(1 for _ in x.shape[1:])))
@@ -91,26 +94,26 @@ class Point(tuple[Any, ...]):
         return self._each(chosen, others)
 
     def _each(self, f: Callable[..., Any], *others: "Point") -> "Point":
-        """The point made of each of its arrays by a function."""
+        """Apply a function to each array of one or several points."""
         q, potential, gradient = map(f, self[:3], *(o[:3] for o in others))
         free = None if self[3] is None else tuple(map(f, self[3], *(o[3] for o in others)))
         return Point(q, potential, gradient, free)
 
     def __setattr__(self, name: str, value: Any) -> Never:
         raise AttributeError(
-            f"a point cannot be changed, but {name} is assigned; write at = self.evaluate(q) for "
+            f"a point cannot be changed, but {name} was assigned; write at = self.evaluate(q) for "
             "the point at another position"
         )
 
     def _replace(self, **changed: Any) -> Never:
         raise AttributeError(
-            f"a point cannot be changed, but {', '.join(changed)} is replaced; write "
+            f"a point cannot be changed, but {', '.join(changed)} was replaced; write "
             "self.evaluate(q) for the point at another position"
         )
 
     def _no_array(self, *args: Any, **kwargs: Any) -> Never:
         raise TypeError(
-            f"a point is no array{place_text()}: its position is at.q; to choose among points "
+            f"a point is not an array{place_text()}: its position is at.q; to choose among points "
             "write `if`, and self.evaluate(q) for the point at another position"
         )
 

@@ -1,11 +1,11 @@
-"""RandomWalk: Metropolis with a step drawn around the point.
+"""RandomWalk: Metropolis with random steps from the present point.
 
     q' = q + h R,  R normal or uniform;  accepted with probability min(1, exp(-beta (U(q') - U(q))))
 
 Samples  exp(-beta U), exactly
-Cost     one gradient a step, for warm-up's metric; none with tune="step_size" or tune=()
-Tuned    to an acceptance of 0.44 for one unknown, of 0.234 for many
-Source   N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-1092; G. Roberts,
+Cost     one gradient per step, for warm-up's metric; none with tune="step_size" or tune=()
+Tuned    to an acceptance of 0.3 (0.44 is best for one unknown, 0.234 for many)
+Source   N. Metropolis et al., Journal of Chemical Physics 21 (1953) 1087-1092; G. Roberts,
          A. Gelman, W. Gilks, Annals of Applied Probability 7 (1997) 110-120.
 """
 
@@ -26,9 +26,9 @@ class RandomWalk(Sampler):
     Parameters
     ----------
     step_size
-        h, where warm-up starts.
+        h; the initial value if warm-up tunes it.
     target_acceptance
-        What warm-up aims the acceptance at.
+        The mean acceptance probability to which warm-up tunes the step size.
     inverse_temperature
         beta.
     proposal
@@ -43,7 +43,7 @@ class RandomWalk(Sampler):
     >>> bool(abs(tree["posterior"]["x"].mean() - 1.0) < 0.2)
     True
 
-    Source: N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-1092.
+    Source: N. Metropolis et al., Journal of Chemical Physics 21 (1953) 1087-1092.
     """
 
     step_size = hyper(1.0, positive=True)
@@ -53,7 +53,7 @@ class RandomWalk(Sampler):
     tunes = ("step_size", "scale")
 
     def step(self, at: Point) -> Any:
-        """One proposal."""
+        """Make one proposal, which is accepted or rejected."""
         if self.proposal == "normal":
             move = self.noise("proposal", like=at.q)
         else:

@@ -30,78 +30,80 @@ PACKAGE = __name__.split(".", maxsplit=1)[0]
 
 
 class _Here(threading.local):
-    session: Any = None  # the graph of a sampler's method that this thread makes
+    session: Any = None  # the session of the sampler's method whose graph this thread builds
 
 
 HERE = _Here()
 
 
 class Sampler(Nested):
-    """The base of samplers: hyper-parameters, `init` and `step` are all one writes.
+    """The base class of samplers: write its hyper-parameters, `init` and `step`.
 
-    A subclass declares hyper-parameters by `kg.hyper` and defines `step`, in plain Python on
-    arrays: `if`, `while` and `for` on values of the graph become part of it. One step is compiled
-    once, for the whole vector of free coordinates, and run inside of a compiled loop.
+    A subclass declares hyper-parameters with `kg.hyper` and defines `step` in plain Python on
+    arrays. `if`, `while` and `for` on values of the graph become part of the graph. A step is
+    compiled once, for the vector of all free coordinates, and runs inside of a compiled loop.
 
-        init(self, at)            the sampler's slots at the starting point, a dictionary of arrays
-                                  (none, if it is not defined)
-        step(self, at, **slots)   one transition: gives the new point, or, with slots, the point and
-                                  a dictionary of their new values
+        init(self, at)            returns the sampler's slots at the starting point, a dictionary
+                                  of arrays; without `init` there are no slots
+        step(self, at, **slots)   makes one transition; returns the new point, or, with slots, the
+                                  point and a dictionary of their new values
 
     `at` has `at.q`, `at.potential` (the negative log density) and `at.gradient` (of the potential).
-    In both methods there are
+    Both methods can use
 
-        self.evaluate(q)          the point at q: one gradient. A point that has been evaluated
-                                  keeps what was found; a step need not evaluate it again. Where
-                                  nothing is computed from gradients, none is taken
-        self.evaluate_with_covariance(q)   the same and, of mini-batches, the gradient's covariance
-        self.evaluate_full(q)     the point by all rows of the data, whatever a mini-batch shows
+        self.evaluate(q)          the point at q, which costs one gradient. A point keeps its
+                                  potential and gradient, so a step need not evaluate it again. If
+                                  nothing is computed from gradients, none is computed
+        self.evaluate_with_covariance(q)   the same, and the covariance of a mini-batch's gradient
+        self.evaluate_full(q)     the point with all rows of the data, instead of a mini-batch
         self.potential(q)         the potential alone
         self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(like=q, name="u")`
-                                  and so on for all that `kg.RandomStreams` draws
-        self.record(name, value)  has a value recorded, as it is there and then
-        self.parts(q)             a dictionary of the pieces of q, one for each unknown, which
-                                  may be changed; self.evaluate(parts) is the point they make
+                                  and all other distributions of `kg.RandomStreams`
+        self.record(name, value)  record a value of this step in the results
+        self.parts(q)             a dictionary with a copy of each unknown's part of q, which may
+                                  be changed; self.evaluate(parts) is the point of these parts
         self.iteration            the number of the step, from 0
 
-    On a model of `kg.minibatch` all that a step evaluates is of one batch, but for `at`: its
-    potential and gradient are of the batch of the step before. `self.evaluate(at.q)` has those of
-    this one.
+    On a model of `kg.minibatch` a step evaluates one batch. The potential and gradient of `at` are
+    the exception: they belong to the batch of the previous step. `self.evaluate(at.q)` has the ones
+    of the present batch.
 
-    The hyper-parameters are there, too, as arrays. One whose default is a sampler is a sampler
-    within: `at = self.name.step(at)` is a step of it, with hyper-parameters, noise and records of
-    its own, `self.name.block("a", "b").step(at)` a step in these unknowns, given the others; `init`
-    gives its slots, which this one keeps and hands on.
+    The hyper-parameters are attributes in both methods, as arrays. A hyper-parameter whose default
+    is a sampler is an inner sampler: `at = self.name.step(at)` makes a step of it, with its own
+    hyper-parameters, noise and records. `self.name.block("a", "b").step(at)` makes a step in these
+    unknowns given all other ones. `self.name.init(at)` returns the inner sampler's slots, which the
+    outer one keeps and passes to `self.name.step`.
 
     A sampler that records `"acceptance_rate"` and lists `tunes = ("step_size",)` has its
-    `step_size` tuned in warm-up towards its `target_acceptance`; with `"scale"` in `tunes` the
-    scales of the coordinates, too. A sampler within is tuned as if it were alone; with `tune=()` it
-    stays as it is given.
+    `step_size` tuned in warm-up towards its `target_acceptance`; with `"scale"` in `tunes` also the
+    scales of the coordinates. An inner sampler is tuned as if it were alone; with `tune=()` it
+    keeps the given values.
 
     A class with `walkers = kg.hyper(40, lower=2, static=True)` moves an ensemble: `at.q` has shape
-    (walkers, N), `at.potential` (walkers,), and a chain of a run is an ensemble of its own, each
-    walker of which is a chain of the results. `self.evaluate` takes any number of walkers, so that
-    one group may move after the other: `at.split(n)` gives the first n walkers and the rest,
-    `first.join(rest)` all of them, `new.where(condition, old)` chooses walker by walker. A sampler
-    within that has no walkers itself runs once for each walker: its slots and records get an axis
-    of walkers in front, and the walkers draw noise of their own.
+    (walkers, N), `at.potential` (walkers,). Each chain of a run is then an ensemble, and each
+    walker is a chain of the results. `self.evaluate` takes any number of walkers, so that one group
+    can move after the other: `at.split(n)` gives the first n walkers and the remaining ones,
+    `first.join(second)` joins two groups, `new.where(condition, old)` selects for each walker. An
+    inner sampler without walkers runs once for each walker: its slots and records get a leading
+    axis of walkers, and each walker draws different noise.
 
     Parameters
     ----------
     scale
-        Standard deviations, one for each free coordinate or one for all: the step is then made in
-        coordinates q / scale, which is a mass of 1 / scale**2. Or the lower Cholesky factor of a
-        covariance C, a matrix: a mass matrix of C^-1. None: none, or within another sampler those
-        of that one. In a block there is one for each coordinate of the block.
+        Standard deviations, one for each free coordinate or one for all: the step is made in the
+        coordinates q / scale, which is a mass of 1 / scale**2. Or a matrix, the lower Cholesky
+        factor of a covariance C, which is a mass matrix of C^-1. By default there is no scale; an
+        inner sampler by default has the scale of the outer one. A sampler in a block takes one
+        element for each coordinate of the block.
     tune
-        What warm-up tunes, of what the class lists in `tunes`; `()` leaves all as it is.
+        The hyper-parameters that warm-up tunes, a subset of the class's `tunes`; `()` tunes none.
     **settings
         The hyper-parameters.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such hyper-parameter, or its value is out of its range.
+        If there is no such hyper-parameter, or a value is out of its range.
 
     Examples
     --------
@@ -130,18 +132,18 @@ class Sampler(Nested):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__module__.split(".")[0] == PACKAGE and "step" in vars(cls):
-            # Only users' code is converted by itself; a subclass of theirs may call this one.
+            # kg.mcmc converts users' methods only, and a user's subclass may call this step.
             cls.step = convert_lazily(cls.step)  # type: ignore[method-assign]
         check_class(cls, Sampler)
-        # None: that of its `__init__`, in place of one inherited.
+        # None: Python then takes the signature of `__init__`, not an inherited one.
         cls.__signature__ = signature_of(cls) if takes_settings(cls) else None  # type: ignore[attr-defined]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """With the defaults, for an `__init__` that does not set the hyper-parameters."""
-        made = super().__new__(cls)
+        """Set the defaults, for an `__init__` that does not set the hyper-parameters."""
+        instance = super().__new__(cls)
         values = {name: h.check(h.default, cls.__name__) for name, h in declared(cls).items()}
-        made.__dict__.update(_values=values, _tune=cls.tunes)
-        return made
+        instance.__dict__.update(_values=values, _tune=cls.tunes)
+        return instance
 
     def __init__(self, *values: Any, tune: Any = None, **settings: Any) -> None:
         names = declared(type(self))
@@ -164,7 +166,7 @@ class Sampler(Nested):
         if tune is not None:
             self.tune = tune
 
-    if not TYPE_CHECKING:  # to which every attribute would be one
+    if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __setattr__(self, name: str, value: Any) -> None:
             kind = type(self)
@@ -173,7 +175,7 @@ class Sampler(Nested):
             super().__setattr__(name, value)
 
     def _refuse_from_outside(self, name: str) -> None:
-        """Refuse an attribute that a program sets, and that none of our lines will read."""
+        """Refuse an attribute that a user sets and kinetograph never reads."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_name == "__setattr__":
             frame = frame.f_back
@@ -186,7 +188,7 @@ class Sampler(Nested):
 
     @property
     def tune(self) -> tuple[str, ...]:
-        """What warm-up tunes."""
+        """The names of the hyper-parameters that warm-up tunes."""
         return self._tune
 
     @tune.setter
@@ -194,18 +196,18 @@ class Sampler(Nested):
         names = (value,) if isinstance(value, str) else value
         self._tune = check_names(names, self.tunes, f"{type(self).__name__}: tune")
 
-    # What a subclass writes.
+    # Methods that a subclass defines.
     def init(self, at: Point) -> Mapping[str, Any]:
-        """The slots at the starting point: none."""
+        """The slots at the starting point; by default there are none."""
         return {}
 
     def step(self, *args: Any, **slots: Any) -> Any:
-        """One transition: `step(self, at, **slots)`."""
+        """Make one transition: `step(self, at, **slots)`."""
         raise NotImplementedError(
             f"{type(self).__name__} has no step; write `def step(self, at): ...`"
         )
 
-    # What it uses.
+    # Methods that `init` and `step` use.
     @property
     def noise(self) -> NamedNoise:
         """Random arrays by name."""
@@ -219,19 +221,20 @@ class Sampler(Nested):
         return number
 
     def evaluate(self, q: Any) -> Point:
-        """The point at q, or at the position of parts, with its potential and gradient."""
+        """The point at q, an array or a dictionary of parts."""
         point: Point = self._staging("evaluate").evaluate(q)
         return point
 
     def evaluate_full(self, q: Any) -> Point:
-        """The point at q by all rows of the data, where a model of `kg.minibatch` shows a batch.
+        """The point at q, evaluated with all rows of the data.
 
-        With any other model it is `evaluate(q)`. It counts as one gradient.
+        A model of `kg.minibatch` otherwise evaluates a batch. With any other model this is
+        `evaluate(q)`. It counts as one gradient.
 
         Examples
         --------
-        A gradient by the batch, whose noise the exact gradient at a fixed place takes away where
-        the chain is near to it:
+        A control variate: near a fixed place, where the exact gradient is known, the noise of the
+        batch's gradient cancels:
 
         >>> import numpy as np, kinetograph as kg
         >>> class Controlled(kg.Sampler):
@@ -240,8 +243,8 @@ class Sampler(Nested):
         ...         exact = self.evaluate_full(at.q)
         ...         return {"place": exact.q, "exact": exact.gradient}
         ...     def step(self, at, place, exact):
-        ...         h, seen = self.step_size, self.evaluate(at.q).gradient
-        ...         slope = seen - self.evaluate(place).gradient + exact
+        ...         h, gradient = self.step_size, self.evaluate(at.q).gradient
+        ...         slope = gradient - self.evaluate(place).gradient + exact
         ...         q = at.q - h * slope + kg.sqrt(2 * h) * self.noise("R", like=at.q)
         ...         return self.evaluate(q), {"place": place, "exact": exact}
         >>> y = kg.data(np.random.default_rng(1).normal(size=100), "y")
@@ -255,58 +258,59 @@ class Sampler(Nested):
         return point
 
     def evaluate_with_covariance(self, q: Any, *, full: bool = False) -> tuple[Point, Array]:
-        """The point at q, and the covariance of its gradient over batches, estimated without bias.
+        """The point at q, and the covariance of its gradient over batches.
 
-        With a model of `kg.minibatch` that has n rows, B of them in a batch,
+        The estimate of the covariance is unbiased. With a model of `kg.minibatch` that has n rows,
+        B of them in a batch, and with the gradients s_i of the batch's rows the estimate is
 
             n^2 / B (1 - B / n) sum_i (s_i - mean) (s_i - mean)' / (B - 1)
 
-        of the gradients s_i of the batch's rows, without 1 - B / n where rows are drawn with
-        replacement; with any other model, whose gradient is exact, 0. The diagonal, of the shape of
-        q, or the full matrix. It counts as one gradient, as `evaluate` does.
+        without the factor 1 - B / n if rows are drawn with replacement. With any other model, whose
+        gradient is exact, it is 0. Returns the diagonal, in the shape of q, or with `full=True` the
+        matrix. It counts as one gradient, like `evaluate`.
         """
-        found: tuple[Point, Array]
-        found = self._staging("evaluate_with_covariance").evaluate_with_covariance(q, bool(full))
-        return found
+        result: tuple[Point, Array]
+        result = self._staging("evaluate_with_covariance").evaluate_with_covariance(q, bool(full))
+        return result
 
     def potential(self, q: Any) -> Array:
-        """The potential at q; inf where the density is zero or not a number."""
+        """The potential at q; infinite where the density is 0 or NaN."""
         value: Array = self._staging("potential").potential(q)
         return value
 
     def record(self, name: str, value: Any, *, always: bool = True) -> None:
-        """Have a value recorded under a name.
+        """Record a value under a name.
 
-        Of several records of a name in a step the last one counts; where none was made there is
-        NaN, or 0 among whole numbers and False among booleans. With `always=False` only those runs
-        record it that ask for it, by `observables=[kg.observables.recorded(name)]`; in others it is
+        If a step records a name several times, the last value counts. A step that does not record
+        it has NaN (0 for whole numbers, False for booleans). With `always=False` a run records the
+        value only if it has `observables=[kg.observables.recorded(name)]`; otherwise the value is
         not even computed.
         """
         self._staging("record").record(name, value, always)
 
     def parts(self, q: Any) -> dict[str, Array]:
-        """The pieces of q that belong to each unknown, on its free scale, in a dictionary.
+        """A dictionary with each unknown's part of q, on its free scale.
 
-        They are copies: q stays as it is. `evaluate`, `potential` and `join` take such a dictionary
-        in the place of a position.
+        The parts are copies: changing them does not change q. `evaluate`, `potential` and `join`
+        accept such a dictionary as a position.
         """
-        found: dict[str, Array] = self._staging("parts").parts(q)
-        return found
+        parts: dict[str, Array] = self._staging("parts").parts(q)
+        return parts
 
     def join(self, parts: Mapping[str, Any]) -> Array:
-        """The position that is made of the pieces of all unknowns."""
+        """The position that consists of the given parts of all unknowns."""
         position: Array = self._staging("join").join(parts)
         return position
 
     def block(self, *names: str) -> Block:
-        """A sampler within another one, as a move of some of the unknowns given the rest.
+        """An inner sampler as a move of only the named unknowns.
 
-        Its `init` and `step` take and give points of all unknowns.
+        Its `init` and `step` take and return points of all unknowns.
 
         Raises
         ------
         ModelError
-            If there is no such unknown.
+            If the model has no such unknown.
 
         Examples
         --------
@@ -325,24 +329,26 @@ class Sampler(Nested):
         """
         return Block(self, self._staging("block"), names)
 
-    def _staging(self, what: str) -> Any:
+    def _staging(self, method: str) -> Any:
+        """The present session, which the named method needs."""
         session = self._session
         if session is None:
             title = type(self).__name__
             if HERE.session is not None:
                 outer = type(HERE.session.sampler).__name__
                 raise ModelError(
-                    f"{title}.{what}: this {title} is no part of {outer}, whose step calls it; "
-                    "declare it there, as in inner = kg.hyper(kg.samplers.HMC(0.3)), and write "
-                    "self.inner.step(at)"
+                    f"{title}.{method}: this {title} is not a hyper-parameter of {outer}, whose "
+                    "step calls it; declare it there, as in inner = "
+                    "kg.hyper(kg.samplers.HMC(0.3)), and write self.inner.step(at)"
                 )
             raise ModelError(
-                f"{title}.{what} is of use only inside of `init` and `step`, while "
-                "kg.mcmc or kg.chain makes their graph"
+                f"{title}.{method} can be used only inside of `init` and `step`, while "
+                "kg.mcmc or kg.chain builds their graph"
             )
         return session
 
     def _staged_hyper(self, name: str) -> Any:
+        """The array of a hyper-parameter; None outside of `init` and `step`."""
         session = self._session
         if session is None:
             return None
@@ -358,44 +364,47 @@ class Sampler(Nested):
 
     @property
     def _session(self) -> Any:
-        within = vars(self).get("_within")  # of a sampler within another one
+        """The session of this sampler, while a graph of it is built."""
+        within = vars(self).get("_within")  # set for an inner sampler
         if within is not None:
             return within
         session = HERE.session
         return session if session is not None and session.sampler is self else None
 
-    # What a run uses.
+    # Methods that a run uses.
     @property
     def dense(self) -> bool:
-        """Whether warm-up tunes all directions of a metric."""
+        """Whether warm-up tunes a dense metric."""
         return False
 
     def declared(self) -> dict[str, Hyper]:
-        """Its hyper-parameters, by name; those of samplers within it as `name.hyper`."""
-        found = declared(type(self))
+        """The hyper-parameters by name; inner samplers' ones as `name.hyper`."""
+        hypers = declared(type(self))
         for name, inner in self._inner().items():
-            del found[name]
-            found |= {f"{name}.{k}": h for k, h in inner.declared().items()}
-        return found
+            del hypers[name]
+            hypers |= {f"{name}.{k}": h for k, h in inner.declared().items()}
+        return hypers
 
     def values(self) -> dict[str, Any]:
-        """The values of its hyper-parameters, by the same names."""
-        found = {n: v for n, v in self._values.items() if not isinstance(v, Sampler)}
+        """The values of the hyper-parameters, by the names of `declared`."""
+        values = {n: v for n, v in self._values.items() if not isinstance(v, Sampler)}
         for name, inner in self._inner().items():
-            found |= {f"{name}.{k}": v for k, v in inner.values().items()}
-        return found
+            values |= {f"{name}.{k}": v for k, v in inner.values().items()}
+        return values
 
     def _inner(self) -> dict[str, "Sampler"]:
-        """The samplers within it."""
+        """The inner samplers by name."""
         return {name: v for name, v in self._values.items() if isinstance(v, Sampler)}
 
     def as_inner(self, what: str) -> Self:
-        """A copy that is within another sampler, with values of its own.
+        """A copy with separate values, as an inner sampler of another one.
+
+        `what` names the hyper-parameter in messages.
 
         Raises
         ------
         TypeError
-            If it has no step in Python.
+            If the sampler has no step in Python.
         """
         title = type(self).__name__
         if type(self).step is Sampler.step:
@@ -403,31 +412,31 @@ class Sampler(Nested):
                 f"{what}: {title} has no step that another sampler could call; use HMC, as in "
                 "kg.hyper(kg.samplers.HMC(0.3, n_steps=10))"
             )
-        made = copy.copy(self)
-        made.__dict__["_values"] = {
+        inner = copy.copy(self)
+        inner.__dict__["_values"] = {
             n: v.as_inner(what) if isinstance(v, Sampler) else v for n, v in self._values.items()
         }
-        return made
+        return inner
 
     def settings(self) -> dict[str, Any]:
-        """The settings, for the record: numbers, lists and texts."""
-        found = {name: _plain(value) for name, value in self._values.items()}
+        """The settings as they are stored in results: numbers, lists and strings."""
+        settings = {name: _plain(value) for name, value in self._values.items()}
         if self.scale is None:
-            del found["scale"]
-        return found
+            del settings["scale"]
+        return settings
 
     def hypers(self, space: Space) -> dict[str, np.ndarray]:
-        """The values that are arguments of the program, by name.
+        """The values that are arguments of the compiled program, by name.
 
         Raises
         ------
         ShapeError
-            If one has another shape than a number or the coordinates of the space.
+            If a value is neither one number nor has an element for each coordinate of the space.
         """
         names, size = self.declared(), space.shape[-1]
         self._check_tuned()
         scales = {"scale"} & {*self.tunes} | {*tuned_names(self)}
-        found = {}
+        hypers = {}
         for name, value in self.values().items():
             if value is None and name in scales:
                 value = np.ones(size)
@@ -437,11 +446,8 @@ class Sampler(Nested):
             if name == "scale" and "scale" in self.tunes:
                 array = np.full(size, array) if array.ndim == 0 else array
             matrix = isinstance(names[name], Scale)
-            if "." in name and array.ndim in (
-                1,
-                1 + matrix,
-            ):  # of a block, whose size its step knows
-                found[name] = array
+            if "." in name and array.ndim in (1, 1 + matrix):
+                hypers[name] = array  # may be for a block: checked when the step is built
                 continue
             if array.shape not in ((), (size,)) and not (matrix and array.shape == (size, size)):
                 raise ShapeError(
@@ -449,16 +455,16 @@ class Sampler(Nested):
                     f"for each of the {size} free coordinates, ({size},), is expected"
                     f"{f', or a factor of a covariance, {(size, size)}' if matrix else ''}"
                 )
-            found[name] = array
-        return found
+            hypers[name] = array
+        return hypers
 
     def _check_tuned(self) -> None:
-        """Refuse to tune what is given as a schedule, or towards one; and a matrix."""
+        """Refuse settings that warm-up cannot tune, such as schedules and matrices."""
         if "scale" in self.tune and np.ndim(self._values["scale"]) == 2:
-            rest = tuple(name for name in self.tune if name != "scale")
+            without_scale = tuple(name for name in self.tune if name != "scale")
             raise ModelError(
                 f"{type(self).__name__}: scale is a matrix, and warm-up tunes a number for each "
-                f"coordinate; give tune={rest!r} to keep the matrix"
+                f"coordinate; give tune={without_scale!r} to keep the matrix"
             )
         for name in (*self.tune, *(("target_acceptance",) if "step_size" in self.tune else ())):
             if callable(self._values[name]):
@@ -469,22 +475,22 @@ class Sampler(Nested):
         target = self._values["target_acceptance"] if "step_size" in self.tune else 0
         if np.ndim(target):
             raise ShapeError(
-                f"{type(self).__name__}: target_acceptance is one number, got shape "
+                f"{type(self).__name__}: target_acceptance must be one number, got shape "
                 f"{np.shape(target)}"
             )
 
     def check_start(self, q: np.ndarray) -> None:
-        """Refuse a starting point that the user gave and from which it cannot go on."""
+        """Refuse a user's starting point from which the sampler cannot move."""
 
     def check_hypers(self, values: Mapping[str, Any]) -> None:
-        """Refuse values of hyper-parameters that are out of their range."""
+        """Raise ValueError if a value of a hyper-parameter is out of range."""
         names, title = self.declared(), type(self).__name__
         for name, value in values.items():
             inner = "".join(f".{part}" for part in name.split(".")[:-1])
             names[name].check(np.asarray(value), title + inner)
 
     def structure(self) -> tuple[Any, ...]:
-        """What it is, but for the values that are arguments of a program."""
+        """A key of the compiled program, without the values of its arguments."""
         names = self.declared()
         parts: list[Any] = [type(self), tuple(self.tune)]
         for name, value in self.values().items():
@@ -493,11 +499,11 @@ class Sampler(Nested):
             else:
                 parts.append((name, np.shape(value)))
         parts += [(name, inner.structure()) for name, inner in self._inner().items()]
-        own = {k: v for k, v in vars(self).items() if k not in ("_values", "_tune")}
-        return (*parts, *((k, identity_of(v)) for k, v in own.items()))
+        attributes = {k: v for k, v in vars(self).items() if k not in ("_values", "_tune")}
+        return (*parts, *((k, identity_of(v)) for k, v in attributes.items()))
 
     def kernel(self, space: Space) -> Kernel:
-        """Its transition on a space."""
+        """The kernel of this sampler on a space."""
         from .staged import StagedKernel
 
         return StagedKernel(self, space)
@@ -527,6 +533,7 @@ class Sampler(Nested):
 
 
 def _plain(value: Any) -> Any:
+    """A setting as a number, list, string or dictionary."""
     if isinstance(value, Sampler):
         tune = {} if value.tune == value.tunes else {"tune": list(value.tune)}
         return {"sampler": type(value).__name__, **tune, **value.settings()}

@@ -1,4 +1,4 @@
-"""Hyper-parameters that are functions of the number of the step."""
+"""Schedules: hyper-parameters that are functions of the step's number."""
 
 import inspect
 from collections.abc import Callable
@@ -21,12 +21,14 @@ __all__ = ["scheduled"]
 def scheduled(
     schedule: Callable[[Array], Any], iteration: Array, size: int, dtype: np.dtype, declared: Hyper
 ) -> Array:
-    """The value of a hyper-parameter at a step; `size` is that of the free state.
+    """The value of a schedule at a step.
+
+    `size` is the number of elements of the free state.
 
     Raises
     ------
     TypeError, ShapeError
-        If it is no number, or numbers of another shape than the free state's.
+        If it is neither one number nor an array of numbers in the shape of the free state.
     """
     what = f"{declared.owner}: {declared.name}, as a function of the step's number"
     what += written_at(schedule)
@@ -34,15 +36,15 @@ def scheduled(
         inspect.signature(schedule).bind(iteration)
     except TypeError as error:
         raise TypeError(f"{what}, must take that number and nothing else: {error}") from None
-    except ValueError:  # nothing that Python can tell the arguments of
+    except ValueError:  # Python does not know the function's arguments
         pass
-    found = convert(schedule)(iteration)
-    if isinstance(found, (list, tuple, dict)) or found is None:
+    value = convert(schedule)(iteration)
+    if isinstance(value, (list, tuple, dict)) or value is None:
         raise TypeError(
-            f"{what}, must give a number or an array, got {type(found).__name__}; kg.stack makes "
+            f"{what}, must give a number or an array, got {type(value).__name__}; kg.stack makes "
             "an array of numbers"
         )
-    node = as_node(found, what)
+    node = as_node(value, what)
     if node.dtype.kind not in ("iu" if declared.whole else "iuf"):
         kind = "whole numbers" if declared.whole else "numbers"
         raise TypeError(f"{what}, must give {kind}, got {describe(node)} of {node.dtype}")

@@ -1,8 +1,9 @@
-"""The graph of `init` or `step`: what `self` does while it is made, and its evaluation.
+"""The graph of `init` or `step`: its construction and evaluation.
 
-What `evaluate`, `noise` and `record` do beside giving values (counting gradients, advancing
-streams, keeping records, handing on what the model's loops told) goes through hidden states, which
-branches and loops thread in program order.
+A `Session` implements the methods that a sampler calls as `self.evaluate`, `self.record` and so on.
+Their side effects (counting gradients, advancing streams, keeping records, passing on the numbers
+of trips of the model's loops) go through hidden states, which branches and loops thread in program
+order.
 """
 
 import threading
@@ -42,13 +43,13 @@ RESERVED = ("lp", "batch_lp", "step_size", "chain", "draw", "n_grad", "n_value")
 
 
 class _Evaluating(threading.local):
-    target: Target | None = None  # of the step whose graph this thread evaluates
+    target: Target | None = None  # the target of the step whose graph this thread evaluates
 
 
 _EVALUATING = _Evaluating()
 
 
-# The operations on the target, which are told it when the graph is evaluated. ---------------------
+# The operations on the target, which they get from `_EVALUATING` when the graph is evaluated. -----
 
 
 def _target() -> Target:
@@ -58,11 +59,12 @@ def _target() -> Target:
     return target
 
 
-def _results(position: Position, found: Any) -> list[Any]:
-    told = [jnp.stack([jnp.asarray(x, np.int32) for x in trips]) for trips in found]
+def _results(position: Position, trips_of_loops: Any) -> list[Any]:
+    """The potential, the gradient and the loops' numbers of trips, if any."""
+    rows = [jnp.stack([jnp.asarray(x, np.int32) for x in trips]) for trips in trips_of_loops]
     value, gradient = position.log_density, position.gradient
     potential = jnp.where(jnp.isnan(value), jnp.inf, -value)
-    return [potential, -gradient, *([jnp.stack(told)] if told else [])]
+    return [potential, -gradient, *([jnp.stack(rows)] if rows else [])]
 
 
 def _evaluate(q: Any) -> list[Any]:
@@ -77,8 +79,8 @@ def _evaluate_full(q: Any) -> list[Any]:
 
 def _evaluate_with_covariance(q: Any, *, full: bool) -> list[Any]:
     target = _target()
-    position, covariance, found = target.evaluate_with_covariance(q, target.no_trips(), full=full)
-    return [*_results(position, found), covariance]
+    position, covariance, trips = target.evaluate_with_covariance(q, target.no_trips(), full=full)
+    return [*_results(position, trips), covariance]
 
 
 def _potential(q: Any) -> Any:
@@ -92,17 +94,20 @@ POTENTIAL = Operation("potential", _potential, ambient=True)
 
 
 def evaluates(node: Node) -> bool:
-    """Whether a node makes a point: its results are a potential, a gradient and more."""
+    """Whether a node evaluates a point: potential, gradient and more."""
     return isinstance(node, Bundle) and node.operation in (EVALUATE, FULL, WITH_COVARIANCE)
 
 
 class _Cell(Cell):
-    """A record: a hidden state that begins every transition with the same value."""
+    """A record: a hidden state that each transition initialises."""
 
     __slots__ = ()
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """After a batch: as before it; what its rows record, those who made the batch read."""
+        """The value before a batch.
+
+        The code that made the batch reads the records of its rows.
+        """
         return current_versions().current(self)
 
 
@@ -112,23 +117,23 @@ class _Count(_Cell):
     __slots__ = ()
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """That before the batch, and what each row has added."""
+        """The number before the batch plus the additions of its rows."""
         before = Array(current_versions().current(self))
         return (before + (Array(versions) - before).sum()).astype(self.initial.dtype).node
 
 
-class _Told(_Cell):
-    """What the model's loops have told."""
+class _Trips(_Cell):
+    """The numbers of trips of the model's loops."""
 
     __slots__ = ()
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """The largest of each."""
+        """The largest number of each loop in the rows of a batch."""
         return Array(versions).max(0).node
 
 
 class Session:
-    """The making of the graph of `init` or `step`."""
+    """The construction of the graph of `init` or `step`."""
 
     def __init__(self, sampler: Sampler, space: Space, method: str) -> None:
         self.sampler, self.space = sampler, space
@@ -139,14 +144,15 @@ class Session:
         self.schedules: dict[str, Node] = {}
         self.inputs: dict[str, Node] = {}
         self.records: dict[str, _Cell] = {}
-        self.prefix = ""  # of the records of a sampler within,
-        self.around: Session | None = None  # the session of the one around it,
-        self.block: Any = None  # the block of unknowns that it moves, if not all,
-        self.own_scale = False  # and whether its scale is not that of the one around
-        self.of_walkers: list[_Cell] = []  # records that were made walker by walker
+        # The next four are set for an inner sampler.
+        self.prefix = ""  # of the names of its records
+        self.around: Session | None = None  # the session of the outer sampler
+        self.block: Any = None  # the block of unknowns that it moves, if not all of them
+        self.own_scale = False  # whether it has a scale that is not the outer sampler's
+        self.of_walkers: list[_Cell] = []  # records that were made for each walker
         self.gradients = _Count(np.zeros((), np.int32), "gradients", hidden=True)
         self.values = _Count(np.zeros((), np.int32), "values", hidden=True)
-        self.trips = _Told(np.zeros((space.loops, 3), np.int32), "trips", hidden=True)
+        self.trips = _Trips(np.zeros((space.loops, 3), np.int32), "trips", hidden=True)
         key = self.input("key", (4,), np.dtype(np.uint32))
         event = self.input("event", (), np.dtype(np.uint32))
         self.noise = NamedNoise(key.node, event.node, space.dtype)
@@ -165,21 +171,25 @@ class Session:
         dtype: np.dtype,
         interval: tuple[int, int] | None = None,
     ) -> Array:
+        """Make an input of the graph."""
         self.inputs[name] = Given((), shape, dtype, name, interval=interval)
         return Array(self.inputs[name])
 
     def _hypers(self, iteration: Array) -> None:
-        known = self.sampler.hypers(self.space)
+        """Make the arrays of the hyper-parameters, and bind the inner samplers."""
+        arguments = self.sampler.hypers(self.space)
         names = self.sampler.declared()
         size, dtype = self.space.shape[-1], self.space.dtype
         for name, value in self.sampler.values().items():
-            if name in known:
-                given = known[name]
+            if name in arguments:
+                argument = arguments[name]
                 interval = names[name].interval
-                self.hyper[name] = self.input(f"hyper {name}", given.shape, given.dtype, interval)
+                self.hyper[name] = self.input(
+                    f"hyper {name}", argument.shape, argument.dtype, interval
+                )
             elif callable(value) and not names[name].static:
-                found = scheduled(value, iteration, size, dtype, names[name])
-                self.hyper[name], self.schedules[name] = found, found.node
+                value = scheduled(value, iteration, size, dtype, names[name])
+                self.hyper[name], self.schedules[name] = value, value.node
         for name, inner in self.sampler._inner().items():
             self.hyper[name] = bound(self, inner, name)
 
@@ -188,13 +198,13 @@ class Session:
         return self.hyper.get("scale")
 
     def point(self, q: Any, potential: Any, gradient: Any) -> Point:
-        """A point, from position and gradient in the model's coordinates."""
+        """A point, made of position and gradient in the model's coordinates."""
         scale = self._scale
         if scale is None:
             return Point(q, potential, gradient)
         return Point(divided(q, scale), potential, gradient_of(gradient, scale), (q, gradient))
 
-    # What a step does.
+    # The methods that a sampler calls.
     def _position(self, q: Any, what: str) -> Any:
         q = self.join(q) if isinstance(q, Mapping) else q
         node, shape = as_node(q, what), self.space.shape
@@ -216,7 +226,7 @@ class Session:
         return self._evaluated(scaled, free, Bundle(EVALUATE, (free.node,)))
 
     def evaluate_full(self, q: Any) -> Point:
-        """The point at q, of all rows of the data."""
+        """The point at q, evaluated with all rows of the data."""
         scaled, free = self._coordinates(q, "evaluate_full")
         return self._evaluated(scaled, free, Bundle(FULL, (free.node,)))
 
@@ -224,38 +234,40 @@ class Session:
         """The point at q, and the covariance of the gradient."""
         scaled, free = self._coordinates(q, "evaluate_with_covariance")
         shape, scale = scaled.shape, self._scale
-        whole = full or np.ndim(scale) == 2  # of which the diagonal mixes all of it
-        bundle = Bundle(WITH_COVARIANCE, (free.node,), {"full": whole})
-        place = 3 if self.space.loops else 2
-        sizes = (*shape, shape[-1]) if whole else shape
-        covariance = Array(bundle.part(place, sizes, self.space.dtype))
+        # With a matrix as scale the diagonal depends on all elements of the covariance.
+        needs_matrix = full or np.ndim(scale) == 2
+        bundle = Bundle(WITH_COVARIANCE, (free.node,), {"full": needs_matrix})
+        index = 3 if self.space.loops else 2
+        sizes = (*shape, shape[-1]) if needs_matrix else shape
+        covariance = Array(bundle.part(index, sizes, self.space.dtype))
         if scale is not None:
             covariance = covariance_of(covariance, scale, full)
         return self._evaluated(scaled, free, bundle), covariance
 
     def _coordinates(self, q: Any, what: str) -> tuple[Array, Array]:
-        """A position in the coordinates of the step, and in the model's own."""
+        """A position in the step's coordinates and in the model's coordinates."""
         scaled, scale = self._position(q, what), self._scale
         return scaled, scaled if scale is None else times(scaled, scale)
 
     def _evaluated(self, scaled: Array, free: Array, bundle: Bundle) -> Point:
-        """The point there, of an operation that evaluates it."""
+        """The point of an evaluating node; counts its gradients and trips."""
         shape, dtype, scale = scaled.shape, self.space.dtype, self._scale
         potential = Array(bundle.part(0, shape[:-1], dtype))
         gradient = Array(bundle.part(1, shape, dtype))
         self._add(self.gradients, _points(shape))
         if self.space.loops:
-            told = bundle.part(2, self.trips.initial.shape, np.dtype(np.int32))
+            trips = bundle.part(2, self.trips.initial.shape, np.dtype(np.int32))
             versions = current_versions()
             versions.assign(
-                self.trips, elementwise("maximum", Array(versions.current(self.trips)), Array(told))
+                self.trips,
+                elementwise("maximum", Array(versions.current(self.trips)), Array(trips)),
             )
         if scale is None:
             return Point(scaled, potential, gradient)
         return Point(scaled, potential, gradient_of(gradient, scale), (free, gradient))
 
     def potential(self, q: Any) -> Array:
-        """The potential alone."""
+        """The potential at q."""
         _, free = self._coordinates(q, "potential")
         if "n_value" in self.space.wanted:
             self._add(self.values, _points(free.shape))
@@ -266,13 +278,15 @@ class Session:
         versions.assign(cell, elementwise("add", Array(versions.current(cell)), amount))
 
     def record(self, name: str, value: Any, always: bool) -> None:
-        """Keep a value for the record."""
+        """Record a value."""
         if not isinstance(name, str) or not name.isidentifier():
-            raise ValueError(f"record: the name must be a word, got {name!r} at {site_of(here())}")
+            raise ValueError(
+                f"record: the name must be an identifier, got {name!r} at {site_of(here())}"
+            )
         if not always and name not in self.space.wanted:
             return
         if name in RESERVED:
-            raise ValueError(f"record: {name!r} is something else in results; choose another name")
+            raise ValueError(f"record: the name {name!r} is reserved in results; choose another")
         node = as_node(value, f"record {name!r}")
         if name == ACCEPTANCE:
             self._check_acceptance(node)
@@ -282,35 +296,35 @@ class Session:
         if cell is None:
             empty = np.full(node.shape, np.nan if kind == "f" else 0, dtype)
             cell = self.records[name] = _Cell(empty, name, hidden=True)
-        known = cell.initial.dtype
+        recorded_dtype = cell.initial.dtype
         if node.shape != cell.initial.shape:
             raise ShapeError(
-                f"record {name!r}: it has shape {cell.initial.shape} before, and {node.shape} at "
-                f"{site_of(here())}"
+                f"record {name!r}: it had shape {cell.initial.shape} before, and has {node.shape} "
+                f"at {site_of(here())}"
             )
-        if dtype.kind + known.kind not in ("bb", "ii", "ff", "if"):
+        if dtype.kind + recorded_dtype.kind not in ("bb", "ii", "ff", "if"):
             raise TypeError(
-                f"record {name!r}: it is {known} before, and {dtype} at {site_of(here())}; let all "
-                "be of one kind"
+                f"record {name!r}: it was {recorded_dtype} before, and is {dtype} at "
+                f"{site_of(here())}; record values of one kind"
             )
-        current_versions().assign(cell, astype(node, known))
+        current_versions().assign(cell, astype(node, recorded_dtype))
 
     def _check_acceptance(self, node: Node) -> None:
-        """Refuse what cannot be a probability, one for the step (or each walker)."""
+        """Refuse an acceptance rate that is not one probability for each walker."""
         lead = self.space.shape[:-1]
         if node.shape not in ((), lead):
             raise ShapeError(
-                f"record {ACCEPTANCE!r}: it is one number a step, got {describe(node)} of shape "
-                f"{node.shape} at {site_of(here())}; write kg.mean(...) of it"
+                f"record {ACCEPTANCE!r}: it must be one number for a step, got {describe(node)} of "
+                f"shape {node.shape} at {site_of(here())}; write kg.mean(...) of it"
             )
         if isinstance(node, Data) and not np.all((node.value >= 0) & (node.value <= 1)):
             raise ValueError(
-                f"record {ACCEPTANCE!r}: it is a probability, from 0 to 1, got {node.value} at "
-                f"{site_of(here())}"
+                f"record {ACCEPTANCE!r}: it must be a probability, from 0 to 1, got {node.value} "
+                f"at {site_of(here())}"
             )
 
     def parts(self, q: Any) -> dict[str, Array]:
-        """The pieces of q by the names of the unknowns."""
+        """The parts of q by the names of the unknowns."""
         array = self._position(q, "parts")
         lead = array.shape[:-1]
         return {
@@ -319,22 +333,22 @@ class Session:
         }
 
     def join(self, parts: Any) -> Array:
-        """The position that is made of such pieces."""
-        known: Any = self.space.parts
+        """The position that consists of such parts."""
+        unknowns: Any = self.space.parts
         lead: tuple[int, ...] | None = None
         site = f" at {site_of(here())}"
-        if not isinstance(parts, Mapping) or set(parts) != set(known):
+        if not isinstance(parts, Mapping) or set(parts) != set(unknowns):
             got = ", ".join(map(str, parts)) if isinstance(parts, Mapping) else type(parts).__name__
             raise ModelError(
-                f"join: the parts of a position are a dictionary of {', '.join(known)}, got "
+                f"join: the parts of a position must be a dictionary of {', '.join(unknowns)}, got "
                 f"{got or 'nothing'}{site}; begin with parts = self.parts(at.q)"
             )
         rows = []
-        for name, (place, shape) in sorted(known.items(), key=lambda item: item[1][0].start):
+        for name, (place, shape) in sorted(unknowns.items(), key=lambda item: item[1][0].start):
             node = as_node(parts[name], f"join: {name}")
-            if lead is None:  # of one position, or of any number of walkers
-                more = len(self.space.shape) == 2 and len(node.shape) > len(shape)
-                lead = node.shape[:1] if more else ()
+            if lead is None:  # the first part decides: one position, or a number of walkers
+                has_walkers = len(self.space.shape) == 2 and len(node.shape) > len(shape)
+                lead = node.shape[:1] if has_walkers else ()
             if node.shape != (*lead, *shape):
                 raise ShapeError(
                     f"join: {name} has shape {(*lead, *shape)} on its free scale, "
@@ -346,7 +360,7 @@ class Session:
 
 
 def _points(shape: tuple[int, ...]) -> np.int32:
-    """How many points positions of a shape are."""
+    """The number of points in an array of positions."""
     return np.int32(np.prod(shape[:-1], dtype=int))
 
 
@@ -360,26 +374,26 @@ def _staging(session: Session) -> Iterator[None]:
 
 
 class StepGraph:
-    """The graph of a method: inputs by name, results, and the states it goes through."""
+    """The graph of a method, with inputs by name, results and states."""
 
     def __init__(self, session: Session, results: list[Node], versions: Versions) -> None:
         self.inputs = session.inputs
         self.results = results
         self.session = session
-        own = {session.gradients, session.values, session.trips, *session.records.values()}
-        own.update(session.of_walkers)
+        cells = {session.gradients, session.values, session.trips, *session.records.values()}
+        cells.update(session.of_walkers)
         refuse_cells(
-            session.where, (c for c in versions.entered if c not in own and not _of_noise(c))
+            session.where, (c for c in versions.entered if c not in cells and not _of_noise(c))
         )
-        self.entered = {cell: node for cell, node in versions.entered.items() if cell in own}
+        self.entered = {cell: node for cell, node in versions.entered.items() if cell in cells}
         self.latest = {cell: versions.latest[cell] for cell in self.entered}
-        ends = [*results, *self.latest.values()]
+        outputs = [*results, *self.latest.values()]
         given = {*self.inputs.values(), *self.entered.values()}
-        refuse_elsewhere(session.where, ends, given, session.begun)
-        refuse_effects(session.where, [*ends, *versions.effects.values()])
+        refuse_elsewhere(session.where, outputs, given, session.begun)
+        refuse_effects(session.where, [*outputs, *versions.effects.values()])
 
     def run(self, target: Target, values: Mapping[str, Any]) -> tuple[list[Any], dict[Cell, Any]]:
-        """The tensors of the results, and of the states at the end."""
+        """The tensors of the results and of the final states."""
         environment: Environment = {node: values[name] for name, node in self.inputs.items()}
         for cell, node in self.entered.items():
             environment[node] = jnp.asarray(cell.initial)
@@ -389,13 +403,14 @@ class StepGraph:
             evaluate([*self.results, *self.latest.values()], environment, scope=scope)
         finally:
             _EVALUATING.target = before
-        found = [environment[node] for node in self.results]
-        for told in scope.trips.values():
-            # A derivative taken in the step through a loop that had too little room is wrong.
-            found = [
-                jnp.where(told.overflowed, jnp.nan, x) if x.dtype.kind == "f" else x for x in found
+        results = [environment[node] for node in self.results]
+        for trips in scope.trips.values():
+            # A derivative that the step takes of a loop is wrong if the loop's capacity overflowed.
+            results = [
+                jnp.where(trips.overflowed, jnp.nan, x) if x.dtype.kind == "f" else x
+                for x in results
             ]
-        return found, {cell: environment[node] for cell, node in self.latest.items()}
+        return results, {cell: environment[node] for cell, node in self.latest.items()}
 
 
 def _of_noise(cell: Cell) -> bool:
@@ -405,7 +420,10 @@ def _of_noise(cell: Cell) -> bool:
 def build(
     sampler: Sampler, space: Space, method: str, body: Callable[[Session], list[Node]]
 ) -> StepGraph:
-    """The graph of `init` or `step`: `body` gives the nodes of its results."""
+    """Build the graph of `init` or `step`.
+
+    `body` returns the nodes of its results.
+    """
     with building():
         session = Session(sampler, space, method)
         with _staging(session), watched(sampler, session.where):

@@ -1,11 +1,11 @@
-"""SGHMC: stochastic gradient HMC, by Euler's step. For comparison: it is biased.
+"""SGHMC: stochastic gradient HMC by Euler steps; biased, for comparisons.
 
     p <- p - h grad U(q) - h gamma p + sqrt(2 gamma h / beta) R;  q <- q + h p
 
-Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0, at first order, in momenta
-         too: BAOAB costs the same and does not
+Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0; the error of positions and
+         momenta is of first order. BAOAB has an error of second order at the same cost
 Order    1
-Cost     one gradient a step
+Cost     one gradient per step
 Source   T. Chen, E. Fox, C. Guestrin, Stochastic gradient Hamiltonian Monte Carlo, ICML 2014.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["SGHMC"]
 
 
 class SGHMC(Sampler):
-    """Stochastic gradient HMC as published; `BAOAB` is more exact at the same cost.
+    """Stochastic gradient HMC; `BAOAB` is more accurate at the same cost.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class SGHMC(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, gamma = self.step_size, self.friction
         noise = sqrt(2 * gamma * h / self.inverse_temperature) * self.noise("noise", like=p)
         p = p - h * at.gradient - h * gamma * p + noise

@@ -4,11 +4,11 @@
 
 Samples  a density that tends to exp(-beta U) with h -> 0; on U = k q^2 / 2,
          beta k <q^2> = 1 / (1 - h k / 2). With the exact gradient it is the unadjusted Langevin
-         algorithm. A step size that falls as h_t = a (b + t)^-c, 1/2 < c <= 1, takes the error
-         away: `step_size=lambda t: 0.1 * (10.0 + t) ** -0.6`, averages then weighted by h_t.
+         algorithm. A step size that falls as h_t = a (b + t)^-c, 1/2 < c <= 1, removes the error:
+         `step_size=lambda t: 0.1 * (10.0 + t) ** -0.6`, with averages weighted by h_t.
 Order    1
 Stable   for h k < 2
-Cost     one gradient a step
+Cost     one gradient per step
 Source   M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langevin dynamics,
          ICML 2011.
 """
@@ -24,11 +24,11 @@ __all__ = ["SGLD"]
 
 
 class SGLD(Sampler):
-    """Overdamped Langevin dynamics by Euler and Maruyama's step.
+    """Overdamped Langevin dynamics by the Euler-Maruyama scheme.
 
         q <- q - h grad U(q) + sqrt(2 h / beta) R
 
-    With `scale=s` it is preconditioned: h becomes h s^2, the noise s sqrt(2 h / beta) R.
+    With `scale=s` the scheme is preconditioned: h becomes h s^2, the noise s sqrt(2 h / beta) R.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class SGLD(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def step(self, at: Point) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta = self.step_size, self.inverse_temperature
         noise = sqrt(2 * h / beta) * self.noise("noise", like=at.q)
         record_noise(self, noise)

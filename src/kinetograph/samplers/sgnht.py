@@ -1,17 +1,18 @@
-"""SGNHT: Langevin dynamics whose friction is a thermostat, for gradients with unknown noise.
+"""SGNHT: Langevin dynamics with a thermostat, for gradients with unknown noise.
 
     dq = p dt;  dp = -grad U dt - xi p dt + sqrt(2 A / beta) dW;  d xi = (p p - N / beta) / mu dt
 
-by the splitting B/2 A/2 D/2 O D/2 A/2 B/2, where
+The friction xi is the thermostat. The splitting is B/2 A/2 D/2 O D/2 A/2 B/2, where
 
     D(t)   xi <- xi + t (p p - N / beta) / mu
     O(t)   p <- exp(-xi t) p + sqrt(A / beta (1 - exp(-2 xi t)) / xi) R
 
-Samples  exp(-beta U) also where the gradient has noise of a constant variance: xi settles at the
-         friction that takes the heat away, A + beta h sigma^2 / 2
+Samples  a density that tends to exp(-beta U) with h -> 0, also if the gradient has noise of a
+         constant variance sigma^2: xi settles at the friction that removes the heat of the noise,
+         A + beta h sigma^2 / 2
 Order    2
-Cost     one gradient a step
-Source   N. Ding and others, Bayesian sampling using stochastic gradient thermostats, NIPS 2014;
+Cost     one gradient per step
+Source   N. Ding et al., Bayesian sampling using stochastic gradient thermostats, NIPS 2014;
          B. Leimkuhler, X. Shang, Adaptive thermostats for noisy gradient systems, SIAM Journal on
          Scientific Computing 38 (2016) A712-A736.
 """
@@ -28,16 +29,16 @@ __all__ = ["SGNHT"]
 
 
 class SGNHT(Sampler):
-    """Langevin dynamics with a thermostat that takes away the heat of a noisy gradient.
+    """Langevin dynamics with a thermostat that removes the heat of gradient noise.
 
     Parameters
     ----------
     step_size
         h.
     friction
-        A, of the noise that is added.
+        A, the friction that belongs to the added noise.
     thermal_mass
-        mu, the inertia of the thermostat; None: the number of free coordinates.
+        mu, the inertia of the thermostat; by default the number of free coordinates.
     inverse_temperature
         beta.
 
@@ -49,7 +50,7 @@ class SGNHT(Sampler):
     >>> chain.step(100).sample_stats["thermostat"].shape
     (100,)
 
-    Source: N. Ding and others, NIPS 2014; B. Leimkuhler, X. Shang (2016).
+    Source: N. Ding et al., NIPS 2014; B. Leimkuhler, X. Shang (2016).
     """
 
     step_size = hyper(0.1, positive=True, scalar=True)
@@ -58,12 +59,12 @@ class SGNHT(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature, and a thermostat at the friction."""
+        """Draw momenta at the temperature; the thermostat begins at the friction."""
         p = self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)
         return {"p": p, "xi": 1.0 * self.friction}
 
     def step(self, at: Point, p: Any, xi: Any) -> Any:
-        """One step."""
+        """Make one step."""
         h, beta, size = self.step_size, self.inverse_temperature, at.q.size
         mass = size if self.thermal_mass is None else self.thermal_mass
         p = p - 0.5 * h * at.gradient

@@ -1,15 +1,16 @@
 """Slice sampling, one coordinate of the free state after the other.
 
     level      h = log pi(x) + log u,  u uniform on (0, 1): the slice is {x' : log pi(x') >= h}
-    stepping   an interval of length w around x, at a random place, grows at either end by w as long
-               as that end is in the slice, at most m - 1 times in all, shared at random
-    shrinkage  x' uniform on the interval; if it is outside the slice it becomes the new end on its
-               side of x, and another is drawn
+    stepping   an interval of length w, placed at random around x, grows at either end by w as long
+               as that end is in the slice; at most m - 1 times, divided at random among the ends
+    shrinkage  x' is uniform on the interval; if it is outside of the slice it becomes the new end
+               on its side of x, and another x' is drawn
 
-or, with `doubling=True`, by intervals that double: see `doubling.py`.
+With `doubling=True` the intervals double instead: see `doubling.py`.
 
-Samples  pi^beta, exactly; beta is 1 unless it is given.
-Cost     about 5 log densities a coordinate and no gradient; one gradient a transition, for warm-up.
+Samples  pi^beta, exactly; beta is 1 by default
+Cost     about 5 log densities per coordinate and no gradient; one gradient per transition, for
+         warm-up
 Source   R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767, figures 3 to 6.
 """
 
@@ -29,23 +30,24 @@ __all__ = ["Slice"]
 class Slice(Sampler):
     """Slice sampling, one coordinate of the free state after the other.
 
-    Takes no step that has to be tuned and no gradient to move; the scales of the coordinates are
-    set by warm-up. Good for few unknowns and for densities with kinks; where unknowns are many or
-    strongly correlated, NUTS is better.
+    The sampler needs neither a tuned step size nor gradients; warm-up sets the scales of the
+    coordinates. It is good for few unknowns and for densities with kinks. For many or strongly
+    correlated unknowns NUTS is better.
 
     Parameters
     ----------
     width
-        The width of the first interval, in scales of the coordinate (a standard deviation, if it
-        is normal).
+        The width of the first interval, in scales of the coordinate (for a normal distribution,
+        standard deviations).
     max_steps
-        An interval grows to at most so many widths.
+        The largest length of an interval, in widths.
     doubling
-        Whether an interval doubles, to a random side, where it does not reach out of the slice. It
-        then finds its length in few evaluations where `width` is far too small; each proposal is
-        tested for whether it would have led to the same interval, which takes more.
+        Whether an interval doubles, to a random side, until both ends are outside of the slice. It
+        then finds its length in few evaluations even if `width` is far too small. On the other hand
+        each proposal is tested for whether it could have led to the same interval, which takes
+        further evaluations.
     max_doublings
-        At most so many times: an interval grows to at most 2**max_doublings widths.
+        The largest number of doublings: an interval grows to at most 2**max_doublings widths.
     inverse_temperature
         beta.
 
@@ -74,11 +76,11 @@ class Slice(Sampler):
     tunes = ("scale",)
 
     def step(self, at: Point) -> Point:
-        """Each coordinate once. Intervals are measured in widths, from x."""
+        """Update each coordinate once. Intervals are measured from x, in widths."""
         if self.doubling:
-            q, taken, tried = sweep(self, at)
-            self.record("acceptance_rate", at.q.shape[0] / tried)
-            self.record("n_evaluations", taken + tried)
+            q, n_evaluated, n_proposed = sweep(self, at)
+            self.record("acceptance_rate", at.q.shape[0] / n_proposed)
+            self.record("n_evaluations", n_evaluated + n_proposed)
             return self.evaluate(q)
         beta = self.inverse_temperature
         x, log_p, size = at.q, -beta * at.potential, at.q.shape[0]
@@ -100,19 +102,19 @@ class Slice(Sampler):
                 to_right = to_right - 1
             evaluations = evaluations - to_left - to_right
 
-            offset, found = 0.0, log_p - np.inf
-            while found < level and right - left > TINY:
+            offset, log_p_new = 0.0, log_p - np.inf
+            while log_p_new < level and right - left > TINY:
                 offset = left + (right - left) * self._uniform()
-                found = -beta * self.potential(x + offset * along)
+                log_p_new = -beta * self.potential(x + offset * along)
                 proposals = proposals + 1
                 if offset < 0:
                     left = offset
                 else:
                     right = offset
-            if found < level:  # an interval that closed around x
-                offset, found = 0.0, log_p
+            if log_p_new < level:  # the interval has closed around x
+                offset, log_p_new = 0.0, log_p
             x = x + offset * along
-            log_p = found
+            log_p = log_p_new
         self.record("acceptance_rate", size / proposals)
         self.record("n_evaluations", evaluations + proposals)
         return self.evaluate(x)

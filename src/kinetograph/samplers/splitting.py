@@ -1,18 +1,19 @@
-"""Langevin dynamics by any splitting: a word over A, B and O, read from left to right.
+"""Langevin dynamics by any splitting, a word of A, B and O.
+
+The letters are read from left to right:
 
     A   drift     q <- q + t p
     B   kick      p <- p - t grad U(q)
     O   friction  p <- exp(-gamma t) p + sqrt((1 - exp(-2 gamma t)) / beta) R
 
-Each letter's time is the step size, shared equally among its occurrences.
+Each letter's time is the step size divided by the number of its occurrences.
 
 Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0
-Order    2 for a word that reads the same backwards, and for its cyclic shifts in cycles of steps;
-         else 1
-Stable   for h^2 k < 4, of the symmetric words
-Cost     as many gradients as there are positions with a kick: one at a position that has been
-         evaluated takes none. Words that end in A evaluate the potential of the row besides, and
-         its gradient where an observable or a mini-batch wants it.
+Order    2 for palindromes, and over cycles of steps for their cyclic shifts; otherwise 1
+Stable   for h^2 k < 4, for palindromes
+Cost     one gradient for each position at which there is a kick; a second kick at a position takes
+         none. Words that end in A also evaluate the potential of the final position, and its
+         gradient if an observable or a mini-batch needs it
 Records  the kinetic energy at the end of the step, and `kinetic_energy_O` after the last O
 Source   B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 7.
 """
@@ -32,11 +33,11 @@ LETTERS = {"A": "drift", "B": "kick", "O": "friction and noise"}
 
 
 class Splitting(Sampler):
-    """Langevin dynamics by a splitting that is spelled out.
+    """Langevin dynamics by a splitting that is given as a word.
 
     A drifts (q <- q + t p), B kicks (p <- p - t grad U(q)), O is friction and noise
-    (p <- exp(-gamma t) p + sqrt((1 - exp(-2 gamma t)) / beta) R). A letter's time is the step size,
-    shared equally among its occurrences: "BAOAB" is B/2 A/2 O A/2 B/2.
+    (p <- exp(-gamma t) p + sqrt((1 - exp(-2 gamma t)) / beta) R). A letter's time is the step size
+    divided by the number of its occurrences: "BAOAB" is B/2 A/2 O A/2 B/2.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class Splitting(Sampler):
     Raises
     ------
     ValueError
-        If the word has another letter, no A or no B; points at the place.
+        If the word has another letter, no A or no B. The message names the place of the letter.
 
     Examples
     --------
@@ -78,11 +79,11 @@ class Splitting(Sampler):
         _check(self.word)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """One step: the letters, each with its share of the step size."""
+        """Make one step, letter by letter."""
         beta, count = self.inverse_temperature, Counter(self.word)
         q, evaluated, added = at.q, True, []
         for letter in self.word:
@@ -107,18 +108,19 @@ class Splitting(Sampler):
 
 
 def _check(word: Any) -> None:
+    """Refuse words with unknown letters, without A or without B."""
     if not isinstance(word, str):
-        raise TypeError(f"Splitting: word must be a text such as 'BAOAB', got {word!r}")
-    known = ", ".join(f"{letter} ({what})" for letter, what in LETTERS.items())
-    known = " and ".join(known.rsplit(", ", 1))
+        raise TypeError(f"Splitting: word must be a string such as 'BAOAB', got {word!r}")
+    letters = ", ".join(f"{letter} ({meaning})" for letter, meaning in LETTERS.items())
+    letters = " and ".join(letters.rsplit(", ", 1))
     for place, letter in enumerate(word, start=1):
         if letter not in LETTERS:
             raise ValueError(
-                f"Splitting: {word!r} has {letter!r} at place {place}; letters are {known}"
+                f"Splitting: {word!r} has {letter!r} at place {place}; letters are {letters}"
             )
     for letter in "AB":
         if letter not in word:
             raise ValueError(
                 f"Splitting: {word!r} has no {letter}, so nothing ever "
-                f"{'moves' if letter == 'A' else 'feels the potential'}; letters are {known}"
+                f"{'moves' if letter == 'A' else 'feels the potential'}; letters are {letters}"
             )

@@ -1,6 +1,6 @@
-"""The kernel of a sampler that is written in plain Python: its graphs, in a JAX trace.
+"""The kernel of a `kg.Sampler`: its graphs, evaluated in a JAX trace.
 
-The graphs of `init` and `step` are made once for a space.
+The graphs of `init` and `step` are built once for each space.
 """
 
 from collections.abc import Mapping
@@ -41,8 +41,9 @@ class StagedKernel:
     def __init__(self, sampler: Sampler, space: Space) -> None:
         self.sampler, self.space = sampler, space
         self.title = type(sampler).__name__
-        self._slots: dict[str, tuple[tuple[int, ...], np.dtype]] = {}  # each array of a slot
-        self._patterns: dict[str, Structure] = {}  # what a slot is made of
+        # Shape and dtype of each array of a slot, and the structure of each slot.
+        self._slots: dict[str, tuple[tuple[int, ...], np.dtype]] = {}
+        self._patterns: dict[str, Structure] = {}
         self._init = self._stage_init()
         self._step = self._stage_step()
         records = self._step.session.records
@@ -55,23 +56,26 @@ class StagedKernel:
         )
         if "step_size" in sampler.tune and ACCEPTANCE not in records:
             raise ModelError(
-                f"{self.title}: to have step_size tuned its step must record {ACCEPTANCE!r}; "
+                f"{self.title}: to tune step_size, its step must record {ACCEPTANCE!r}; "
                 "write self.record('acceptance_rate', ...), or give tune=()"
             )
 
     @property
     def graphs(self) -> tuple[StepGraph, StepGraph]:
-        """Those of `init` and of `step`."""
+        """The graphs of `init` and of `step`."""
         return self._init, self._step
 
     @property
     def session(self) -> Session:
-        """In which the graph of `step` was made."""
+        """The session in which the graph of `step` was built."""
         return self._step.session
 
     @cached_property
     def tuned_within(self) -> tuple[str, ...]:
-        """The hyper-parameters that warm-up tunes of samplers within: those that it hears of."""
+        """The hyper-parameters of inner samplers that warm-up tunes.
+
+        A step size is tuned only if the inner sampler's acceptance rate is recorded.
+        """
         return tuple(
             name
             for name in tuned_names(self.sampler)
@@ -81,17 +85,23 @@ class StagedKernel:
 
     @cached_property
     def moves_by_values(self) -> bool:
-        """Whether new positions depend on values of the potential, not on its gradient alone."""
+        """Whether new positions depend on values of the potential.
+
+        If not, they depend on gradients at most.
+        """
         return moves_by_values(self._step, list(self._slots))
 
     @cached_property
     def takes_gradient(self) -> bool:
-        """Whether a step uses gradients; if not, it need not know that of the point it ends at."""
+        """Whether a step uses gradients.
+
+        If not, the gradient at the final point is not needed.
+        """
         return takes_gradient(self._step)
 
     @cached_property
     def ends_with_value(self) -> bool:
-        """Whether the point a step ends at is evaluated for its potential alone."""
+        """Whether a step's final point is evaluated for its potential alone."""
         return ends_with_value(self._step)
 
     def _stage_init(self) -> StepGraph:
@@ -105,19 +115,20 @@ class StagedKernel:
         graph = build(self.sampler, self.space, "init", body)
         if graph.session.records:
             raise ModelError(
-                f"{self.title}.init records {', '.join(graph.session.records)}; only step can"
+                f"{self.title}.init records {', '.join(graph.session.records)}; only step can "
+                "record values"
             )
         return graph
 
     def _checked_slots(
         self, slots: Any, method: str
     ) -> tuple[dict[str, Structure], dict[str, Node]]:
-        """What each slot is made of, and the arrays of all."""
+        """The structure of each slot, and the arrays of all slots."""
         if slots is None:
             slots = {}
         if not isinstance(slots, Mapping):
             raise TypeError(
-                f"{self.title}.{method}: slots are a dictionary of arrays, got "
+                f"{self.title}.{method}: slots must be a dictionary of arrays, got "
                 f"{type(slots).__name__}"
             )
         patterns, nodes = {}, {}
@@ -129,23 +140,25 @@ class StagedKernel:
                 arrays, paths, patterns[name] = flatten(value, name)
             elif _holds_arrays(value):
                 raise TypeError(
-                    f"{self.title}.{method}: slot {name!r} is a {type(value).__name__}, and a slot "
-                    "is one array, or a named tuple of arrays; give each of its arrays a name of "
-                    "its own (of a point: q, from which self.evaluate(q) makes it again)"
+                    f"{self.title}.{method}: slot {name!r} is a {type(value).__name__}, but a slot "
+                    "must be one array, or a named tuple of arrays; give each of its arrays a name "
+                    "(for a point keep q: self.evaluate(q) makes the point again)"
                 )
             else:
                 patterns[name] = LEAF
             for path, array in zip(paths, arrays, strict=True):
                 node = as_node(array, f"{self.title}.{method}, slot {path}")
-                wide = node.dtype.kind == "f" and node.dtype.itemsize > self.space.dtype.itemsize
-                kind = self.space.dtype if wide else node.dtype
-                nodes[path] = node if node.dtype == kind else astype(node, kind)
+                is_wider = (
+                    node.dtype.kind == "f" and node.dtype.itemsize > self.space.dtype.itemsize
+                )
+                dtype = self.space.dtype if is_wider else node.dtype
+                nodes[path] = node if node.dtype == dtype else astype(node, dtype)
         return patterns, nodes
 
     def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """The slots, of the arrays of all."""
-        rest = iter(arrays.values())
-        return {name: pattern.take(rest) for name, pattern in self._patterns.items()}
+        """The slots, made of the arrays of all slots."""
+        values = iter(arrays.values())
+        return {name: pattern.take(values) for name, pattern in self._patterns.items()}
 
     def _stage_step(self) -> StepGraph:
         def body(session: Session) -> list[Node]:
@@ -157,39 +170,42 @@ class StagedKernel:
             )
             step = convert(self.sampler.step)
             check_arguments(self.sampler, "step", slots)
-            found = step(session.start, **slots)
-            point, after = self._checked_step(found)
+            result = step(session.start, **slots)
+            point, after = self._checked_step(result)
             q, gradient = point.free
             results = [q, -point.potential, -gradient]
             return [as_node(x) for x in results] + after
 
         return build(self.sampler, self.space, "step", body)
 
-    def _checked_step(self, found: Any) -> tuple[Point, list[Node]]:
+    def _checked_step(self, result: Any) -> tuple[Point, list[Node]]:
+        """The point and the arrays of the slots that a step returns."""
         where = f"{self.title}.step"
         names = ", ".join(self._patterns)
-        if isinstance(found, Point):
-            found = (found, {})
-        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Point)):
+        if isinstance(result, Point):
+            result = (result, {})
+        if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Point)):
             expected = "the new point and a dictionary of slots" if names else "the new point"
             raise TypeError(
                 f"{where} must return {expected}, where the point is `at` or comes from "
-                f"self.evaluate; got {_said(found)}"
+                f"self.evaluate; got {_kind_of(result)}"
             )
-        point, slots = found
+        point, slots = result
         if np.shape(point.q) != self.space.shape:
             raise ShapeError(
-                f"{where}: the new point is of positions of shape {np.shape(point.q)}; all "
-                f"{self.space.shape[0]} walkers are expected, {self.space.shape}"
+                f"{where}: the new point has positions of shape {np.shape(point.q)}; expected all "
+                f"{self.space.shape[0]} walkers, {self.space.shape}"
             )
         patterns, nodes = self._checked_slots(slots, "step")
         for name in self._patterns:
             if name not in patterns:
-                raise ModelError(f"{where} forgets the slot {name!r}; return it with the point")
+                raise ModelError(
+                    f"{where} does not return the slot {name!r}; return it with the point"
+                )
         for name, pattern in patterns.items():
             if name not in self._patterns:
                 raise ModelError(
-                    f"{where} returns {name!r}, which is no slot: init gives {names or 'none'}"
+                    f"{where} returns {name!r}, which is not a slot: init returns {names or 'none'}"
                 )
             if pattern != self._patterns[name]:
                 raise TypeError(
@@ -212,6 +228,7 @@ class StagedKernel:
         return point, [nodes[name] for name in self._slots]
 
     def _values(self, moment: Moment, position: Position) -> dict[str, Any]:
+        """The values of the graphs' inputs, without the slots."""
         values = {
             "key": moment.noise.key,
             "event": jnp.asarray(moment.noise.event, np.uint32),
@@ -223,19 +240,19 @@ class StagedKernel:
         """The slots at a starting point."""
         values = self._values(moment, position)
         given = {name: values[name] for name in self._init.inputs}
-        found, _ = self._init.run(moment.target, given)
-        return self._filled(dict(zip(self._slots, found, strict=True)))
+        results, _ = self._init.run(moment.target, given)
+        return self._filled(dict(zip(self._slots, results, strict=True)))
 
     def step(self, moment: Moment, state: State) -> tuple[State, Info]:
-        """A transition."""
+        """Make a transition."""
         values = self._values(moment, state.position)
         for name, slot in state.slots.items():
             arrays, paths, _ = flatten(slot, name)
             values |= {f"slot {path}": array for path, array in zip(paths, arrays, strict=True)}
         given = {name: values[name] for name in self._step.inputs}
-        found, states = self._step.run(moment.target, given)
-        position = Position(*found[:3])
-        slots = self._filled(dict(zip(self._slots, found[3:], strict=True)))
+        results, states = self._step.run(moment.target, given)
+        position = Position(*results[:3])
+        slots = self._filled(dict(zip(self._slots, results[3:], strict=True)))
         session = self._step.session
         trips = state.trips
         if session.trips in states:
@@ -264,20 +281,21 @@ class StagedKernel:
 
 
 def _acceptance(name: str) -> str:
-    """The record of the acceptance to which a step size within is tuned."""
+    """The record of the acceptance rate that tunes an inner step size."""
     return "_".join([*name.split(".")[:-1], ACCEPTANCE])
 
 
 def _mean(acceptance: Any) -> Any:
-    """The mean over walkers that made a step; NaN where none did."""
-    made = ~jnp.isnan(acceptance)
-    return jnp.sum(jnp.where(made, acceptance, 0)) / jnp.sum(made)
+    """The mean over the walkers that moved; NaN if there are none."""
+    moved = ~jnp.isnan(acceptance)
+    return jnp.sum(jnp.where(moved, acceptance, 0)) / jnp.sum(moved)
 
 
-def _said(found: Any) -> str:
-    if isinstance(found, tuple) and not isinstance(found, Point):
-        return f"a tuple of {', '.join(map(_said, found)) or 'nothing'}"
-    return "an array" if isinstance(found, Array) else type(found).__name__
+def _kind_of(value: Any) -> str:
+    """The kind of a value, for a message."""
+    if isinstance(value, tuple) and not isinstance(value, Point):
+        return f"a tuple of {', '.join(map(_kind_of, value)) or 'nothing'}"
+    return "an array" if isinstance(value, Array) else type(value).__name__
 
 
 def _is_named_tuple(value: Any) -> bool:

@@ -3,12 +3,13 @@
     q' = q_j + z (q_k - q_j),  z = ((a - 1) u + 1)^2 / a,  u uniform on (0, 1)
     accepted with probability min(1, z^(N - 1) exp(-beta (U(q') - U(q_k))))
 
-for each k of one half of the walkers, with j of the other; then the halves change parts.
+for each k of one half of the walkers, with j of the other half; then the halves change roles.
 
-Samples  exp(-beta U), exactly; the same in all coordinates that are affine maps of each other
-Cost     no gradient, but for observables that are computed from it
+Samples  exp(-beta U), exactly, with the same efficiency in all coordinates that are affine maps of
+         each other
+Cost     no gradient, except for observables that are computed from it
 Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communications in Applied
-         Mathematics and Computational Science 5 (2010) 65-80; D. Foreman-Mackey and others, emcee,
+         Mathematics and Computational Science 5 (2010) 65-80; D. Foreman-Mackey et al., emcee,
          Publications of the Astronomical Society of the Pacific 125 (2013) 306-312 (the halves).
 """
 
@@ -27,17 +28,18 @@ class Stretch(Ensemble):
         q' = q_j + z (q_k - q_j),  z = ((a - 1) u + 1)^2 / a,  u uniform on (0, 1)
         accepted with probability min(1, z^(N - 1) exp(-beta (U(q') - U(q_k))))
 
-    Takes no gradient and nothing that has to be tuned, whatever the scales and the correlations.
-    Good for few unknowns; where they are many, NUTS is better by far.
+    The sampler needs neither gradients nor tuning, for any scales and correlations. It is good for
+    few unknowns; for many unknowns NUTS is much better.
 
     Parameters
     ----------
     walkers
-        An even number, at least twice that of the free numbers. Each is a chain of the results.
+        The number of walkers: even, and at least twice the number of free coordinates. Each walker
+        is a chain of the results.
     inverse_temperature
         beta.
     stretch
-        a: walkers come closer to or go further from one another by at most this factor.
+        a: the distance to the other walker changes by at most this factor.
 
     Examples
     --------
@@ -58,7 +60,7 @@ class Stretch(Ensemble):
     stretch = hyper(2.0, above=1, scalar=True)
 
     def propose(self, q: Any, others: Any) -> tuple[Any, Any]:
-        """Along the line to a walker of the other half."""
+        """Propose moves along the lines to walkers of the other half."""
         half, size = q.shape
         a, u = self.stretch, self.noise.uniform(shape=half, name="stretch")
         z = ((a - 1) * u + 1) ** 2 / a

@@ -1,21 +1,22 @@
-"""The transition of NUTS: a tree of leaves, one leapfrog step each, that doubles.
+"""The transition of NUTS: a tree of leapfrog steps that doubles.
 
     leapfrog    p <- p + h/2 grad log pi(q);  q <- q + h p;  p <- p + h/2 grad log pi(q)
-                or another integrator, with as many gradients a leaf as it has stages
+                or another integrator, with one gradient per leaf and stage
     tree        doubles to a random side until it turns back (`turning`), diverges, or reaches
                 max_depth; a subtree that turns or diverges is discarded
     choice      inside a new subtree each leaf replaces the candidate with probability
                 w_leaf / w_so_far, w = exp(beta (H_0 - H)); the new subtree's candidate replaces
                 the old one with probability min(1, W_new / W_old)
 
-in the coordinates of the warm-up's metric, where the mass is 1.
+All this is in the coordinates of the warm-up's metric, where the mass is 1. A leaf is one step.
 
-One chain makes its leaves in a loop in a loop of doublings. In a batch of chains, which none of
-them is to hold up, a transition is cut into turns of one gradient, made of the same pieces.
+A single chain makes its leaves in a loop inside of a loop of doublings. In a batch of chains no
+chain should wait for another one, so a transition is cut into turns of one gradient each; both
+forms are made of the same methods.
 
-A doubling takes one random number u. Where a leaf is chosen with probability r = w / W that is
-u < r, and u / r, or else (u - r) / (1 - r), is a random number for the next leaf: as many bits are
-spent as the choice of a leaf of 2**k has, at most k of 53.
+A doubling uses one random number u. If a leaf is chosen with probability r = w / W, the choice is
+u < r. Then u / r, or (u - r) / (1 - r) if the leaf is not chosen, is a uniform number for the next
+leaf. The choice among 2**k leaves thus uses at most k of the 53 bits of u.
 
 Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1701.02434,
          appendix A.
@@ -37,15 +38,18 @@ from .turning import HalfTrees, read, straight, write
 
 __all__ = ["NutsKernel"]
 
-_NUMBERS = 1  # the purpose of a transition's random numbers
+_NUMBERS = 1  # the purpose of a transition's random numbers, a part of their key
 _DOUBLE = np.dtype(np.float64)
-# exp(beta (H_0 - H)) at most: sums of 2**20 such numbers are finite. Where the start is less likely
-# than others by more than that, it is not known by how much.
+# The upper bound of beta (H_0 - H): sums of 2**20 weights exp(600) are finite. Points that are more
+# likely than the start by a larger factor all get this weight.
 _GAIN = 600.0
 
 
 class _End(NamedTuple):
-    """An end of the path; momentum and force (the gradient) are in the metric's coordinates."""
+    """An end of the trajectory.
+
+    Momentum and force (the gradient of the log density) are in the metric's coordinates.
+    """
 
     q: Any
     p: Any
@@ -58,59 +62,59 @@ class _Candidate(NamedTuple):
 
 
 class _Tree(NamedTuple):
-    ends: _End  # of both sides: backward, forward
+    ends: _End  # arrays of both ends: backward, forward
     candidate: _Candidate
-    rho: Any  # sum of the momenta
-    weight: Any  # sum of the weights, relative to exp(-beta H_0)
+    rho: Any  # the sum of the momenta
+    weight: Any  # the sum of the weights, relative to exp(-beta H_0)
     energy: Any  # H_0
-    sides: Any  # to which each doubling goes,
-    choices: Any  # and the random number of its choices
+    sides: Any  # the side to which each doubling goes
+    choices: Any  # the random number u of each doubling
     depth: Any
-    leaves: Any  # beside the start
-    acceptance: Any  # summed over them
+    leaves: Any  # the number of leaves without the start
+    acceptance: Any  # the sum over these leaves
     diverging: Any
     finished: Any
-    worst: Any = None  # the energy error of largest size, where it is wanted
+    worst: Any = None  # the energy error of largest size, if it is recorded
 
 
 class _Inside(NamedTuple):
-    """Inside of a leaf, of an integrator with several stages."""
+    """The state inside of a leaf, for an integrator with several stages."""
 
-    stage: Any  # how many are done
+    stage: Any  # the number of stages that are done
     end: _End
 
 
 class _Room(NamedTuple):
-    """What the first leaf of a subtree writes anew, whatever was there before."""
+    """Arrays that a subtree reuses: its first leaf overwrites the old contents."""
 
     halves: HalfTrees
     candidate: _Candidate
 
 
 class _Subtree(NamedTuple):
-    """What a doubling adds, as it grows."""
+    """The growing subtree that a doubling adds."""
 
     end: _End
     direction: Any  # 1 or -1
     room: Any  # a `_Room`
     weight: Any
-    choice: Any  # what is left of the random number
+    choice: Any  # the uniform number for the next choice
     leaves: Any
-    acceptance: Any  # of the whole tree
+    acceptance: Any  # the sum over the whole tree
     diverging: Any
-    stopped: Any  # it turns or diverges
+    stopped: Any  # whether the subtree has turned or diverged
     worst: Any
     inside: _Inside | None
 
 
 class _Growing(NamedTuple):
-    """A transition in turns."""
+    """The state of a transition that is cut into turns."""
 
     tree: _Tree
     subtree: _Subtree
 
 
-# Recorded where they are asked for.
+# These statistics are recorded if a run asks for them.
 OF_WORST = (
     Statistic("max_energy_error", float, "energy error of largest size in the tree"),
     Statistic("bad", bool, "whether a leaf had no finite energy"),
@@ -118,12 +122,12 @@ OF_WORST = (
 
 
 class NutsKernel:
-    """The transition, at once or in turns of one gradient each."""
+    """The kernel of NUTS, for whole transitions or turns of one gradient."""
 
     statistics: tuple[Statistic, ...] = (
         Statistic("lp", float, "joint log density of the free state"),
         Statistic("acceptance_rate", float, "mean of min(1, exp(beta (H_0 - H))) of new leaves"),
-        Statistic("n_steps", int, "steps of the integrator, of as many gradients as its stages"),
+        Statistic("n_steps", int, "steps of the integrator, each with one gradient per stage"),
         Statistic("tree_depth", int, "number of doublings"),
         Statistic("reached_max_treedepth", bool, "whether the tree has max_depth doublings"),
         Statistic("diverging", bool, "whether the energy error passed the threshold"),
@@ -131,7 +135,7 @@ class NutsKernel:
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 
-    moves_by_values = True  # the weights of the leaves
+    moves_by_values = True  # the weights of the leaves depend on values of the density
     takes_gradient = True
     ends_with_value = False
 
@@ -142,15 +146,15 @@ class NutsKernel:
 
     @property
     def turns(self) -> "NutsKernel":
-        """Itself."""
+        """This kernel, which can also make its transitions in turns."""
         return self
 
     def init(self, moment: Moment, position: Position) -> dict[str, Any]:
-        """No slots."""
+        """The slots: there are none."""
         return {}
 
     def step(self, moment: Moment, state: State) -> tuple[State, Info]:
-        """A transition."""
+        """Make a transition."""
 
         def unfinished(carry: tuple[_Tree, _Room, Any]) -> Any:
             tree, _, trips = carry
@@ -177,7 +181,7 @@ class NutsKernel:
         tree, _, trips = lax.while_loop(unfinished, double, begun)
         return State(tree.candidate.position, state.slots, trips), self._info(tree)
 
-    # In turns.
+    # A transition in turns: `begin`, then `ask` and `tell` until `finished`, then `end`.
 
     def begin(self, moment: Moment, position: Position, before: _Growing | None = None) -> _Growing:
         """A tree of one leaf with a fresh momentum, about to double."""
@@ -186,27 +190,30 @@ class NutsKernel:
         return _Growing(tree, self._planted(tree, room))
 
     def ask(self, moment: Moment, state: _Growing) -> Any:
-        """Where the next gradient is taken."""
+        """The position at which the next gradient is needed."""
         return self._next(moment, state.subtree)
 
     def tell(self, moment: Moment, state: _Growing, point: Position) -> _Growing:
-        """The growing subtree with what was found, or, if that is its end, the next one."""
+        """Continue with the evaluated point.
+
+        If it completes the subtree, the subtree is joined to the tree and the next one begins.
+        """
         tree = state.tree
         subtree = self._grown(moment, tree, state.subtree, point)
 
         def chosen(tree: _Tree, subtree: _Subtree) -> tuple[_Tree, _Subtree]:
-            # In a batch a branch chooses: not among what is the same in both.
+            # In a batch a branch is a selection: leave out arrays that are the same in both.
             return tree._replace(sides=None, choices=None), subtree._replace(room=None)
 
         def join(_: None) -> tuple[_Tree, _Subtree]:
             joined = self._joined(tree, subtree)
             return chosen(joined, self._planted(joined, subtree.room))
 
-        def go_on(_: None) -> tuple[_Tree, _Subtree]:
+        def proceed(_: None) -> tuple[_Tree, _Subtree]:
             return chosen(tree, subtree)
 
         over = once(self._is_over(tree, subtree))
-        after, growing = lax.cond(over, join, go_on, None)
+        after, growing = lax.cond(over, join, proceed, None)
         after = after._replace(sides=tree.sides, choices=tree.choices)
         return _Growing(after, growing._replace(room=subtree.room))
 
@@ -215,10 +222,10 @@ class NutsKernel:
         return state.tree.finished
 
     def end(self, state: _Growing) -> tuple[Position, Info]:
-        """The candidate becomes the new position."""
+        """The new position, which is the candidate, and the records."""
         return state.tree.candidate.position, self._info(state.tree)
 
-    # The pieces.
+    # The methods that both forms use.
 
     def _room(self, position: Position) -> _Room:
         size, dtype = position.q.shape[0], position.q.dtype
@@ -240,7 +247,7 @@ class NutsKernel:
             rho=p,
             weight=jnp.ones((), _DOUBLE),
             energy=energy,
-            # The lowest bits are not used by the numbers.
+            # The lowest bits are not used for the uniform numbers.
             sides=(words[1] & np.uint32(1)).astype(np.int32),
             choices=unit(words, _DOUBLE),
             depth=count,
@@ -252,11 +259,11 @@ class NutsKernel:
         )
 
     def _planted(self, tree: _Tree, room: _Room) -> _Subtree:
-        """A subtree without leaves at one end of the tree."""
+        """An empty subtree at one end of the tree."""
         side = read(tree.sides, tree.depth)
         end = _End(*(read(ends, side) for ends in tree.ends))
         direction = jnp.where(side == 1, 1.0, -1.0).astype(end.q.dtype)
-        count, no = jnp.int32(0), jnp.array(False)
+        count, false = jnp.int32(0), jnp.array(False)
         return _Subtree(
             end=end,
             direction=direction,
@@ -265,13 +272,14 @@ class NutsKernel:
             choice=read(tree.choices, tree.depth),
             leaves=count,
             acceptance=tree.acceptance,
-            diverging=no,
-            stopped=no,
+            diverging=false,
+            stopped=false,
             worst=tree.worst,
             inside=_Inside(count, end) if self.integrator.stages > 1 else None,
         )
 
     def _is_over(self, tree: _Tree, subtree: _Subtree) -> Any:
+        """Whether a subtree is complete or has stopped."""
         return subtree.stopped | ((subtree.leaves >> tree.depth) == 1)
 
     def _kicked(self, moment: Moment, subtree: _Subtree) -> Any:
@@ -284,7 +292,7 @@ class NutsKernel:
         return p + kick * step * force
 
     def _next(self, moment: Moment, subtree: _Subtree) -> Any:
-        """The end of a stage of the integrator's step, from the moving end."""
+        """The position after the next stage of the integrator's step."""
         step = moment.hyper["step_size"] * subtree.direction
         velocity = _velocity(moment.hyper, self._kicked(moment, subtree))
         if subtree.inside is None:
@@ -294,32 +302,35 @@ class NutsKernel:
         return q + drift * step * velocity
 
     def _grown(self, moment: Moment, tree: _Tree, subtree: _Subtree, point: Position) -> _Subtree:
-        """Go on inside of a leaf, or add it."""
+        """Continue inside of a leaf, or add the finished leaf."""
         if subtree.inside is None:
             return self._with_leaf(moment, tree, subtree, point)
         stage = subtree.inside.stage + 1
 
-        def go_on(_: None) -> _Subtree:
+        def proceed(_: None) -> _Subtree:
             p = self._kicked(moment, subtree)
             end = _End(point.q, p, _force(moment.hyper, point.gradient))
             return subtree._replace(inside=_Inside(stage, end))
 
         def leaf(_: None) -> _Subtree:
-            found = self._with_leaf(moment, tree, subtree, point)
-            return found._replace(inside=_Inside(jnp.zeros_like(stage), found.end))
+            grown = self._with_leaf(moment, tree, subtree, point)
+            return grown._replace(inside=_Inside(jnp.zeros_like(stage), grown.end))
 
-        found: _Subtree = lax.cond(stage < self.integrator.stages, go_on, leaf, None)
-        return found
+        grown: _Subtree = lax.cond(stage < self.integrator.stages, proceed, leaf, None)
+        return grown
 
     def _with_leaf(
         self, moment: Moment, tree: _Tree, subtree: _Subtree, point: Position
     ) -> _Subtree:
         """The subtree with one more leaf."""
-        # Or else it is put together of its parts again wherever it is used.
+        # Without the barrier XLA computes the gradient again wherever it is used.
         point = point._replace(gradient=lax.optimization_barrier(point.gradient))
         force = _force(moment.hyper, point.gradient)
-        step, last = moment.hyper["step_size"] * subtree.direction, float(self.integrator.kicks[-1])
-        p = self._kicked(moment, subtree) + last * step * force
+        step, last_kick = (
+            moment.hyper["step_size"] * subtree.direction,
+            float(self.integrator.kicks[-1]),
+        )
+        p = self._kicked(moment, subtree) + last_kick * step * force
         p, point = once((p, point))
         energy = 0.5 * jnp.sum(p * p) - point.log_density
         gain = moment.hyper["inverse_temperature"] * (tree.energy - energy)
@@ -331,32 +342,36 @@ class NutsKernel:
             error = jnp.where(gain == -jnp.inf, jnp.inf, energy - tree.energy)
             worst = jnp.where(jnp.abs(error) > jnp.abs(worst), error, worst)
 
-        own = jnp.exp(jnp.minimum(gain, _GAIN).astype(_DOUBLE))
-        weight = subtree.weight + own
+        leaf_weight = jnp.exp(jnp.minimum(gain, _GAIN).astype(_DOUBLE))
+        weight = subtree.weight + leaf_weight
         mark = subtree.choice * weight
-        take = once(mark < own)
-        above, part = jnp.where(take, mark, mark - own), jnp.where(take, own, subtree.weight)
+        take = once(mark < leaf_weight)
+        remainder = jnp.where(take, mark, mark - leaf_weight)
+        part = jnp.where(take, leaf_weight, subtree.weight)
         halves, turning = once(subtree.room.halves.add(subtree.leaves, p))
         candidate = _chosen(take, _Candidate(point, energy), subtree.room.candidate)
         return subtree._replace(
             end=_End(point.q, p, force),
             room=_Room(halves, candidate),
             weight=weight,
-            choice=jnp.where(part > 0, above / part, subtree.choice),
+            choice=jnp.where(part > 0, remainder / part, subtree.choice),
             leaves=subtree.leaves + 1,
-            acceptance=subtree.acceptance + jnp.minimum(1.0, own).astype(p.dtype),
+            acceptance=subtree.acceptance + jnp.minimum(1.0, leaf_weight).astype(p.dtype),
             diverging=diverging,
             stopped=turning | diverging,
             worst=worst,
         )
 
     def _joined(self, tree: _Tree, subtree: _Subtree) -> _Tree:
-        """The tree with a finished subtree; one that was stopped is discarded and ends it."""
+        """The tree with a finished subtree.
+
+        A subtree that has stopped is discarded, and the tree is finished.
+        """
         side, stopped, end = read(tree.sides, tree.depth), subtree.stopped, subtree.end
         inner, outer = read(tree.ends.p, side), read(tree.ends.p, 1 - side)
         first, _, rho = subtree.room.halves.whole(tree.depth)
-        grown = straight((outer, inner, tree.rho), (first, end.p, rho))
-        goes_on = once(~stopped & grown)
+        is_straight = straight((outer, inner, tree.rho), (first, end.p, rho))
+        continues = once(~stopped & is_straight)
         take = once((subtree.choice * tree.weight < subtree.weight) & ~stopped)
         depth = tree.depth + 1
         return tree._replace(
@@ -368,12 +383,12 @@ class NutsKernel:
             leaves=tree.leaves + subtree.leaves,
             acceptance=subtree.acceptance,
             diverging=subtree.diverging,
-            finished=~goes_on | (depth >= self.max_depth),
+            finished=~continues | (depth >= self.max_depth),
             worst=subtree.worst,
         )
 
     def _info(self, tree: _Tree) -> Info:
-        """What a complete tree tells."""
+        """The records of a complete tree."""
         acceptance = tree.acceptance / tree.leaves
         position, energy = tree.candidate
         values: tuple[Any, ...] = (
@@ -395,7 +410,10 @@ class NutsKernel:
 
 
 def _force(hyper: Mapping[str, Any], gradient: Any) -> Any:
-    """S^T g, of a diagonal scale S, a matrix, or a diagonal with directions."""
+    """The force S^T g for a scale S.
+
+    S is a diagonal, a matrix, or a diagonal with directions.
+    """
     scale, directions = hyper["scale"], hyper.get("directions")
     if jnp.ndim(scale) == 2:
         return gradient @ scale
@@ -403,7 +421,7 @@ def _force(hyper: Mapping[str, Any], gradient: Any) -> Any:
 
 
 def _velocity(hyper: Mapping[str, Any], p: Any) -> Any:
-    """S p."""
+    """The velocity S p for a scale S."""
     scale, directions = hyper["scale"], hyper.get("directions")
     if jnp.ndim(scale) == 2:
         return scale @ p
@@ -411,6 +429,7 @@ def _velocity(hyper: Mapping[str, Any], p: Any) -> Any:
 
 
 def _chosen(take: Any, new: _Candidate, old: _Candidate) -> _Candidate:
+    """The new candidate if `take`, else the old one."""
     (q, log_density, gradient), energy = new
     chosen = [
         lax.select(jnp.broadcast_to(take, np.shape(a)), a, b)

@@ -1,8 +1,8 @@
-"""Which hyper-parameters warm-up tunes: a sampler's own, and those of samplers within it.
+"""The hyper-parameters that warm-up tunes, in a sampler and its inner samplers.
 
-Within, a step size is tuned to the `target_acceptance` of its own sampler, and scales to the draws,
-unless they are given or those of the sampler around are in use: where that one is given scales,
-tunes them, or moves an ensemble. What is a function of the step's number is left as it is.
+The step size of an inner sampler is tuned to the `target_acceptance` of that sampler, and its
+scales to the draws. Its scales are not tuned if they are given, or if the outer sampler has given
+scales, tunes its scales or moves an ensemble. Schedules are not tuned.
 """
 
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ __all__ = ["tuned_names"]
 
 
 def tuned_names(sampler: Any) -> tuple[str, ...]:
-    """The names, `inner.step_size` of what is within."""
+    """The names of the tuned hyper-parameters, inner ones as `inner.step_size`."""
     return (*sampler.tune, *_within(sampler, False))
 
 
 def _within(sampler: Any, scaled: bool) -> Iterator[str]:
-    """Those of samplers within one; `scaled`: they do not have scales of their own."""
+    """The names for inner samplers; `scaled`: an outer sampler sets their scales."""
     scaled |= sampler.scale is not None or "scale" in sampler.tune or sampler.walkers is not None
     for name, inner in sampler._inner().items():
         for what in inner.tune:
             if what == "scale":
-                free = not scaled and inner.scale is None
+                is_tuned = not scaled and inner.scale is None
             else:
-                free = not any(callable(inner._values[n]) for n in (what, "target_acceptance"))
-            if free:
+                is_tuned = not any(callable(inner._values[n]) for n in (what, "target_acceptance"))
+            if is_tuned:
                 yield f"{name}.{what}"
-        yield from (f"{name}.{deeper}" for deeper in _within(inner, scaled))
+        yield from (f"{name}.{inner_name}" for inner_name in _within(inner, scaled))

@@ -1,15 +1,17 @@
-"""UBU: Langevin dynamics by exact drift with friction and noise, around a kick.
+"""UBU: Langevin dynamics by a kick between exact flows.
+
+U is the exact solution of drift, friction and noise, and B is a kick:
 
     U(t)   q <- q + (1 - e) p / gamma + x;  p <- e p + y,   e = exp(-gamma t)
            Var x = 2 / (gamma beta) (t - 2 (1 - e) / gamma + (1 - e^2) / (2 gamma))
            Cov(x, y) = (1 - e)^2 / (gamma beta),  Var y = (1 - e^2) / beta
     B(h)   p <- p - h grad U(q)
 
-The word is U/2 B U/2.
+One step is U/2 B U/2.
 
 Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0
 Order    2
-Cost     one gradient a step, at the kick, and the potential of the row
+Cost     one gradient per step, at the kick, and the potential of the final position
 Source   J. Sanz-Serna, K. Zygalakis, Wasserstein distance estimates for the distributions of
          numerical approximations to ergodic stochastic differential equations, JMLR 22 (2021);
          D. Paulin, P. Whalley, N. Chada, B. Leimkuhler, arXiv:2412.16710.
@@ -25,7 +27,7 @@ from .sampler import Point, Sampler
 
 __all__ = ["UBU"]
 
-SMALL = 1e-2  # of gamma t: below, variances by their series
+SMALL = 1e-2  # for a smaller gamma t, variances are computed by their series
 
 
 class UBU(Sampler):
@@ -56,11 +58,11 @@ class UBU(Sampler):
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
-        """Momenta at the temperature."""
+        """Draw momenta at the temperature."""
         return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
 
     def step(self, at: Point, p: Any) -> Any:
-        """One step."""
+        """Make one step."""
         q, p, *before = self._flow(at.q, p)
         p = p - self.step_size * self.evaluate(q).gradient
         q, p, *after = self._flow(q, p)
@@ -69,23 +71,23 @@ class UBU(Sampler):
         return self.evaluate(q), {"p": p}
 
     def _flow(self, q: Any, p: Any) -> tuple[Any, ...]:
-        """Drift, friction and noise for half a step, exactly; then the noise of q and of p."""
+        """The exact flow of half a step, and its noise."""
         gamma, beta, t = self.friction, self.inverse_temperature, 0.5 * self.step_size
         g = gamma * t
-        some = where(g > 0, g, 1.0)  # where there is friction
+        safe_g = where(g > 0, g, 1.0)  # avoids a division by 0 without friction
         lost = -expm1(-g)  # 1 - e
         var_p = -expm1(-2 * g)
         series = g * (2 / 3 - g / 2 + 7 * g**2 / 30)
-        var_q = where(g < SMALL, series, (2 * g - 4 * lost + var_p) / some**2)
+        var_q = where(g < SMALL, series, (2 * g - 4 * lost + var_p) / safe_g**2)
         sd_p = sqrt(var_p)
-        with_p = lost**2 / (some * where(g > 0, sd_p, 1.0))
+        with_p = lost**2 / (safe_g * where(g > 0, sd_p, 1.0))
         rest = sqrt(maximum_of(var_q - with_p**2))
         one, two = self.noise("U", like=q), self.noise("U", like=q)
         of_q, of_p = t * (with_p * one + rest * two) / sqrt(beta), sd_p * one / sqrt(beta)
-        drift = t * where(g > 0, lost / some, 1.0)
+        drift = t * where(g > 0, lost / safe_g, 1.0)
         return q + drift * p + of_q, (1 - lost) * p + of_p, of_q, of_p
 
 
 def maximum_of(x: Any) -> Any:
-    """x, or 0 where rounding has made it negative."""
+    """The larger of x and 0; rounding may make a variance negative."""
     return where(x > 0, x, 0.0)

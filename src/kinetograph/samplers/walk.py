@@ -1,13 +1,14 @@
-"""Walk: an ensemble's walkers move by noise of the covariance of others.
+"""Walk: walkers move by noise with the covariance of other walkers.
 
     q' = q_k + h / sqrt(|S| - 1) sum_{j of S} R_j (q_j - mean_S)
     accepted with probability min(1, exp(-beta (U(q') - U(q_k))))
 
-for each k of one half of the walkers, with S a random subset of the other; then the halves change
-parts. Given S the step is normal, with h^2 times the covariance of the walkers in S.
+for each k of one half of the walkers, with S a random subset of the other half; then the halves
+change roles. Given S the step is normal, with h^2 times the covariance of the walkers in S.
 
-Samples  exp(-beta U), exactly; the same in all coordinates that are affine maps of each other
-Cost     no gradient, but for observables that are computed from it
+Samples  exp(-beta U), exactly, with the same efficiency in all coordinates that are affine maps of
+         each other
+Cost     no gradient, except for observables that are computed from it
 Tuned    to an acceptance of 0.3
 Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communications in Applied
          Mathematics and Computational Science 5 (2010) 65-80, section 2.
@@ -25,7 +26,7 @@ __all__ = ["Walk"]
 
 
 class Walk(Ensemble):
-    """Metropolis moves of an ensemble with the covariance of some of its walkers.
+    """Metropolis moves of an ensemble with the covariance of other walkers.
 
         q' = q_k + h / sqrt(|S| - 1) sum_{j of S} R_j (q_j - mean_S)
         accepted with probability min(1, exp(-beta (U(q') - U(q_k))))
@@ -33,15 +34,16 @@ class Walk(Ensemble):
     Parameters
     ----------
     step_size
-        h, where warm-up starts.
+        h; the initial value if warm-up tunes it.
     target_acceptance
-        What warm-up aims the acceptance at.
+        The mean acceptance probability to which warm-up tunes the step size.
     walkers
-        An even number, at least twice that of the free numbers. Each is a chain of the results.
+        The number of walkers: even, and at least twice the number of free coordinates. Each walker
+        is a chain of the results.
     inverse_temperature
         beta.
     subset
-        How many walkers of the other half S has, drawn anew for each move; None: all.
+        The number of walkers in S, which is drawn for each move; by default S is the other half.
 
     Examples
     --------
@@ -71,14 +73,14 @@ class Walk(Ensemble):
             )
 
     def propose(self, q: Any, others: Any) -> tuple[Any, Any]:
-        """By normal noise of the covariance of a subset of the other half."""
+        """Propose moves by noise with the covariance of a subset."""
         half, s = q.shape[0], self.subset or q.shape[0]
         centred = others - sum_of(others, axis=0) / half
         weights = self.noise("walk", shape=(half, half))
         if s < half:
             u = self.noise.uniform(shape=(half, half), name="subset")
             chosen = u <= sort(u, axis=1)[:, s - 1 : s]
-            # The sum of R_j (q_j - mean_S) with the mean's share taken from the weights.
+            # The sum of R_j (q_j - mean_S), with the mean subtracted from the weights instead.
             weights = chosen * (weights - sum_of(chosen * weights, axis=1, keepdims=True) / s)
         else:
             weights = weights - sum_of(weights, axis=1, keepdims=True) / s

@@ -9,8 +9,8 @@ weights w that add up to 1,
     error of the mean m = sqrt(sum w^2 (x - m)^2)
     error of the standard deviation s, in units of it = sqrt(sum w^2 ((x - m)^2 / s^2 - 1)^2) / 2.
 
-Before that, the pool is doubled until these errors are well below their limits, three times at
-most. The limits are a third of 10 % and of 15 %.
+Before the draws are resampled, the pool is doubled until these errors are well below their limits,
+at most three times. The limits are a third of 10 % and of 15 %.
 """
 
 from collections.abc import Mapping
@@ -32,14 +32,14 @@ NO_MEAN = 1.0  # from this k on, the mean of the weights is infinite
 EFFICIENT = 0.1  # least effective fraction of the pool
 MEAN_ERROR = 0.033  # greatest error of a mean, in standard deviations
 SD_ERROR = 0.05  # greatest relative error of a standard deviation
-WELL_BELOW = 0.7  # of these limits: errors at which the pool is large enough
-DOUBLINGS = 3  # of the pool, at most
+WELL_BELOW = 0.7  # fraction of these limits at which the pool is large enough
+DOUBLINGS = 3  # greatest number of doublings of the pool
 NUMBERS = 2**24  # greatest number of target values that are computed from the pool
 _PICKING = 2**30 + 2**29  # first row of the random numbers for resampling; see `paths`
 
 
 class TargetError(NamedTuple):
-    """The largest standard error of a mean or a standard deviation of a target."""
+    """The largest error of the means or deviations of all targets."""
 
     statistic: str
     limit: float
@@ -151,7 +151,7 @@ def _doubt(pool: Pool, weights: Weights, errors: list[TargetError], error: float
 
 
 def _target_errors(objective: Objective, pool: Pool, weights: Weights) -> list[TargetError]:
-    """The largest errors of a mean and of a standard deviation of all targets."""
+    """The largest errors of means and of standard deviations of targets."""
     good = np.flatnonzero(weights.weight > 0)
     numbers = sum(node.size for node in objective.model.targets)
     good = good[:: max(1, good.size * numbers // NUMBERS)]

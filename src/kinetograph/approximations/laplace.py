@@ -52,7 +52,9 @@ def laplace_approximation(
     The other draws, of a wider Student distribution and of nine paths of `kg.pathfinder`, cover
     mass that the approximation misses. If the weights vary much, further distributions are fitted
     to the weighted draws, in up to five rounds, and the pool is drawn from all distributions: up to
-    twelve times as many draws. A warning is given if the weights cannot correct the approximation.
+    twelve times as many draws. While the errors of targets are near their limits, the pool is
+    doubled, at most three times. A warning is given if the weights cannot correct the
+    approximation.
 
     Parameters
     ----------
@@ -92,8 +94,8 @@ def laplace_approximation(
         If the optimiser has not converged.
     ApproximationWarning
         If Pareto's k is above min(1 - 1 / log10(pool), 0.7), less than a tenth of the pool is
-        effective, or the weights leave the mean of a target uncertain by more than 4 % of its
-        standard deviation, or that deviation by more than 7.5 %.
+        effective, or the weights leave the mean of a target uncertain by more than 3.3 % of its
+        standard deviation, or that deviation by more than 5 %.
 
     Examples
     --------

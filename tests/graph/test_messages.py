@@ -175,8 +175,8 @@ def test_values_that_are_not_known():
 def test_numpy_functions():
     x = kg.placeholder((2, 2))
     assert message(lambda: np.fft.fft(x), kg.SymbolicError) == (
-        "NumPy's fft.fft is not available for arrays in a graph (here): arrays are of real "
-        "numbers; instead: kg.lift(lambda x: jnp.abs(jnp.fft.rfft(x)))(x) gives real numbers; "
+        "NumPy's fft.fft is not available for arrays in a graph (here): arrays hold real "
+        "numbers only; instead: kg.lift(lambda x: jnp.abs(jnp.fft.rfft(x)))(x) gives real numbers; "
         "kg.convolve(x, y) convolves"
     )
     assert "NumPy's spacing is not" in message(lambda: np.spacing(x), kg.SymbolicError)

@@ -68,14 +68,17 @@ def test_a_call_without_a_command_shows_the_help(call):
         (("sample", "one.py", "--tune", "3"), "no such option '--tune'; here it is --warmup"),
         (("sample", "one.py", "-n", "3"), "no such option '-n'; here it is --draws"),
         (("summary", "none.nc", "--json"), "'--json'; here it is --format json"),
-        (("sample", "one.py", "--sampler", "HMC(1)"), "is a call; write --sampler HMC, and its"),
+        (
+            ("sample", "one.py", "--sampler", "HMC(1)"),
+            "is a call; write --sampler HMC, and settings",
+        ),
         (("sample", "one.py", "--draws", "-3"), "'--draws': -3 is not in the range"),
         (("sample", "one.py", "--draws", "many"), "'--draws': 'many' is not a valid integer"),
         (("sample", "one.py", "--warmup", "-1"), "'--warmup'"),
         (("sample", "one.py", "--chains", "0"), "'--chains'"),
         (("sample", "one.py", "--thin", "0"), "'--thin'"),
         (("sample", "one.py", "--seed", "-1"), "'--seed'"),
-        (("sample", "one.py", "--chains", "4:2"), "'4:2' are no chains, such as 4:8"),
+        (("sample", "one.py", "--chains", "4:2"), "'4:2' is not a range of chains, such as 4:8"),
         (("sample", "one.py", "--format", "xml"), "'--format'"),
         (("sample", "one.py", "--initial", "here"), "'--initial'"),
         (("sample", "one.py", "--threads", "0"), "'--threads'"),
@@ -86,17 +89,17 @@ def test_a_call_without_a_command_shows_the_help(call):
         (("sample", "one.py", "--set", "max_depht=3"), "did you mean max_depth? It takes target"),
         (("sample", "one.py", "--set", "max_depth=-1"), "max_depth must be at least 1"),
         (("sample", "one.py", "--set", "max_depth"), "write it as key=value"),
-        (("sample", "one.py", "--set", "max_depth=3 +"), "is no literal of Python"),
-        (("sample", "one.py", "--keep", "mo"), "mcmc: keep: 'mo' is no target of the model"),
-        (("sample", "one.py", "--store", "."), ". is a folder with other things"),
+        (("sample", "one.py", "--set", "max_depth=3 +"), "is not a Python literal"),
+        (("sample", "one.py", "--keep", "mo"), "mcmc: keep: 'mo' is not a target of the model"),
+        (("sample", "one.py", "--store", "."), ". is a folder with other content"),
         (("sample", "one.py", "--store", "one.py"), "'--store'"),
         (("resume", "run.zarr"), "there is no folder run.zarr; `kinetograph sample FILE --store"),
-        (("resume", "."), "no store of a run is ."),
+        (("resume", "."), "not the store of a run: ."),
         (("sample", "none.py"), "there is no file none.py"),
         (("sample", "one.py", "--out", "x.txt"), "x.txt: the name must end in .nc"),
         (("sample", "one.py", "--out", "no/x.nc"), "to write x.nc into"),
         (("summary", "none.nc"), "there is no file none.nc"),
-        (("summary", "one.py"), "one.py is no netCDF file"),
+        (("summary", "one.py"), "one.py is not a netCDF file"),
         (("summary", "."), "is a folder"),
         (("report", "one.py"), "missing option"),
         (("report", "none.nc", "-o", "x.html"), "there is no file none.nc"),
@@ -189,7 +192,7 @@ def test_warnings_are_plain_lines(call):
     result = call("sample", "one.py", "--draws", "10", "--seed", "1", "--quiet", "--out", "run.nc")
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
-    assert lines[-2].startswith("warning: the effective sample size is below 100 a chain")
+    assert lines[-2].startswith("warning: the effective sample size is below 100 per chain")
     assert "SamplingWarning" not in result.stderr
     assert "warning: the effective sample size" in call("summary", "run.nc").stderr
 

@@ -40,23 +40,25 @@ def test_the_only_model_is_taken_whatever_its_name(write):
 
 def test_several_models_are_listed(write):
     file = write(HEAD + OBSERVE + "a, b = kg.model(mu), kg.model(mu)\n")
-    assert refused(file) == "a.py makes several models: a, b; choose one, as in a.py:a"
+    assert refused(file) == "a.py creates several models: a, b; choose one, as in a.py:a"
 
 
 def test_names_that_are_no_models(write):
     file = write(HEAD + OBSERVE + "model = kg.model(mu)\n")
     assert refused(file + ":x") == "a.py has no variable x; its models: model"
-    assert refused(file + ":mu") == "mu in a.py is no model but of type Array; its models: model"
-    assert "comes the name of a variable, got '3x'" in refused(file + ":3x")
+    assert refused(file + ":mu") == "mu in a.py is not a model but of type Array; its models: model"
+    assert "the name of a variable after the colon, got '3x'" in refused(file + ":3x")
 
 
 def test_a_file_without_a_model(write):
-    assert refused(write(HEAD)) == "a.py makes no model: write model = kg.model(...) at top level"
+    assert refused(write(HEAD)) == "a.py creates no model: write model = kg.model(...) at top level"
 
 
 def test_a_file_that_would_make_a_model(write):
     function = "def build():\n    return kg.model(mu)\n"
-    assert refused(write(HEAD + function)).endswith("; a model function is named, as in a.py:build")
+    assert refused(write(HEAD + function)).endswith(
+        "; for a model function give its name, as in a.py:build"
+    )
     script = 'if __name__ == "__main__":\n    model = kg.model(mu)\n'
     line = HEAD.count("\n") + 1
     assert f"`if __name__ == ...` (line {line}) is not run" in refused(write(HEAD + script))

@@ -144,9 +144,9 @@ def test_a_run_that_fails_keeps_its_draws(call, store):
     with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
         drawn = tree["posterior"].sizes["draw"]
         assert tree.attrs["stopped_by"] == "error"
-    on = "kg.extra_samples goes on from run.nc"
+    on = "kg.extra_samples continues the run from run.nc"
     if store is not None:
-        on = "`kinetograph resume run.zarr` goes on from there"
+        on = "`kinetograph resume run.zarr` continues the run"
     told = f"{drawn} of 100000 draws of each chain are in run.nc"
     assert caught.value.format_message() == f"RuntimeError: power cut; {told}; {on}"
 
@@ -193,7 +193,7 @@ def test_a_signal_after_the_last_draw_leaves_the_file(call, monkeypatch, number,
             signal.signal(each, handler)
     assert result.exit_code == code
     by = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
-    told = f"stopped by {by} after 1000 of 1000 draws of each chain; kg.extra_samples goes on from"
+    told = f"stopped by {by} after 1000 of 1000 draws of each chain; kg.extra_samples continues the run from"
     assert told in result.stderr
     with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
         assert tree["posterior"].sizes["draw"] == 1000
@@ -211,9 +211,9 @@ def test_a_store_that_is_damaged_says_how_it_is_mended(call):
     block = Path("run.zarr/posterior/mu/c/0/0")
     data = bytearray(block.read_bytes())
     block.unlink()
-    mends = "`kinetograph resume run.zarr` mends it, and draws again what has been lost"
+    mends = "`kinetograph resume run.zarr` repairs it, and makes lost draws again"
     for command in (("summary", "run.zarr"), ("report", "run.zarr", "-o", "run.html")):
-        fails(call(*command), 1, "run.zarr is damaged, and cannot be read: ")
+        fails(call(*command), 1, "run.zarr is damaged and cannot be read: ")
         data[len(data) // 2] ^= 1
         block.write_bytes(data)
         fails(call(*command), 1, mends)

@@ -62,7 +62,7 @@ def test_ctrl_c_keeps_what_was_drawn(call):
     assert process.returncode == 130
     assert "wrote run.nc" in err
     assert err.rstrip().endswith(
-        "of 5000000 draws of each chain; kg.extra_samples goes on from run.nc"
+        "of 5000000 draws of each chain; kg.extra_samples continues the run from run.nc"
     )
     assert out.split()[:2] == ["mean", "sd"]
     with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
@@ -87,7 +87,7 @@ def test_sigterm_leaves_a_store_that_goes_on(call):
     assert out.split()[:2] == ["mean", "sd"]
     last = err.splitlines()[-1]
     assert last.startswith("kinetograph: stopped by SIGTERM after ")
-    assert last.endswith(" draws of each chain; `kinetograph resume run.zarr` goes on from there")
+    assert last.endswith(" draws of each chain; `kinetograph resume run.zarr` continues the run")
     drawn = int(last.split()[5])
     more = ("--draws", str(drawn + 500), "--quiet", "--format", "json", "--out", "run.nc")
     process = start_process("resume", "run.zarr", *more)
@@ -209,7 +209,7 @@ def test_ctrl_c_while_compiling_is_one_line(call, monkeypatch):
     assert out == ""
     assert err == (
         "kinetograph: stopped by Ctrl-C before every chain had a draw; "
-        "`kinetograph resume run.zarr` goes on from there\n"
+        "`kinetograph resume run.zarr` continues the run\n"
     )
 
 

@@ -82,7 +82,7 @@ def test_saturated_trees():
 def test_acceptance_rates_that_are_no_probabilities(bad_rates):
     found = findings(bad_rates)["acceptance"]
     assert found.count == 2
-    assert "2 of 4 draws have an acceptance_rate that is no probability (3)" in found.message
+    assert "2 of 4 draws have an acceptance_rate that is not a probability (3)" in found.message
     bad_rates["sample_stats"] = bad_rates["sample_stats"].to_dataset().drop_vars("step_size")
     assert "acceptance" not in findings(bad_rates)  # nothing was tuned by them
 
@@ -119,7 +119,7 @@ def test_chains_in_two_modes():
 
 
 def test_few_draws():
-    with pytest.warns(kg.SamplingWarning, match="effective sample size is below 100 a chain"):
+    with pytest.warns(kg.SamplingWarning, match="effective sample size is below 100 per chain"):
         tree = run(gaussian(), draws=40)
     assert findings(tree)["ess"].count == 1
 

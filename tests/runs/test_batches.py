@@ -219,7 +219,7 @@ WRONG = {
         TypeError,
         {"chain_method": True},
     ),
-    "of which threads=2 says nothing": (ValueError, {"chain_method": "batch", "threads": 2}),
+    "so threads=2 has no effect": (ValueError, {"chain_method": "batch", "threads": 2}),
 }
 
 

@@ -133,7 +133,9 @@ def test_a_sampler_of_the_users_has_to_be_given():
     tree = run(gaussian(), sampler=Walk(0.7), draws=30)
     with pytest.raises(ValueError, match=r"give the sampler of that run by sampler=Walk\(\.\.\.\)"):
         more(tree, gaussian())
-    with pytest.raises(ValueError, match=r"drawn with step_size=0.7, .* given has step_size=0.8"):
+    with pytest.raises(
+        ValueError, match=r"drawn with step_size=0.7, .* given sampler has step_size=0.8"
+    ):
         more(tree, gaussian(), sampler=Walk(0.8))
     with pytest.raises(ValueError, match="those of Walk, got sampler=NUTS"):
         more(tree, gaussian(), sampler=S.NUTS())
@@ -147,7 +149,7 @@ def test_what_is_not_of_the_run_is_refused():
         more(3)
     with pytest.raises(TypeError, match="no state of chains"):
         more(xr.DataTree.from_dict({"posterior": tree["posterior"].dataset}))
-    with pytest.raises(kg.ModelError, match=r"draws of .*, which this model has not"):
+    with pytest.raises(kg.ModelError, match=r"draws of .*, which this model does not have"):
         more(tree, gaussian())
     with pytest.raises(ValueError, match="other records of each draw"):
         more(tree, observables=[kg.observables.gradient_norm])
@@ -161,11 +163,11 @@ def test_what_is_not_of_the_run_is_refused():
         more(tree)
     tree = run(schools(), draws=20, warmup=20)
     cut = tree.isel(draw=slice(0, 10), missing_dims="ignore")
-    with pytest.raises(ValueError, match="chain 0 has made 20 draws, of which the results hold 10"):
+    with pytest.raises(ValueError, match="chain 0 has made 20 draws, but the results hold 10"):
         more(cut)
     state = tree["sampler_state"].dataset.drop_vars("position_q")
     groups = {name: child.dataset for name, child in tree.children.items()}
     without = xr.DataTree.from_dict({**groups, "sampler_state": state})
     without.attrs.update(tree.attrs)
-    with pytest.raises(ValueError, match="there is no position_q"):
+    with pytest.raises(ValueError, match="position_q is missing"):
         more(without)

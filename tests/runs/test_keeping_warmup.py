@@ -116,7 +116,7 @@ def test_chains_of_other_lengths_are_filled_up():
 WRONG = {
     "keep_warmup must be True or False, got the text 'yes'": (TypeError, {"keep_warmup": "yes"}),
     "keep_warmup must be True or False, got 1": (TypeError, {"keep_warmup": 1}),
-    "keep=False keeps no rows at all .*; leave out keep_warmup": (
+    "keep=False keeps no rows.*; leave out keep_warmup": (
         ValueError,
         {"keep_warmup": True, "keep": False, "averages": [n_grad]},
     ),

@@ -52,7 +52,7 @@ def test_a_chain_that_never_left_its_start():
     lp[3] = -5e72
     found = lost_chains(results(lp, starts=np.array([0, 0, 0, -5e72])))
     assert list(found) == [3]
-    assert found[3].startswith("never left its start (log density -5e+72, the others -21")
+    assert found[3].startswith("never left its start (log density -5e+72, the other chains -21")
     found = lost_chains(results(lp))
     assert found[3].startswith("never left the place where warm-up left it")
 
@@ -88,7 +88,7 @@ def test_the_odd_one_out_is_named_and_not_the_majority():
     lp[2] += 40.0
     found = lost_chains(results(lp))
     assert list(found) == [2]
-    assert " above the others" in found[2]
+    assert " above the other chains" in found[2]
 
 
 def test_chains_that_all_crawl_are_nowhere_in_particular():
@@ -102,7 +102,7 @@ def test_chains_that_all_crawl_are_nowhere_in_particular():
 def test_a_chain_whose_steps_are_orders_shorter():
     found = lost_chains(results(usual(), steps=np.array([0.5, 0.6, 1e-4, 0.7])))
     assert list(found) == [2]
-    assert "takes steps of 0.0001, the others of 0.6" in found[2]
+    assert "takes steps of 0.0001, the other chains of 0.6" in found[2]
     assert lost_chains(results(usual(), steps=np.array([0.5, 0.6, 0.05, 0.7]))) == {}
 
 
@@ -119,7 +119,9 @@ def test_they_are_warned_of_with_what_helps():
     lp[3] -= 1000
     (advice,) = [a for a in kg.diagnose(results(lp)) if a.kind == "lost_chains"]
     assert advice.count == 1
-    assert "1 of 4 chains are not where the others are: chain 3 is 1e+03 below" in advice.message
+    assert (
+        "1 of 4 chains are not where the other chains are: chain 3 is 1e+03 below" in advice.message
+    )
     assert "several modes" in advice.message
     assert "initial=kg.opt(model)" in advice.message
 

@@ -105,11 +105,11 @@ def test_draws_without_room_are_refused_with_numbers(monkeypatch):
     text = str(refused.value)
     assert text.startswith(
         "mcmc: the draws need 10.6 MB of memory (4 chains x 20,000 draws x 132 bytes, results "
-        "included; the sampler's record has 80 bytes of a row), and 10 MB are available. "
+        "included; the sampler's record has 80 bytes of a row), but 10 MB are available. "
     )
     for way in ('store="run.zarr"', "thin=", "keep=False, averages="):
         assert way in text
-    with pytest.raises(MemoryError, match=r"184 bytes.* theta has 96 .*kg\.resume goes on"):
+    with pytest.raises(MemoryError, match=r"184 bytes.* theta has 96 .*kg\.resume continues"):
         check_memory("extra_samples", ["theta", "n"], BLANK, 4, 20_000, True)
 
 

@@ -35,13 +35,13 @@ def test_each_chain_is_that_of_its_own_sampler():
 @pytest.mark.parametrize(
     ("given", "error", "text"),
     [
-        ([samplers.BAOAB()], ValueError, "there are 3 chains, and samplers for 1"),
+        ([samplers.BAOAB()], ValueError, "there are 3 chains and 1 samplers"),
         ([samplers.BAOAB()] * 2 + [3], TypeError, "3 is not a sampler"),
         ([samplers.BAOAB()] * 2 + [samplers.GLA2()], ValueError, r"chain 2 has GLA2\(\), chain 0"),
         (
             [samplers.BAOAB(0.1), samplers.BAOAB([0.1, 0.2]), samplers.BAOAB()],
             ValueError,
-            "may differ in the values of hyper-parameters alone",
+            "may differ only in the values of hyper-parameters",
         ),
     ],
 )

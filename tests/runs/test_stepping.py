@@ -42,8 +42,8 @@ def test_a_state_that_is_set_again_goes_on_from_there():
     chain.state = kept
     np.testing.assert_array_equal(chain.step(10).posterior["mu"], first)
     for bad, error, text in (
-        (3, TypeError, "no state of this chain, but int"),
-        (kept._replace(slots={}), TypeError, "no state of this chain"),
+        (3, TypeError, "expected a state of this chain, got int"),
+        (kept._replace(slots={}), TypeError, "expected a state of this chain"),
         (kept._replace(key=kept.key[:2]), kg.ShapeError, r"key has shape \(4,\), got \(2,\)"),
         (kept._replace(transition=1.0), TypeError, "transition is int32, got float64"),
     ):
@@ -137,7 +137,7 @@ def test_momenta_that_cannot_be():
     with pytest.raises(kg.ModelError, match=r"MCLMC has no slot p .*its slots are u"):
         kg.chain(two(), kg.samplers.MCLMC(0.1), seed=1, momenta=0.0)
     sampler = kg.samplers.BAOAB(0.1)
-    with pytest.raises(ValueError, match="momenta: give those of all unknowns, b, a; got a"):
+    with pytest.raises(ValueError, match="momenta: give the momenta of all unknowns, b, a; got a"):
         kg.chain(two(), sampler, seed=1, momenta={"a": [1.0, 2.0]})
     with pytest.raises(kg.ShapeError, match=r"momenta of a have shape \(2,\) .* got \(3,\)"):
         kg.chain(two(), sampler, seed=1, momenta={"a": np.ones(3), "b": 1.0})

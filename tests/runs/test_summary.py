@@ -142,7 +142,7 @@ def test_refusals():
         kg.summary(by_hand(), "nu")
     with pytest.raises(TypeError, match=r"summary: expected results \(a DataTree"):
         kg.summary([1.0])
-    with pytest.raises(TypeError, match="of results, which has no such group: give it whole"):
+    with pytest.raises(TypeError, match="of results, which has no such group: give the complete"):
         kg.summary(by_hand()["posterior"])
     for probability in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="probability must be between 0 and 1"):

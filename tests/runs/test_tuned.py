@@ -114,12 +114,12 @@ WRONG = {
     "expected results of kg.mcmc, got dict": (TypeError, {"step_size": 0.3}),
     "expected results of kg.mcmc, got Dataset": (TypeError, made_up()["sampler_state"].dataset),
     "got DataTree without the group sampler_state": (TypeError, xr.DataTree()),
-    "attributes that tell whose it is: give what kg.mcmc returned": (
+    "attributes unknowns and sampler: give the complete results": (
         TypeError,
         without("unknowns"),
     ),
-    "'many', does not tell the unknowns": (TypeError, made_up(unknowns="many")),
-    "are those of HMC, .* to NUTS .*; give results of NUTS, or sampler=HMC": (
+    "'many', does not list the unknowns": (TypeError, made_up(unknowns="many")),
+    "come from HMC, .* not fit NUTS .*; give results of NUTS, or sampler=HMC": (
         ValueError,
         made_up("HMC"),
     ),
@@ -136,7 +136,7 @@ WRONG = {
         made_up(unknowns='{"a": 1}'),
     ),
     "in the order b, a there, a, b here": (kg.ModelError, made_up(unknowns='{"b": 3, "a": 1}')),
-    "has no hyper_scale: give what kg.mcmc returned": (ValueError, made_up(scale=None)),
+    "has no hyper_scale: give the complete results": (ValueError, made_up(scale=None)),
     "hyper_scale has shape .3,. a chain, and .4,. is expected": (
         ValueError,
         made_up(scale=np.ones((2, 3))),
@@ -145,7 +145,7 @@ WRONG = {
         ValueError,
         made_up(step_size=[0.3, 0.0]),
     ),
-    "has room for 2 directions, and that of NUTS.* for 4 .*; give a sampler with the metric": (
+    "has room for 2 directions, and the metric of NUTS.* for 4 .*; give a sampler with the metric": (
         ValueError,
         made_up(**directions(2, 1)),
     ),
@@ -187,7 +187,7 @@ def test_directions_of_the_metric_are_taken_too():
 
 
 def test_a_sampler_that_tunes_nothing_is_told():
-    with pytest.raises(ValueError, match=r"SGLD\(step_size=0.1\) tunes nothing .* leave it out"):
+    with pytest.raises(ValueError, match=r"SGLD\(step_size=0.1\) tunes nothing.* leave out tuned="):
         run(gaussian(), sampler=kg.samplers.SGLD(0.1), tuned=made_up("SGLD", '{"x": 1}'))
 
 

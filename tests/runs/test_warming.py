@@ -270,7 +270,7 @@ def test_a_metric_with_directions_is_taken_over():
     last = tree["sampler_state/position_q"]
     more = kg.mcmc(years(), warmup=0, tuned=tree, initial=last, seed=2, draws=200, progress=False)
     assert more.attrs["gradients"] < 4 * 200 * 10
-    with pytest.raises(ValueError, match="has directions, and that of NUTS"):
+    with pytest.raises(ValueError, match="has directions, and the metric of NUTS"):
         kg.mcmc(years(), kg.samplers.NUTS(metric="diagonal"), tuned=tree, progress=False)
 
 

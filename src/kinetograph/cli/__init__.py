@@ -1,14 +1,14 @@
-"""The command `kinetograph`: one file a command.
+"""The command `kinetograph`: one file for each of its commands.
 
     kinetograph sample FILE[:NAME]    draw from the posterior of a model in a Python file
-    kinetograph resume PATH           a stored run goes on
-    kinetograph summary PATH          the table of a stored run
-    kinetograph report PATH -o PAGE   the same on a page of HTML, with pictures
-    kinetograph graph FILE[:NAME]     the graph of a model
+    kinetograph resume PATH           continue a stored run
+    kinetograph summary PATH          print the summary of a stored run
+    kinetograph report PATH -o PAGE   write an HTML page about a stored run, with pictures
+    kinetograph graph FILE[:NAME]     print or draw the graph of a model
 
 Exit codes: 0 done, 1 the run failed, 2 the input or the call is wrong, 130 stopped by Ctrl-C, 143
-by SIGTERM. What heavy libraries a command needs it imports when it runs, so that `--help`,
-completion and a typing mistake answer at once.
+stopped by SIGTERM. Heavy libraries are imported only when a command runs, so that `--help`,
+completion and a typing mistake are answered at once.
 """
 
 import click

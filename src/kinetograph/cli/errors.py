@@ -1,4 +1,4 @@
-"""How the command fails: one line on standard error and an exit code, whatever went wrong."""
+"""Errors of the command: one line, and an exit code."""
 
 import contextlib
 import sys
@@ -26,8 +26,8 @@ __all__ = [
     "stopped",
 ]
 
-FORMATS = ("table", "json", "plain")  # of a summary
-INTERRUPTED = 130  # what shells report for a command that a signal ended
+FORMATS = ("table", "json", "plain")  # of the summary
+INTERRUPTED = 130  # the exit code that shells report for a command ended by Ctrl-C
 
 
 class InputError(click.ClickException):
@@ -37,25 +37,28 @@ class InputError(click.ClickException):
 
 
 class RunError(click.ClickException):
-    """The input was fine, and the run failed."""
+    """The input was right, but the run failed."""
 
     exit_code = 1
 
 
 class Interrupted(click.ClickException):
-    """Ctrl-C has stopped it."""
+    """Ctrl-C has stopped the command."""
 
     exit_code = INTERRUPTED
 
 
 class Killed(click.ClickException):
-    """SIGTERM has stopped it."""
+    """SIGTERM has stopped the command."""
 
     exit_code = Terminated.CODE
 
 
 def stopped(by: str | BaseException, rest: str = "") -> click.ClickException:
-    """What ends the command when somebody has stopped it, and the rest of what it says."""
+    """The exception that ends a command stopped by a signal.
+
+    `rest` continues its message.
+    """
     if not isinstance(by, str):
         by = "SIGTERM" if isinstance(by, Terminated) else "Ctrl-C"
     kind = Killed if by == "SIGTERM" else Interrupted
@@ -63,10 +66,10 @@ def stopped(by: str | BaseException, rest: str = "") -> click.ClickException:
 
 
 class Commands(click.Group):
-    """A group of commands that reports each error as `kinetograph: what is wrong`."""
+    """A group of commands that reports each error as `kinetograph: <message>`."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, which may be stopped at any time."""
+        """Run a command, which signals may stop at any time."""
         listen()
         try:
             return super().invoke(ctx)
@@ -74,7 +77,7 @@ class Commands(click.Group):
             raise stopped(error) from None
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command; the process ends with its exit code."""
+        """Run a command, and end the process with its exit code."""
         kwargs["standalone_mode"] = False
         try:
             code = super().main(*args, **kwargs)
@@ -92,23 +95,26 @@ class Commands(click.Group):
             note("kinetograph: stopped by Ctrl-C")
             code = INTERRUPTED
         leaving(code or 0)
-        if not args and kwargs.get("args") is None:  # the process is this command's own
+        if not args and kwargs.get("args") is None:  # the process was started for this command
             end()
         sys.exit(code)
 
 
 def _usage(error: click.UsageError) -> str:
-    """What is wrong with the call; of an option by another library's word, what it is here."""
+    """The message about a wrong call.
+
+    For an option by another library's name, the message gives the option here.
+    """
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         from ..calls.words import WORDS
 
         word = error.option_name.lstrip("-").replace("-", "_")
         options = {name: p.opts[0] for p in error.ctx.command.params if (name := p.name)}
-        meant = [options[own] for own in WORDS.get(word, ()) if own in options]
+        here = [options[own] for own in WORDS.get(word, ()) if own in options]
         if word in FORMATS and "--format" in options.values():
-            meant = [f"--format {word}"]
-        if meant:
-            return f"{_sentence(error.message)}; here it is {meant[0]}"
+            here = [f"--format {word}"]
+        if here:
+            return f"{_sentence(error.message)}; here it is {here[0]}"
     return _sentence(error.format_message())
 
 
@@ -118,31 +124,34 @@ def _sentence(text: str) -> str:
 
 
 def note(text: str) -> None:
-    """A line for the person who looks on, not for the pipe; nobody need be there."""
+    """Print a line on standard error; a closed stream is ignored."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
 
 def print_traceback(error: BaseException, start: TracebackType | None = None) -> None:
-    """The traceback of an error, from the frame `start` on."""
+    """Print the traceback of an error, from the frame `start` on."""
     shown = start or error.__traceback__
     note("".join(traceback.format_exception(type(error), error, shown)).rstrip())
 
 
 @contextmanager
 def readable_warnings() -> Iterator[None]:
-    """Show kinetograph's warnings as plain lines; Python's own format names a line of ours."""
+    """Show kinetograph's warnings as plain lines.
+
+    Python's own format names a line of kinetograph's code.
+    """
     from ..graph.errors import KinetographWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", KinetographWarning)
-        usual = warnings.showwarning
+        default_show = warnings.showwarning
 
         def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
             if issubclass(category, KinetographWarning):
                 note(f"warning: {message}")
             else:
-                usual(message, category, *rest, **more)
+                default_show(message, category, *rest, **more)
 
         warnings.showwarning = show
         yield

@@ -1,4 +1,4 @@
-"""Files that the command writes: checked before the work, replaced whole after it."""
+"""Files that the command writes: checked before the work, replaced after it."""
 
 import contextlib
 import os
@@ -10,15 +10,18 @@ from .errors import InputError
 __all__ = ["check_target", "write_whole"]
 
 
-def _beside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 def check_target(path: Path, suffixes: tuple[str, ...]) -> Path:
-    """The file that a link stands for, if it can be written; an error that says why not."""
+    """The real path of a file, checked to be writable.
+
+    Raises InputError with the reason if it is not.
+    """
     if path.suffix not in suffixes:
-        *others, last = suffixes
-        wanted = f"{', '.join(others)} or {last}" if others else last
+        *first_suffixes, last = suffixes
+        wanted = f"{', '.join(first_suffixes)} or {last}" if first_suffixes else last
         raise InputError(f"{path}: the name must end in {wanted}")
     if path.is_dir():
         raise InputError(f"{path} is a folder")
@@ -26,7 +29,7 @@ def check_target(path: Path, suffixes: tuple[str, ...]) -> Path:
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {path.parent} to write {path.name} into")
     try:
-        trial = _beside(path)
+        trial = _temporary_path(path)
         trial.touch()
         trial.unlink()
     except OSError as error:
@@ -35,11 +38,14 @@ def check_target(path: Path, suffixes: tuple[str, ...]) -> Path:
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file."""
-    part = _beside(path)
+    """Write a temporary file and rename it.
+
+    So no reader ever sees half a file.
+    """
+    temporary = _temporary_path(path)
     try:
-        write(part)
-        os.replace(part, path)
+        write(temporary)
+        os.replace(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
-            part.unlink()
+            temporary.unlink()

@@ -1,4 +1,4 @@
-"""`kinetograph graph`: the graph of a model, as text or in a file."""
+"""`kinetograph graph`: the graph of a model, printed or written."""
 
 from pathlib import Path
 
@@ -20,14 +20,14 @@ FORMATS = {".svg": "svg", ".mmd": "mermaid", ".dot": "dot", ".txt": "text"}
     "--out",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Write to a file: .svg a picture, .mmd Mermaid, .dot Graphviz, .txt text.",
+    help="Write to a file instead: .svg picture, .mmd Mermaid, .dot Graphviz, .txt text.",
 )
 @traceback_option
 def graph(source: str, out: Path | None, show_traceback: bool) -> None:
     """Print the graph of a model, or write it to a file.
 
-    FILE is a Python file that makes a model at top level: model = kg.model(...). NAME chooses the
-    variable if there are several.
+    FILE is a Python file that creates a model at top level: model = kg.model(...). NAME selects the
+    variable if there are several models.
     """
     target = None if out is None else check_target(out, tuple(FORMATS))
     with readable_warnings():

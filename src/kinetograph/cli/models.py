@@ -1,4 +1,4 @@
-"""`FILE[:NAME]`: finding the model that a Python file makes."""
+"""`FILE[:NAME]`: find the model that a Python file creates."""
 
 import sys
 import traceback
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 __all__ = ["complete_file", "load_model", "model_argument", "traceback_option"]
 
-MODULE = "kinetograph_model_file"  # never `__main__`: what a file does as a script stays undone
+MODULE = "kinetograph_model_file"  # not `__main__`, so that the script part does not run
 DEFAULT = "model"
-GUARD = "__name__"  # of what a file does as a script
+GUARD = "__name__"  # guards the part of a file that runs only as a script
 
 
 def complete_file(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Files, which the shell knows."""
+    """Completion of files, done by the shell."""
     return [CompletionItem(incomplete, type="file")]
 
 
 model_argument = click.argument("source", metavar="FILE[:NAME]", shell_complete=complete_file)
 traceback_option = click.option(
-    "--traceback", "show_traceback", is_flag=True, help="Show the whole traceback of an error."
+    "--traceback", "show_traceback", is_flag=True, help="Show the full traceback of an error."
 )
 
 
 def load_model(source: str, show_traceback: bool = False) -> "Model":
-    """Run a Python file and return the model it makes at top level.
+    """Run a Python file and return the model that it creates.
 
-    With a NAME that one, or that of the model function of this name; else the variable `model`;
-    else the only model there is.
+    With NAME it is the model of that name, or the model of the model function of that name.
+    Otherwise it is the variable `model`, or else the only model.
     """
     path, name = _split(source)
     _check_file(path)
@@ -54,7 +54,7 @@ def _split(source: str) -> tuple[Path, str | None]:
     if not colon or Path(source).exists():
         return Path(source), None
     if not name.isidentifier():
-        raise InputError(f"{source}: after the colon comes the name of a variable, got {name!r}")
+        raise InputError(f"{source}: expected the name of a variable after the colon, got {name!r}")
     return Path(file), name
 
 
@@ -78,13 +78,13 @@ def _run(path: Path, show_traceback: bool) -> dict[str, Any]:
     module.__file__ = str(path)
     sys.modules[MODULE] = module
     arguments, sys.argv = sys.argv, [str(path)]
-    sys.path.insert(0, str(path.resolve().parent))  # a file may import its neighbours
+    sys.path.insert(0, str(path.resolve().parent))  # a file may import modules next to it
     try:
         with stoppable() as check:
             try:
                 exec(code, module.__dict__)
             finally:
-                check()  # what is imported may have made another error of it, or none
+                check()  # an import may have caught the exception of the signal
     except Terminated:
         raise
     except SystemExit as error:
@@ -99,31 +99,31 @@ def _run(path: Path, show_traceback: bool) -> dict[str, Any]:
 
 
 def _explain(path: Path, error: Exception, show_traceback: bool) -> InputError:
-    """Say in one line what went wrong, and in which line of the file."""
+    """An error in one line, with the line of the file."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     if show_traceback:
         start = error.__traceback__
-        print_traceback(error, start.tb_next if start else None)  # without our own frame
+        print_traceback(error, start.tb_next if start else None)  # without the frame of this module
     from ..graph.errors import KinetographError
 
     text = str(error)
     if not isinstance(error, KinetographError):
-        said = traceback.TracebackException.from_exception(error).format_exception_only()
-        text = "".join(said).partition(": ")[2]  # with the names that Python thinks are meant
-        text = text.strip().partition("\n")[0]  # others' messages may be pages long
+        lines_of_error = traceback.TracebackException.from_exception(error).format_exception_only()
+        text = "".join(lines_of_error).partition(": ")[2]  # with the names that Python suggests
+        text = text.strip().partition("\n")[0]  # messages of other libraries may be pages long
     where = f"{path}:{lines[-1]}" if lines else str(path)
     return InputError(f"{where}: {type(error).__name__}: {text}")
 
 
 def _why(path: Path) -> str:
-    """Why a file that seems to make a model makes none."""
+    """A hint why a file creates no model."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     guards = [i + 1 for i, line in enumerate(lines) if line.startswith(f"if {GUARD} ==")]
     if guards:
-        return f"; what stands under `if {GUARD} == ...` (line {guards[0]}) is not run"
+        return f"; code under `if {GUARD} == ...` (line {guards[0]}) is not run"
     inside = any(line[:1].isspace() and "kg.model(" in line for line in lines)
-    return f"; a model function is named, as in {path}:build" if inside else ""
+    return f"; for a model function give its name, as in {path}:build" if inside else ""
 
 
 def _choose(
@@ -136,11 +136,11 @@ def _choose(
         for key, value in namespace.items()
         if isinstance(value, Model) and not key.startswith("_")
     }
-    known = ", ".join(models) or "none"
+    names = ", ".join(models) or "none"
     if name is not None:
         if name not in namespace:
             hint = meant(name, models, str)
-            raise InputError(f"{path} has no variable {name}; its models: {known}{hint}")
+            raise InputError(f"{path} has no variable {name}; its models: {names}{hint}")
         value = namespace[name]
         if isfunction(value):
             try:
@@ -156,17 +156,19 @@ def _choose(
         if not isinstance(value, Model):
             kind = type(value).__name__
             raise InputError(
-                f"{name} in {path} is no model but of type {kind}; its models: {known}"
+                f"{name} in {path} is not a model but of type {kind}; its models: {names}"
             )
         return value
     if DEFAULT in models:
         return models[DEFAULT]
-    distinct = list({id(m): m for m in models.values()}.values())
-    if not distinct:
+    distinct_models = list({id(m): m for m in models.values()}.values())
+    if not distinct_models:
         raise InputError(
-            f"{path} makes no model: write model = kg.model(...) at top level{_why(path)}"
+            f"{path} creates no model: write model = kg.model(...) at top level{_why(path)}"
         )
-    if len(distinct) > 1:
+    if len(distinct_models) > 1:
         first = next(iter(models))
-        raise InputError(f"{path} makes several models: {known}; choose one, as in {path}:{first}")
-    return distinct[0]
+        raise InputError(
+            f"{path} creates several models: {names}; choose one, as in {path}:{first}"
+        )
+    return distinct_models[0]

@@ -1,4 +1,4 @@
-"""What comes of a run: first the file, then the table, then a line of what is where."""
+"""The outcome of a run: a file, the summary, a closing line."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from .files import write_whole
 __all__ = ["carry_out", "format_option", "out_option", "print_summary", "results_written"]
 
 FORMATS = ("table", "json", "plain")
-STOPPED = r"\w+: stopped by (Ctrl-C|SIGTERM)"  # the library's warning; there is a line of ours
+STOPPED = r"\w+: stopped by (Ctrl-C|SIGTERM)"  # the library's warning, replaced by a line here
 
 format_option = click.option(
     "--format",
@@ -27,13 +27,13 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     default="table",
     show_default=True,
-    help="How the summary is printed; plain: separated by tabs, with all digits.",
+    help="Format of the summary; plain is separated by tabs, with all digits.",
 )
 out_option = click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Write the results, as netCDF (.nc), before anything is printed.",
+    help="Write the results to a netCDF file (.nc) before the summary is printed.",
 )
 
 
@@ -46,40 +46,40 @@ def carry_out(
     show_traceback: bool,
     show_seed: bool,
 ) -> None:
-    """Draw, write, print, and say how to go on if it did not end as it should.
+    """Draw, write, print, and say how to continue.
 
-    The file is written before R-hat and the like are computed, which takes a while.
+    The file is written before R-hat and effective sample sizes are computed, which takes a while.
     """
     from ..runs.run import handing
 
-    written = _Written(out, target)
+    file = _ResultFile(out, target)
     try:
-        with warnings.catch_warnings(), handing(written.take):
+        with warnings.catch_warnings(), handing(file.take):
             warnings.filterwarnings("ignore", STOPPED)
             tree = run()
     except STOPS as error:
-        raise stopped(error, written.text(store)) from None
+        raise stopped(error, file.text(store)) from None
     except Exception as error:
         if show_traceback:
             print_traceback(error)
-        raise _explained(error, store, written.of_failed(store)) from error
-    if written.error is not None:
-        raise written.error
-    wrote = written.path
+        raise _explained(error, store, file.of_failed(store)) from error
+    if file.error is not None:
+        raise file.error
+    path = file.path
     try:
-        print_summary(tree, style, wrote or store)
+        print_summary(tree, style, path or store)
     except STOPS as error:
-        raise stopped(error, written.text(store)) from None
+        raise stopped(error, file.text(store)) from None
     if show_seed:
         note(f"seed {tree.attrs['seed']}")
-    if wrote is not None:
-        note(f"wrote {wrote}")
+    if path is not None:
+        note(f"wrote {path}")
     if tree.attrs["interrupted"]:
-        raise stopped(tree.attrs["stopped_by"], written.text(store))
+        raise stopped(tree.attrs["stopped_by"], file.text(store))
 
 
-class _Written:
-    """The results of a run, and the file that they are in, if one is asked for."""
+class _ResultFile:
+    """The results of a run, and the file for them."""
 
     def __init__(self, out: Path | None, target: Path | None) -> None:
         self.out, self.target = out, target
@@ -90,7 +90,7 @@ class _Written:
     def take(self, tree: Any) -> None:
         """Write the draws to the file."""
         self.tree = tree
-        if not _drawn(tree):
+        if not _draw_count(tree):
             return
         try:
             self.path = results_written(tree, self.out, self.target)
@@ -98,60 +98,73 @@ class _Written:
             self.error = error
 
     def text(self, store: Path | None) -> str:
-        """After how many draws a run was stopped, and how to go on."""
-        if self.tree is not None and _drawn(self.tree):
-            return f" after {_count(self.tree)}{_on(store, self.path)}"
-        on = _on(store) if store is not None and store.exists() else "; nothing to write"
-        return f" before every chain had a draw{on}"
+        """The draws of a stopped run, and how to continue."""
+        if self.tree is not None and _draw_count(self.tree):
+            return f" after {_count(self.tree)}{_how_to_continue(store, self.path)}"
+        continuation = (
+            _how_to_continue(store)
+            if store is not None and store.exists()
+            else "; nothing to write"
+        )
+        return f" before every chain had a draw{continuation}"
 
     def of_failed(self, store: Path | None) -> str:
-        """Where the draws of a run are that failed, and how to go on."""
+        """A text that says where the draws of a failed run are.
+
+        It also says how to continue.
+        """
         if self.tree is None:
             return ""
         if self.error is not None:
-            return f"; {self.error.format_message()}{_on(store)}"
-        there = ""
-        if _drawn(self.tree) and (self.path or store):
-            there = f"; {_count(self.tree)} are in {self.path or store}"
-        return there + _on(store, self.path)
+            return f"; {self.error.format_message()}{_how_to_continue(store)}"
+        text = ""
+        if _draw_count(self.tree) and (self.path or store):
+            text = f"; {_count(self.tree)} are in {self.path or store}"
+        return text + _how_to_continue(store, self.path)
 
 
 def results_written(tree: Any, out: Path | None, target: Path | None) -> Path | None:
-    """Write results to a file, if one is asked for; which one."""
+    """Write results to a file, if one was requested; returns its path."""
     if target is None:
         return None
-    plain = tree.map_over_datasets(lambda group: group.drop_encoding())  # that of a store
+    unencoded = tree.map_over_datasets(
+        lambda group: group.drop_encoding()
+    )  # the encoding of a store
     try:
-        write_whole(target, lambda path: plain.to_netcdf(path, engine="h5netcdf"))
+        write_whole(target, lambda path: unencoded.to_netcdf(path, engine="h5netcdf"))
     except OSError as error:
         raise RunError(f"{out} could not be written: {error}") from error
     return out
 
 
-def print_summary(tree: Any, style: str, held: Path | None, *names: str) -> None:
-    """Print the summary; where the results are `held` is said if nobody reads it.
+def print_summary(tree: Any, style: str, location: Path | None, *names: str) -> None:
+    """Print the summary; an error says where the results are.
 
     Raises
     ------
     RunError
         If it cannot be printed.
     """
-    if "posterior" not in tree.children:  # a run that keeps averages alone
+    if "posterior" not in tree.children:  # a run with averages only
         return
     from ..runs.summary import summary
 
-    where = "" if held is None else f"; the results are in {held}"
+    location_text = "" if location is None else f"; the results are in {location}"
     if sys.stdout is None:
-        raise RunError(f"the summary could not be printed: standard output is closed{where}")
+        raise RunError(
+            f"the summary could not be printed: standard output is closed{location_text}"
+        )
     text = _text(summary(tree, *names), style)
     try:
         click.echo(text)
         sys.stdout.flush()
     except OSError as error:
-        # What is buffered would be written once more when the process ends.
+        # The buffer would be written again when the process ends.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise RunError(f"the summary could not be printed: {error.strerror}{where}") from error
+        raise RunError(
+            f"the summary could not be printed: {error.strerror}{location_text}"
+        ) from error
 
 
 def _text(table: Any, style: str) -> str:
@@ -159,12 +172,12 @@ def _text(table: Any, style: str) -> str:
         return str(table)
     rows = [[float(table.columns[c][i]) for c in table.columns] for i in range(len(table))]
     if style == "json":
-        held = [
+        entries = [
             {"name": name}
             | {c: v if math.isfinite(v) else None for c, v in zip(table.columns, row, strict=True)}
             for name, row in zip(table, rows, strict=True)
         ]
-        return json.dumps(held, indent=1)
+        return json.dumps(entries, indent=1)
     lines = [["name", *table.columns]]
     lines += [[name, *map(repr, row)] for name, row in zip(table, rows, strict=True)]
     return "\n".join("\t".join(line) for line in lines)
@@ -172,20 +185,20 @@ def _text(table: Any, style: str) -> str:
 
 def _count(tree: Any) -> str:
     wanted = int(tree.attrs["draws"])
-    return f"{_drawn(tree)}{f' of {wanted}' if wanted >= 0 else ''} draws of each chain"
+    return f"{_draw_count(tree)}{f' of {wanted}' if wanted >= 0 else ''} draws of each chain"
 
 
-def _drawn(tree: Any) -> int:
+def _draw_count(tree: Any) -> int:
     if "posterior" in tree.children:
         return int(tree["posterior"].sizes.get("draw", 0))
     return int(tree["averages/count"].min())
 
 
-def _on(store: Path | None, wrote: Path | None = None) -> str:
-    """How to go on."""
+def _how_to_continue(store: Path | None, file: Path | None = None) -> str:
+    """The way to continue a run, for messages."""
     if store is not None:
-        return f"; `kinetograph resume {store}` goes on from there"
-    return f"; kg.extra_samples goes on from {wrote}" if wrote is not None else ""
+        return f"; `kinetograph resume {store}` continues the run"
+    return f"; kg.extra_samples continues the run from {file}" if file is not None else ""
 
 
 def _explained(error: Exception, store: Path | None, rest: str) -> click.ClickException:
@@ -193,10 +206,14 @@ def _explained(error: Exception, store: Path | None, rest: str) -> click.ClickEx
     from ..runs.store.place import named
 
     text = str(error)
-    ours = text.startswith(("mcmc: ", "resume: ")) and isinstance(error, (ValueError, TypeError))
-    there = None if store is None else named(Path(os.path.realpath(store)))
-    if ours or text.startswith(("mcmc: keep: ", f"mcmc: {there} ")):  # has other chains, or a run
+    from_run = text.startswith(("mcmc: ", "resume: ")) and isinstance(
+        error, (ValueError, TypeError)
+    )
+    store_name = None if store is None else named(Path(os.path.realpath(store)))
+    if from_run or text.startswith(
+        ("mcmc: keep: ", f"mcmc: {store_name} ")
+    ):  # the folder holds another run, or these chains
         return InputError(text)
-    if not isinstance(error, KinetographError):  # others' messages may be pages long
+    if not isinstance(error, KinetographError):  # messages of other libraries may be pages long
         text = text.strip().partition("\n")[0]
     return RunError(f"{type(error).__name__}: {text}{rest}")

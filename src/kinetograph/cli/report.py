@@ -1,4 +1,4 @@
-"""`kinetograph report`: a stored run on one page of HTML."""
+"""`kinetograph report`: a stored run on one HTML page."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from .results import open_results, reading
 __all__ = ["report"]
 
 
-@click.command(short_help="Write a page about a stored run.")
+@click.command(short_help="Write an HTML page about a stored run.")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -20,20 +20,20 @@ __all__ = ["report"]
     type=click.Path(path_type=Path),
     metavar="PAGE",
     required=True,
-    help="The file to write, HTML (.html).",
+    help="The HTML file to write (.html).",
 )
 @click.option(
     "--model",
     "source",
     metavar="FILE[:NAME]",
-    help="The model, whose graph is shown; stores hold it themselves.",
+    help="The model whose graph is shown; not needed for a store, which holds its model.",
 )
 @traceback_option
 def report(path: Path, out: Path, source: str | None, show_traceback: bool) -> None:
-    """Write a page of HTML about the results in PATH.
+    """Write an HTML page about the results in PATH.
 
-    PATH is a netCDF file (.nc), or the store of a run. The page says what was run and what to do
-    about it, and has the summary and pictures of the draws; it needs nothing from outside of it.
+    PATH is a netCDF file (.nc), or the store of a run. The page lists the settings of the run and
+    what to do about problems, and has the summary and pictures of the draws. It is self-contained.
     """
     target = check_target(out, (".html", ".htm"))
     tree = open_results(path)

@@ -1,4 +1,4 @@
-"""Stored results: files of netCDF, and the folders that runs are stored in."""
+"""Stored results: netCDF files, and the stores of runs."""
 
 import traceback
 from collections.abc import Iterator
@@ -14,52 +14,58 @@ READERS = ("zarr", "h5netcdf", "h5py")
 
 
 def open_results(path: Path) -> Any:
-    """The results in a file or a store; arrays are read when they are looked at."""
+    """The results in a file or a store.
+
+    Arrays are read when they are used."""
     from ..runs.store.store import HIDDEN
 
     if not path.exists():
         raise InputError(f"there is no file {path}")
     store = path.is_dir()
     if store and not (path / HIDDEN).is_dir():
-        raise InputError(f"{path} is a folder, and no store of a run")
+        raise InputError(f"{path} is a folder, but not the store of a run")
     try:
         tree = _opened(path, store)
-    except Exception as error:  # each layer below raises errors of its own for a strange file
+    except Exception as error:  # each library below raises its own errors for a wrong file
         if store:
             raise _damaged(path, error) from error
-        made = "" if path.suffix != ".py" else "; `kinetograph sample` makes one, with --out"
-        raise InputError(f"{path} is no netCDF file: {_first_line(error)}{made}") from error
+        hint = "" if path.suffix != ".py" else "; `kinetograph sample` makes one with --out"
+        raise InputError(f"{path} is not a netCDF file: {_first_line(error)}{hint}") from error
     if "posterior" not in tree.children:
-        raise InputError(f"{path} holds no posterior, so it is no result of kinetograph sample")
+        raise InputError(f"{path} holds no posterior, so it is not a result of kinetograph sample")
     sizes = tree["posterior"].sizes
-    lacking = [f"dimension {dim!r}" for dim in ("chain", "draw") if dim not in sizes]
-    if lacking or "sample_stats" not in tree.children:
-        lacks = lacking[0] if lacking else "sample_stats"
-        raise InputError(f"{path} has a posterior without {lacks}: no result of kinetograph sample")
+    missing_dims = [f"dimension {dim!r}" for dim in ("chain", "draw") if dim not in sizes]
+    if missing_dims or "sample_stats" not in tree.children:
+        missing = missing_dims[0] if missing_dims else "sample_stats"
+        raise InputError(
+            f"{path} has a posterior without {missing}: not a result of kinetograph sample"
+        )
     return tree
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """While arrays of results are looked at: files that are damaged are told as such."""
+    """A context for reading arrays, which reports damage of files."""
     try:
         yield
     except Exception as error:
         cause: BaseException | None = error
         while cause is not None:
             frames = traceback.walk_tb(cause.__traceback__)
-            where = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames}
-            if where & set(READERS):
+            libraries = {
+                str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames
+            }
+            if libraries & set(READERS):
                 raise _damaged(path, cause) from error
             cause = cause.__cause__ or cause.__context__
         raise
 
 
 def _damaged(path: Path, error: BaseException) -> RunError:
-    mends = ""
+    remedy = ""
     if path.is_dir():
-        mends = f"; `kinetograph resume {path}` mends it, and draws again what has been lost"
-    return RunError(f"{path} is damaged, and cannot be read: {_first_line(error)}{mends}")
+        remedy = f"; `kinetograph resume {path}` repairs it, and makes lost draws again"
+    return RunError(f"{path} is damaged and cannot be read: {_first_line(error)}{remedy}")
 
 
 def _opened(path: Path, store: bool) -> Any:

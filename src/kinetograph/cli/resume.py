@@ -1,4 +1,4 @@
-"""`kinetograph resume`: a stored run goes on."""
+"""`kinetograph resume`: continue a stored run."""
 
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,19 @@ from .settings import Chains, make_until
 __all__ = ["resume"]
 
 
-@click.command(short_help="Go on with a stored run.")
+@click.command(short_help="Continue a stored run.")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("source", metavar="[FILE[:NAME]]", required=False, shell_complete=complete_file)
 @click.option(
     "--draws",
     type=click.IntRange(1),
-    help="Per chain, those that are there included.  [default: as many as it was to have]",
+    help="Draws per chain, including the present ones.  [default: as requested last]",
 )
 @click.option(
     "--chains",
     type=Chains(1),
     metavar="N|A:B",
-    help="The numbers of the chains that go on.  [default: all]",
+    help="The numbers of the chains that continue.  [default: all]",
 )
 @until_options
 @threads_option
@@ -36,9 +36,9 @@ __all__ = ["resume"]
     "--trust",
     multiple=True,
     metavar="NAME",
-    help="A function that the model in the store may call, such as package.function. Repeatable.",
+    help="Function that the model in the store may call, such as package.function. Repeatable.",
 )
-@click.option("--force", is_flag=True, help="Go on although versions, data or model differ.")
+@click.option("--force", is_flag=True, help="Continue although versions, data or model differ.")
 @out_option
 @format_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -55,21 +55,22 @@ def resume(
     show_traceback: bool,
     **options: Any,
 ) -> None:
-    """Go on with a run of `kinetograph sample --store PATH` and print its summary.
+    """Continue a run of `kinetograph sample --store PATH` and print its summary.
 
-    It comes to the draws of a run that was never stopped. The store holds the model. Where it could
-    not, or --trust names none of the functions that it calls, FILE is the Python file that makes
-    it, as for `kinetograph sample`, and NAME chooses the variable if there are several.
+    The draws equal the draws of a run that was never stopped. The model is in the store. If the
+    store could not hold it, or if it calls functions that are not named by --trust, FILE is the
+    Python file that creates it, as for `kinetograph sample`. NAME selects the variable if there are
+    several models.
 
     Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped by Ctrl-C, 143 by SIGTERM.
     """
     target = None if out is None else check_target(out, (".nc",))
     if not (path / ".kinetograph").is_dir():
-        what = "there is no folder" if not path.exists() else "no store of a run is"
-        raise InputError(f"{what} {path}; `kinetograph sample FILE --store {path}` makes one")
+        problem = "there is no folder" if not path.exists() else "not the store of a run:"
+        raise InputError(f"{problem} {path}; `kinetograph sample FILE --store {path}` makes one")
     numbers = range(chains) if isinstance(chains, int) else chains
     with readable_warnings():
-        wanted = make_until(until_ess, until_rhat)
+        condition = make_until(until_ess, until_rhat)
         model = None
         if source is None:
             _check_model(path)
@@ -79,7 +80,7 @@ def resume(
         def run() -> Any:
             from ..runs.resume import resume
 
-            options.update(chains=numbers, until=wanted, progress=not quiet, on_sigterm="return")
+            options.update(chains=numbers, until=condition, progress=not quiet, on_sigterm="return")
             return resume(path, model, **options)
 
         carry_out(run, out, target, path, style, show_traceback, show_seed=False)
@@ -91,10 +92,10 @@ def _check_model(path: Path) -> None:
     from ..runs.store.store import Store
 
     try:
-        held = Store.open(path).model() is not None
+        holds_model = Store.open(path).model() is not None
     except KinetographError as error:
         raise RunError(str(error)) from error
-    if not held:
+    if not holds_model:
         raise InputError(
-            f"{path} could not hold the model; give its file: kinetograph resume {path} FILE"
+            f"{path} does not hold the model; give its file: kinetograph resume {path} FILE"
         )

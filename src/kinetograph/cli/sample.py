@@ -1,4 +1,4 @@
-"""`kinetograph sample`: draw from the posterior of a model in a Python file."""
+"""`kinetograph sample`: draw from the posterior of a model."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from .settings import ENDLESS, Chains, Draws, SamplerName, make_sampler, make_un
 __all__ = ["check_every", "sample", "threads_option", "until_options"]
 
 threads_option = click.option(
-    "--threads", type=click.IntRange(1), help="Chains that run at once.  [default: all processors]"
+    "--threads",
+    type=click.IntRange(1),
+    help="Number of chains that run at once.  [default: all processors]",
 )
 check_every = click.option(
     "--checkpoint-every",
@@ -22,17 +24,17 @@ check_every = click.option(
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often what it takes to go on is written to the store.",
+    help="Time between the checkpoints that are written to the store.",
 )
 
 
 def until_options(command: Any) -> Any:
-    """The options that say when there are enough draws."""
-    for name, default, what in (
+    """Add the options that end a run when there are enough draws."""
+    for name, default, limit in (
         ("--until-rhat", "1.01", "largest R-hat"),
         ("--until-ess", "400", "least effective sample size"),
     ):
-        text = f"Stop when the {what} is that.  [default, if the other is given: {default}]"
+        text = f"Stop at this {limit}.  [default, if the other limit is given: {default}]"
         command = click.option(name, type=float, help=text)(command)
     return command
 
@@ -45,12 +47,12 @@ def until_options(command: Any) -> Any:
     default=1000,
     show_default=True,
     metavar="N|none",
-    help="Per chain; none: until it is stopped.",
+    help="Draws per chain; none: until the run is stopped.",
 )
 @click.option(
     "--warmup",
     type=click.IntRange(0),
-    help="Transitions per chain before the draws.  [default: as many as tuning takes]",
+    help="Warm-up transitions per chain.  [default: as many as the tuning needs]",
 )
 @click.option(
     "--chains",
@@ -58,38 +60,46 @@ def until_options(command: Any) -> Any:
     default=4,
     show_default=True,
     metavar="N|A:B",
-    help="How many, or their numbers, as 4:8, which adds some to a store.",
+    help="Number of chains, or their numbers, such as 4:8, which adds chains to a store.",
 )
 @click.option(
-    "--thin", type=click.IntRange(1), default=1, show_default=True, help="Keep every n-th."
+    "--thin",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Keep every n-th transition only.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Default: a fresh one, which is shown.")
-@click.option("--sampler", type=SamplerName(), help="One of kg.samplers.  [default: NUTS]")
+@click.option(
+    "--seed", type=click.IntRange(0), help="Seed.  [default: a fresh seed, which is printed]"
+)
+@click.option("--sampler", type=SamplerName(), help="A sampler of kg.samplers.  [default: NUTS]")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the sampler, as a literal of Python. Repeatable.",
+    help="A setting of the sampler; VALUE is a Python literal. Repeatable.",
 )
 @click.option(
     "--initial",
     type=click.Choice(("prior", "random", "pathfinder")),
     help="Where chains start.  [default: short ascents]",
 )
-@click.option("--keep", multiple=True, metavar="NAME", help="Keep these draws alone. Repeatable.")
+@click.option(
+    "--keep", multiple=True, metavar="NAME", help="Keep draws of this target only. Repeatable."
+)
 @until_options
 @threads_option
 @click.option(
     "--chain-method",
     type=click.Choice(("threads", "batch")),
-    help="A thread a chain, or all as one batch.  [default: as suits the device]",
+    help="A thread for each chain, or one batch.  [default: as suits the device]",
 )
 @click.option(
     "--store",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="PATH",
-    help="A folder that draws go to as they come; `kinetograph resume PATH` goes on from it.",
+    help="Folder for the draws as they are made; `kinetograph resume PATH` continues the run.",
 )
 @check_every
 @out_option
@@ -113,21 +123,22 @@ def sample(
 ) -> None:
     """Draw from the posterior of a model and print its summary.
 
-    FILE is a Python file that makes a model at top level: model = kg.model(...). NAME chooses the
-    variable if there are several.
+    FILE is a Python file that creates a model at top level: model = kg.model(...). NAME selects the
+    variable if there are several models.
 
-    Ctrl-C and SIGTERM stop: what has been drawn is written and summarised, and a line says how to
-    go on. Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped by Ctrl-C, 143 by SIGTERM.
+    Ctrl-C and SIGTERM stop the run: the draws so far are written and summarised, and a line says
+    how to continue. Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped by Ctrl-C, 143 by
+    SIGTERM.
     """
     target = None if out is None else check_target(out, (".nc",))
     if options["draws"] == ENDLESS:
         options["draws"] = None
     filled = store is not None and store.is_dir() and any(store.iterdir())
     if store is not None and filled and not (store / ".kinetograph").is_dir():
-        raise InputError(f"{store} is a folder with other things, and no store of a run")
+        raise InputError(f"{store} is a folder with other content, not the store of a run")
     with readable_warnings():
-        wanted = make_until(until_ess, until_rhat)
-        chosen = make_sampler(sampler, settings)
+        condition = make_until(until_ess, until_rhat)
+        sampler_object = make_sampler(sampler, settings)
         model = load_model(source, show_traceback)
 
         def run() -> Any:
@@ -135,10 +146,10 @@ def sample(
 
             return mcmc(
                 model,
-                chosen,
+                sampler_object,
                 seed=seed,
                 keep=list(keep) or True,
-                until=wanted,
+                until=condition,
                 store=store,
                 progress=not quiet,
                 on_sigterm="return",

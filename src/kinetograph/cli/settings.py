@@ -1,4 +1,4 @@
-"""Options that take more than a number: samplers and their settings, draws without end, chains."""
+"""Options with special values: samplers and settings, draws, chains."""
 
 import ast
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from .errors import InputError
 
 __all__ = ["SAMPLERS", "Chains", "Draws", "SamplerName", "make_sampler", "make_until"]
 
-# Written out, as importing them takes a second, and whoever completes a name waits.
+# Listed here, because importing the samplers takes a second, which is too long for completion.
 SAMPLERS = (
     "BAOAB", "CCAdL", "DifferentialEvolution", "EQN", "GHMC", "GLA1", "GLA2", "HMC", "LM", "MALA",
     "MAMS", "MCLMC", "NUTS", "RandomWalk", "SGHMC", "SGLD", "SGNHT", "Slice", "Splitting",
@@ -23,12 +23,12 @@ ENDLESS = "none"
 
 
 class SamplerName(click.ParamType):
-    """The name of one of `kg.samplers`, in any case."""
+    """The name of one of `kg.samplers`, in upper or lower case."""
 
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name as it is written."""
+        """The name with the correct case."""
         names = {each.lower(): each for each in SAMPLERS}
         if value.lower() in names:
             return names[value.lower()]
@@ -36,7 +36,7 @@ class SamplerName(click.ParamType):
         name, bracket, _ = value.partition("(")
         if bracket and name.lower() in names:
             self.fail(
-                f"{value!r} is a call; write --sampler {names[name.lower()]}, and its settings as "
+                f"{value!r} is a call; write --sampler {names[name.lower()]}, and settings as "
                 "--set target_acceptance=0.9"
             )
         self.fail(f"there is no sampler {value!r}{hint} There are {', '.join(SAMPLERS)}")
@@ -44,9 +44,9 @@ class SamplerName(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Names that begin so."""
-        begun = incomplete.lower()
-        return [CompletionItem(each) for each in SAMPLERS if each.lower().startswith(begun)]
+        """The names that begin with the incomplete text."""
+        prefix = incomplete.lower()
+        return [CompletionItem(each) for each in SAMPLERS if each.lower().startswith(prefix)]
 
 
 class Draws(click.IntRange):
@@ -55,50 +55,55 @@ class Draws(click.IntRange):
     name = "integer or none"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A number, or the word."""
+        """The number, or the word `none`."""
         if isinstance(value, str) and value.lower() == ENDLESS:
             return ENDLESS
         return super().convert(value, param, ctx)
 
 
 class Chains(click.IntRange):
-    """So many chains, or the numbers of some: `4:8` are 4, 5, 6 and 7."""
+    """A number of chains, or a range.
+
+    `4:8` is the chains 4, 5, 6 and 7."""
 
     name = "integer or range"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A number or a range."""
+        """The number, or the range."""
         if isinstance(value, str) and ":" in value:
             first, _, end = value.partition(":")
             if not (first.isdigit() and end.isdigit() and int(first) < int(end)):
-                self.fail(f"{value!r} are no chains, such as 4:8", param, ctx)
+                self.fail(f"{value!r} is not a range of chains, such as 4:8", param, ctx)
             return range(int(first), int(end))
         return super().convert(value, param, ctx)
 
 
 def parsed(texts: Sequence[str]) -> dict[str, Any]:
-    """Settings that are given as `key=value`: Python's literals; a word is a text."""
-    found: dict[str, Any] = {}
+    """The settings given as `key=value`.
+
+    Values are Python literals; a single word is a string.
+    """
+    settings: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
             raise InputError(f"--set {text}: write it as key=value, such as step_size=0.1")
-        if key in found:
+        if key in settings:
             raise InputError(f"--set {text}: {key} is given twice")
         try:
-            found[key] = ast.literal_eval(value.strip())
+            settings[key] = ast.literal_eval(value.strip())
         except (ValueError, SyntaxError) as error:
             if not value.strip().replace("-", "_").isidentifier():
                 raise InputError(
-                    f"--set {text}: {value!r} is no literal of Python, such as 0.1, True, 'text'"
+                    f"--set {text}: {value!r} is not a Python literal, such as 0.1, True, 'text'"
                 ) from error
-            found[key] = value.strip()
-    return found
+            settings[key] = value.strip()
+    return settings
 
 
 def make_sampler(name: str | None, texts: Sequence[str]) -> Any:
-    """The sampler that is asked for; None for the usual one."""
+    """The requested sampler; None for the default."""
     if name is None and not texts:
         return None
     settings = parsed(texts)
@@ -108,14 +113,16 @@ def make_sampler(name: str | None, texts: Sequence[str]) -> Any:
     except (TypeError, ValueError) as error:
         from ..graph.source import place_text
 
-        said = str(error).replace(place_text(), "")  # a line of what parses the command
-        raise InputError(f"{said} (--sampler, --set)") from error
+        message = str(error).replace(
+            place_text(), ""
+        )  # the place is a line of the command's parser
+        raise InputError(f"{message} (--sampler, --set)") from error
 
 
 def make_until(ess: float | None, r_hat: float | None) -> Any:
-    """When there are enough draws; None where nothing is said."""
-    wanted = {"ess": ess, "r_hat": r_hat}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    """The condition that ends a run; None if no limit is given."""
+    limits = {"ess": ess, "r_hat": r_hat}
+    given = {name: value for name, value in limits.items() if value is not None}
     if not given:
         return None
     from ..runs.until import until

@@ -1,4 +1,4 @@
-"""`kinetograph summary`: the table of a stored run."""
+"""`kinetograph summary`: the summary of a stored run."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ __all__ = ["summary"]
 @click.argument("names", nargs=-1)
 @format_option
 def summary(path: Path, names: tuple[str, ...], style: str) -> None:
-    """Print the summary of the results in PATH, and what is wrong with them.
+    """Print the summary of results in PATH, and problems found in them.
 
-    PATH is a netCDF file (.nc), or the store of a run. NAMES choose among the quantities; without
-    them all are shown.
+    PATH is a netCDF file (.nc), or the store of a run. NAMES select quantities; by default all are
+    shown.
     """
     tree = open_results(path)
     posterior = tree["posterior"].dataset

@@ -1,1 +1,1 @@
-"""Running samplers: blocks, threads and devices, progress, results."""
+"""Runs of samplers: compiled blocks, threads and devices, progress, results."""

@@ -1,4 +1,4 @@
-"""What a run was drawn with, made anew from what its results say of it."""
+"""Restore the sampler, observables and averages of a run from its results."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,26 @@ from ..samplers.sampler import Sampler
 from .arguments import check_sampler, check_samplers
 
 __all__ = [
-    "averages_again",
-    "observables_again",
-    "said_of_quantities",
-    "said_of_samplers",
-    "samplers_again",
+    "restored_averages",
+    "restored_observables",
+    "quantity_attributes",
+    "sampler_attributes",
+    "restored_samplers",
 ]
 
 _SAMPLERS: Any = import_module("..samplers", __package__)
 _OBSERVABLES: Any = import_module("..observables", __package__)
 
 
-def said_of_samplers(samplers: Sequence[Sampler]) -> dict[str, Any]:
-    """What results say of the samplers of chains: settings; of one that differs, a list of each."""
+def sampler_attributes(samplers: Sequence[Sampler]) -> dict[str, Any]:
+    """The attributes of results that describe the samplers of chains.
+
+    The settings that differ between chains are lists with a value for each chain.
+    """
     each = [sampler.settings() for sampler in samplers]
     by_name = {name: [settings[name] for settings in each] for name in each[0]}
     same = all(settings == each[0] for settings in each)
-    settings = each[0] if same else {n: _one(values) for n, values in by_name.items()}
+    settings = each[0] if same else {n: _one_or_list(values) for n, values in by_name.items()}
     return {
         "sampler_settings": json.dumps(settings),
         "sampler_tune": json.dumps(samplers[0].tune),
@@ -37,94 +40,108 @@ def said_of_samplers(samplers: Sequence[Sampler]) -> dict[str, Any]:
     }
 
 
-def _one(values: Sequence[Any]) -> Any:
+def _one_or_list(values: Sequence[Any]) -> Any:
     return values[0] if all(value == values[0] for value in values) else list(values)
 
 
-def samplers_again(
-    said: Mapping[str, Any], given: Any, chains: int, doing: str
+def restored_samplers(
+    attributes: Mapping[str, Any], given: Any, chains: int, doing: str
 ) -> Sequence[Sampler]:
-    """The samplers of the chains of a run, made anew, or those that are given if they are alike.
+    """The samplers of the chains of a run.
+
+    They are restored from the attributes of results, or are the given ones if these equal the
+    run's.
 
     Raises
     ------
     TypeError
-        If what is given is no sampler.
+        If a given value is not a sampler.
     ValueError
-        If it is another one, or none is given and it cannot be made anew.
+        If another sampler is given, or none is given and it cannot be restored.
     """
-    name = str(said["sampler"])
+    name = str(attributes["sampler"])
     if given is not None:
-        found = check_samplers(given, chains, doing)
-        for each in found:
+        samplers = check_samplers(given, chains, doing)
+        for each in samplers:
             check_sampler(each, doing)
-        _check(found, name, said, doing)
-        return found
-    differ = "samplers" in said
-    settings, tune = json.loads(said["sampler_settings"]), json.loads(said["sampler_tune"])
-    made = None if differ else _made(name, settings, tune)
-    if made is None:
-        why = (
-            "it is another for each chain"
-            if differ
-            else ("it is none of kg.samplers with settings that are numbers and texts")
+        _check(samplers, name, attributes, doing)
+        return samplers
+    differs = "samplers" in attributes
+    settings, tune = (
+        json.loads(attributes["sampler_settings"]),
+        json.loads(attributes["sampler_tune"]),
+    )
+    restored = None if differs else _restored(name, settings, tune)
+    if restored is None:
+        reason = (
+            "it differs from chain to chain"
+            if differs
+            else ("it is not one of kg.samplers with settings that are numbers and texts")
         )
-        what = f"[{name}(...), ...]" if differ else f"{name}(...)"
+        example = f"[{name}(...), ...]" if differs else f"{name}(...)"
         raise ValueError(
-            f"{doing}: give the sampler of that run by sampler={what}; {why}, and cannot be made "
-            "anew"
+            f"{doing}: give the sampler of that run by sampler={example}; {reason}, so it cannot "
+            "be restored"
         )
-    return [made] * chains
+    return [restored] * chains
 
 
-def _made(name: str, settings: Mapping[str, Any], tune: Any) -> Sampler | None:
-    """A sampler of ours by its settings, if these say all."""
+def _restored(name: str, settings: Mapping[str, Any], tune: Any) -> Sampler | None:
+    """A sampler of kinetograph, if its settings describe it completely."""
     kind = getattr(_SAMPLERS, name) if name in _SAMPLERS.__all__ else None
     if not (isinstance(kind, type) and issubclass(kind, Sampler)):
         return None
     values = dict(settings)
     for key, value in settings.items():
-        if isinstance(value, Mapping):  # of a sampler within it
+        if isinstance(value, Mapping):  # the settings of an inner sampler
             inner = {k: v for k, v in value.items() if k not in ("sampler", "tune")}
-            values[key] = _made(str(value.get("sampler")), inner, value.get("tune"))
+            values[key] = _restored(str(value.get("sampler")), inner, value.get("tune"))
             if values[key] is None:
                 return None
     try:
-        found = kind(**values)
+        sampler = kind(**values)
         if tune is not None:
-            found.tune = tune
+            sampler.tune = tune
     except (TypeError, ValueError):
         return None
-    same = json.dumps(found.settings()) == json.dumps(settings)
-    return found if same else None
+    same = json.dumps(sampler.settings()) == json.dumps(settings)
+    return sampler if same else None
 
 
-def _check(samplers: Sequence[Sampler], name: str, said: Mapping[str, Any], doing: str) -> None:
+def _check(
+    samplers: Sequence[Sampler], name: str, attributes: Mapping[str, Any], doing: str
+) -> None:
     kind = type(samplers[0]).__name__
     if kind != name:
         raise ValueError(
-            f"{doing}: the results are those of {name}, got sampler={kind}; a run goes on with "
+            f"{doing}: the results come from {name}, got sampler={kind}; a run continues with "
             "its own sampler"
         )
-    own = said_of_samplers(samplers)
-    here, there = (json.loads(each["sampler_settings"]) for each in (own, said))
-    for key in {**there, **here}:
-        if here.get(key) != there.get(key):
+    given = sampler_attributes(samplers)
+    given_settings, run_settings = (
+        json.loads(each["sampler_settings"]) for each in (given, attributes)
+    )
+    for key in {**run_settings, **given_settings}:
+        if given_settings.get(key) != run_settings.get(key):
             raise ValueError(
-                f"{doing}: the results were drawn with {key}={there.get(key)!r}, and the "
-                f"sampler that is given has {key}={here.get(key)!r}; a run goes on as it was"
+                f"{doing}: the results were drawn with {key}={run_settings.get(key)!r}, but the "
+                f"given sampler has {key}={given_settings.get(key)!r}; a run continues with the "
+                "same settings"
             )
-    if own["sampler_tune"] != said["sampler_tune"]:
+    if given["sampler_tune"] != attributes["sampler_tune"]:
         raise ValueError(
-            f"{doing}: the results were drawn with tune={said['sampler_tune']}, got "
-            f"tune={own['sampler_tune']}"
+            f"{doing}: the results were drawn with tune={attributes['sampler_tune']}, got "
+            f"tune={given['sampler_tune']}"
         )
 
 
-def said_of_quantities(
+def quantity_attributes(
     model: Model, observables: Sequence[Observable], averages: Sequence[Average]
 ) -> dict[str, str]:
-    """What results say of what is recorded, and averaged: names, and whether with covariances."""
+    """The attributes of results that describe observables and averages.
+
+    They are the names, and for each average whether it has a covariance.
+    """
     averaged = [
         (model.name(q.node) if isinstance(q, Array) else q.name, covariance)
         for q, covariance in averages
@@ -133,42 +150,44 @@ def said_of_quantities(
     return {"observables": json.dumps(recorded), "averages": json.dumps(averaged)}
 
 
-def observables_again(said: Mapping[str, Any], doing: str) -> list[Observable]:
+def restored_observables(attributes: Mapping[str, Any], doing: str) -> list[Observable]:
     """The observables of a run.
 
     Raises
     ------
     ValueError
-        If one is a user's own.
+        If one is not in `kg.observables`.
     """
-    return [_observable(name, "observables", doing) for name in json.loads(said["observables"])]
+    return [
+        _observable(name, "observables", doing) for name in json.loads(attributes["observables"])
+    ]
 
 
-def averages_again(said: Mapping[str, Any], model: Model, doing: str) -> list[Average]:
-    """What a run averages: targets of the model, and observables.
+def restored_averages(attributes: Mapping[str, Any], model: Model, doing: str) -> list[Average]:
+    """The averages of a run: of targets and of observables.
 
     Raises
     ------
     ValueError
-        If one is a user's own.
+        If one is not in `kg.observables`.
     """
     targets = dict(zip(model.target_names, model.targets, strict=True))
-    found = []
-    for name, covariance in json.loads(said["averages"]):
+    restored = []
+    for name, covariance in json.loads(attributes["averages"]):
         quantity: Any = targets.get(name)
         if quantity is None:
             quantity = _observable(name, "averages", doing)
         else:
             quantity = Array(quantity)
-        found.append(Average(quantity, covariance))
-    return found
+        restored.append(Average(quantity, covariance))
+    return restored
 
 
-def _observable(name: str, what: str, doing: str) -> Observable:
-    found = getattr(_OBSERVABLES, name, None)
-    if not isinstance(found, Observable) or found.name != name:
+def _observable(name: str, argument: str, doing: str) -> Observable:
+    observable = getattr(_OBSERVABLES, name, None)
+    if not isinstance(observable, Observable) or observable.name != name:
         raise ValueError(
-            f"{doing}: the run has {name!r} among its {what}, which is none of kg.observables; "
-            f"give {what}= as in that run"
+            f"{doing}: the {argument} of the run contain {name!r}, which is not in kg.observables; "
+            f"give {argument}= as in that run"
         )
-    return found
+    return observable

@@ -1,4 +1,4 @@
-"""The arguments that runs have in common."""
+"""Checks of the arguments that functions of runs have in common."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,13 +26,13 @@ __all__ = [
 
 
 def check_model(model: Any, what: str, which: str = "first") -> None:
-    """Refuse what is no model."""
+    """Refuse a value that is not a model."""
     if not isinstance(model, Model):
         raise no_model(what, model, which)
 
 
 def check_sampler(sampler: Any, what: str) -> Sampler:
-    """Refuse what is no sampler."""
+    """Refuse a value that is not a sampler."""
     if isinstance(sampler, type):
         raise TypeError(
             f"{what}: sampler is a class{place_text()}; write sampler={sampler.__name__}()"
@@ -50,31 +50,35 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
 
 
 def check_samplers(sampler: Any, chains: int, what: str) -> Sequence[Sampler]:
-    """The sampler of each chain, of one for all or a list of as many.
+    """The sampler of each chain, from one sampler or a list.
 
     Raises
     ------
     TypeError
-        If one is no sampler.
+        If one is not a sampler.
     ValueError
-        If there are more or fewer than chains, or they are not one program.
+        If the list has another length than the number of chains, or the samplers need different
+        programs.
     """
     if not isinstance(sampler, (list, tuple)):
         return [check_sampler(sampler, what)] * chains
-    found = [check_sampler(each, what) for each in sampler]
-    if len(found) != chains:
-        raise ValueError(f"{what}: there are {chains} chains, and samplers for {len(found)}")
-    for i, each in enumerate(found):
-        if each.structure() != found[0].structure():
+    samplers = [check_sampler(each, what) for each in sampler]
+    if len(samplers) != chains:
+        raise ValueError(
+            f"{what}: there are {chains} chains and {len(samplers)} samplers; give one for each"
+        )
+    for i, each in enumerate(samplers):
+        if each.structure() != samplers[0].structure():
             raise ValueError(
-                f"{what}: the samplers of chains may differ in the values of hyper-parameters "
-                f"alone, as they are one program; chain {i} has {each!r}, chain 0 {found[0]!r}"
+                f"{what}: the samplers of chains may differ only in the values of "
+                "hyper-parameters, because they share one program; "
+                f"chain {i} has {each!r}, chain 0 {samplers[0]!r}"
             )
-    return found
+    return samplers
 
 
 def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
-    """Refuse numbers that are not whole, or below the least that is allowed."""
+    """Refuse numbers that are not whole, or below their minimum."""
     for name, (value, minimum) in least.items():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
             whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
@@ -88,31 +92,31 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
 def check_one_of(
     what: str, name: str, value: Any, choices: Sequence[str], otherwise: str = " or None"
 ) -> None:
-    """Refuse what is none of the words there are.
+    """Refuse a value that is not one of the choices.
 
     Raises
     ------
     TypeError
-        If it is no word.
+        If it is not a string.
     ValueError
-        If there is no such word.
+        If it is another string.
     """
-    there = f"{what}: {name} must be {', '.join(map(repr, choices))}{otherwise}"
+    expected = f"{what}: {name} must be {', '.join(map(repr, choices))}{otherwise}"
     if not isinstance(value, str):
-        raise TypeError(f"{there}, got {value!r:.80}")
+        raise TypeError(f"{expected}, got {value!r:.80}")
     if value not in choices:
-        raise ValueError(f"{there}, got {value!r}{meant(value, choices)}")
+        raise ValueError(f"{expected}, got {value!r}{meant(value, choices)}")
 
 
 def check_flag(what: str, name: str, value: Any) -> bool:
-    """True or False, of Python or NumPy; refuse anything else."""
+    """The value as a bool; refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{what}: {name} must be True or False, got {value!r:.80}")
     return bool(value)
 
 
 def check_seed(seed: Any, what: str) -> int:
-    """The seed; one from the system's entropy for None."""
+    """The seed; None takes one from the system's entropy."""
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:

@@ -1,13 +1,14 @@
-"""Compiled programs kept on disk, so that a second run of the same script compiles nothing.
+"""Compiled programs on disk, so that a second run compiles nothing.
 
-A program is looked up by a digest of a text that says all it depends on: a fingerprint of the model
-where there is one, else its lowered (StableHLO) text; with the versions that made it and the
-processor. A wrong hit is not possible short of a collision. Entries are written beside and
-renamed: a reader never sees half a file. Each is signed with a key of the user (`private`), and the
-signature is checked before anything is unpickled: an entry that others have made, or that is
-damaged, is removed, and so is one that was on trial (`trials`) in a process that has crashed. A
-folder is not used if others may write to it, or to a folder above it. What comes out of JAX's own
-cache of compilations cannot be written once more, so nothing is kept here where that one is on.
+A program is looked up by the digest of a text of all that it depends on: a fingerprint of the model
+if there is one, else the lowered (StableHLO) text; in both cases with the versions of the libraries
+and the processor. A wrong hit would need a collision of digests. An entry is written to a temporary
+file that is then renamed, so that a reader never sees half a file. Each entry is signed with a key
+of the user (`private`), and the signature is checked before anything is unpickled. An entry that
+another user made, or that is damaged, is removed, and so is an entry that was on trial (`trials`)
+in a process that crashed. A folder is not used if other users may write to it, or to a folder above
+it. An executable from JAX's own compilation cache cannot be serialised again, so nothing is stored
+while that cache is on.
 
 The environment variable KINETOGRAPH_CACHE names the folder; `off` switches the cache off.
 """
@@ -44,15 +45,15 @@ _SETTINGS = (
     "jax_numpy_dtype_promotion",
     "jax_numpy_rank_promotion",
 )
-_KEPT, _BYTES = 400, 2**30  # entries, and all of them together; the oldest go first
-_LEFT = 3600.0  # seconds after which a file that was being written is nobody's any more
+_KEPT, _BYTES = 400, 2**30  # entries, and bytes of all entries; the least recently used are removed
+_LEFT = 3600.0  # seconds after which an unfinished file counts as abandoned
 
 
 def cache_folder() -> Path | None:
-    """The folder of the cache; None where it is switched off."""
-    named = os.environ.get("KINETOGRAPH_CACHE")
-    if named is not None:
-        return None if named.strip().lower() in ("", "0", "off", "no", "false") else Path(named)
+    """The folder of the cache; None if it is switched off."""
+    setting = os.environ.get("KINETOGRAPH_CACHE")
+    if setting is not None:
+        return None if setting.strip().lower() in ("", "0", "off", "no", "false") else Path(setting)
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
@@ -61,7 +62,7 @@ def cache_folder() -> Path | None:
 
 
 def processor() -> str:
-    """What machine code depends on."""
+    """A text of the processor's features, on which machine code depends."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith(("flags", "Features")):
@@ -70,7 +71,7 @@ def processor() -> str:
 
 
 def _surroundings() -> list[str]:
-    """All that a program depends on beside its text."""
+    """All that a program depends on apart from its text."""
     device = jax.devices()[0]
     return [
         jax.__version__,
@@ -81,7 +82,7 @@ def _surroundings() -> list[str]:
         device.platform,
         str(device.device_kind),
         os.environ.get("XLA_FLAGS", ""),
-        # What of JAX's settings changes how a program is lowered, and how it is compiled.
+        # JAX's settings that change how a program is lowered and compiled.
         *(str(getattr(jax.config, name)) for name in _SETTINGS),
         str(jax.config.read("jax_disable_most_optimizations")),
     ]
@@ -92,7 +93,7 @@ def _digest(text: str) -> str:
 
 
 def _usable_folder() -> tuple[Path, bytes] | None:
-    """The folder of the cache and the key of its entries; None where it cannot be used."""
+    """The folder and key of the cache; None if not usable."""
     folder = cache_folder()
     if folder is None:
         return None
@@ -104,23 +105,23 @@ def _usable_folder() -> tuple[Path, bytes] | None:
         return None
     if key is not None:
         return folder, key
-    where = open_to_others or folder / KEY
-    advice = f"chmod go-w {where}" if open_to_others else f"remove {where}"
+    unsafe_path = open_to_others or folder / KEY
+    advice = f"chmod go-w {unsafe_path}" if open_to_others else f"remove {unsafe_path}"
     warn_user(
-        f"the compile cache {folder} is not used: {where} is open to others; make it yours alone "
-        f"({advice}), or set KINETOGRAPH_CACHE to a folder of yours",
+        f"the compile cache {folder} is not used, because other users can change {unsafe_path}; "
+        f"restrict it to yourself ({advice}), or set KINETOGRAPH_CACHE to a folder of your own",
         KinetographWarning,
     )
     return None
 
 
 def compile_cached(
-    text: str | None, lower: Callable[[], Any], found: Callable[[], Any] = bool
+    text: str | None, lower: Callable[[], Any], on_hit: Callable[[], Any] = bool
 ) -> tuple[Any, bool]:
     """The executable of a program, and whether it came from the cache.
 
-    `text` says all the program depends on; without it, what `lower()` gives is asked for its own.
-    Where there is an entry `found` is called, before that is read.
+    `text` lists all that the program depends on; without it the lowered program gives the text. If
+    there is an entry, `on_hit` is called before the entry is read.
     """
     usable = _usable_folder()
     if usable is None:
@@ -129,11 +130,11 @@ def compile_cached(
     lowered = None
     if text is None:
         lowered = lower()
-        # What is kept has the structures of arguments and results, empty parts included.
+        # An entry contains the structures of arguments and results, so they are part of the text.
         text = "\n".join([lowered.as_text(), str(lowered.in_tree), str(lowered.out_tree)])
     path = folder / f"{_digest(text)}.xla"
     if path.exists():
-        found()
+        on_hit()
     executable = _load(path, key)
     if executable is not None:
         return executable, True
@@ -151,7 +152,7 @@ def _load(path: Path, key: bytes) -> Any:
             _link_lapack()
         with on_trial(path):
             executable = serialize_executable.deserialize_and_load(*pickle.loads(payload))
-    except Exception:  # not as it was written, or a runtime that refuses it
+    except Exception:  # damaged, or refused by the runtime
         with contextlib.suppress(OSError):
             path.unlink()
         return None
@@ -162,16 +163,18 @@ def _load(path: Path, key: bytes) -> Any:
 
 @functools.cache
 def _link_lapack() -> None:
-    """Have JAX look up LAPACK's functions, as it does when it lowers a call of one.
+    """Make JAX look up LAPACK's functions.
 
-    A program that comes out of the cache was lowered in another process: its first factorisation
-    would call what is nowhere.
+    JAX does that when it lowers a call of one.
+
+    A program from the cache was lowered in another process. Without this its first factorisation
+    would call a function whose address is not set.
     """
     jax.jit(jnp.linalg.cholesky).lower(np.eye(1, dtype=np.float32))
 
 
 def _store(path: Path, key: bytes, executable: Any) -> None:
-    """Keep a program; a cache that cannot be written is no reason to fail."""
+    """Store a program; if the cache cannot be written, nothing happens."""
     if jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache:
         return
     try:
@@ -185,25 +188,25 @@ def _store(path: Path, key: bytes, executable: Any) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what processes that are gone have left."""
+    """Remove files of processes that no longer exist."""
     for pattern in (".*.part", "tmp*"):
-        for left in folder.glob(pattern):
+        for file in folder.glob(pattern):
             with contextlib.suppress(OSError):
-                if time.time() - left.stat().st_mtime > _LEFT:
-                    left.unlink()
+                if time.time() - file.stat().st_mtime > _LEFT:
+                    file.unlink()
     for program in {program_of(marker) for marker in folder.glob(f".*{SUFFIX}")}:
         drop_crashed(program)
 
 
 def _bound(folder: Path) -> None:
-    """Remove the entries that were used longest ago, if there are too many."""
-    found = []
+    """Remove the least recently used entries, if there are too many."""
+    entries = []
     for path in folder.glob("*.xla"):
         with contextlib.suppress(OSError):  # another process has removed it
             status = path.stat()
-            found.append((status.st_mtime, status.st_size, path))
+            entries.append((status.st_mtime, status.st_size, path))
     total = 0
-    for place, (_, size, path) in enumerate(sorted(found, reverse=True)):
+    for place, (_, size, path) in enumerate(sorted(entries, reverse=True)):
         total += size
         if place >= _KEPT or total > _BYTES:
             path.unlink(missing_ok=True)

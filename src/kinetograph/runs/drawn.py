@@ -1,4 +1,7 @@
-"""The graph of a model as a small picture, which results hold for pages that are made of a file."""
+"""A small picture of the model's graph, as an attribute of results.
+
+Reports that are made from a file show it.
+"""
 
 import weakref
 from contextlib import suppress
@@ -8,20 +11,20 @@ from ..models.model import Model
 
 __all__ = ["SVG", "drawn"]
 
-SVG = "model_svg"  # the attribute
-MOST_NAMES = 60  # a larger graph takes a tenth of a second, and nobody can read it
+SVG = "model_svg"  # the name of the attribute
+MOST_NAMES = 60  # a larger graph takes a tenth of a second, and is not readable
 MOST_NODES = 1000
-MOST_BYTES = 40_000  # netCDF has room for 64 KiB
+MOST_BYTES = 40_000  # netCDF has room for 64 KiB in an attribute
 _DRAWN: "weakref.WeakKeyDictionary[Model, tuple[int, str]]" = weakref.WeakKeyDictionary()
 
 
 def drawn(model: Model) -> dict[str, str]:
-    """The attribute of results, or none of a model that is too large."""
+    """The attribute with the picture; empty if the model is too large."""
     if len(model.density.unknowns) + len(model.data) > MOST_NAMES:
         return {}
     version, text = _DRAWN.get(model, (None, ""))
     if version != model.version:
-        with suppress(Exception):  # of which a run that has ended must not be lost
+        with suppress(Exception):  # a failure here must not lose the draws of the run
             roots = [*model.targets, *(term.node for term in model.density.terms)]
             if len(ancestors(roots)) <= MOST_NODES:
                 text = model.plot().svg()

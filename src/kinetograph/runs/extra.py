@@ -14,7 +14,7 @@ from ..models.typing import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
-from .again import averages_again, observables_again, samplers_again
+from .again import restored_averages, restored_observables, restored_samplers
 from .arguments import check_model, check_one_of, check_whole
 from .averages import averaged_targets
 from .chain import Lengths, RunningChain
@@ -133,11 +133,11 @@ def extra_samples(
             f"{CALLER}: the results have no state of chains to continue from; give {COMPLETE}"
         )
     attributes, state = dict(results.attrs), results["sampler_state"].dataset
-    samplers = samplers_again(attributes, sampler, len(state["transition"]), CALLER)
+    samplers = restored_samplers(attributes, sampler, len(state["transition"]), CALLER)
     keep = attributes.get("keep", 1) == 1
     kept_nodes = kept_targets(model, _targets_with_draws(posterior, model)) if keep else None
-    requested_averages = as_averages(averages or averages_again(attributes, model, CALLER))
-    requested_observables = as_observables(observables or observables_again(attributes, CALLER))
+    requested_averages = as_averages(averages or restored_averages(attributes, model, CALLER))
+    requested_observables = as_observables(observables or restored_observables(attributes, CALLER))
     program = program_of(
         model,
         samplers[0],
@@ -177,7 +177,7 @@ def extra_samples(
         target_names,
         attributes,
         keep,
-        told=memory_warning,
+        opening_text=memory_warning,
     )
     run.returns = on_sigterm == "return"
     if all(chain.transition >= chain.tuner.end for chain in chains):

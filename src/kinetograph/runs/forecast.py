@@ -1,15 +1,17 @@
-"""How far a run is, and how long it will still take.
+"""The progress of a run, and a forecast of its end.
 
-What a chain's transitions cost is told by its last ones: by those of the second half of what it has
-made in this run, and, once there are some, by those after warm-up alone, whose first transitions
-may have cost many times as much. A chain that has made none costs as much as the others do.
+The cost of a chain's next transitions is estimated from its last ones: from the second half of the
+transitions made in this run, and later only from transitions after warm-up, because the first ones
+may have cost many times as much. A chain without transitions is expected to cost as much as the
+other chains.
 
-Chains that share threads take turns, so that of the work of each as much is done as of the others'.
-When n chains are at work on k < n threads, each has k / n of a thread; as chains end, the others
-have more, up to a thread each. So each has an end, and the run ends with the last.
+Chains that share threads take turns, so all chains get the same amount of time. If n chains run on
+k < n threads, each has k / n of a thread; when chains end, the remaining ones get more, up to a
+thread each. So each chain has an expected end, and the run ends with the last chain.
 
-Of a warm-up that ends by itself, the end is guessed: between the next transition at which it may
-end and SLOWEST times those made, and as those of other chains that are known.
+The end of an adaptive warm-up is guessed. The guess lies between the next transition at which it
+can end and SLOWEST times the transitions made, and takes the known ends of other chains into
+account.
 """
 
 import math
@@ -23,26 +25,27 @@ from .warming import FINAL, LONGEST, OPEN, SHORTEST
 
 __all__ = ["Forecast", "clock_text", "ends"]
 
-FEW = 10  # transitions after warm-up, by which the next ones are judged
+FEW = 10  # transitions after warm-up that are needed to estimate the cost of the next ones
 SLOWEST = 4
-FINE = 64  # marks for each doubling of the transitions made, about
+FINE = 64  # about this number of marks for each doubling of the transitions
 
 
 def ends(works: Sequence[float], at_once: int) -> list[float]:
-    """When each of some works is done, of which each gets as much time as the others.
+    """The time at which each of some works is done.
 
-    `works` are the seconds that each takes alone; so many of them run at once.
+    All works get equal time. `works` are the seconds that each work takes alone; `at_once` of them
+    run at the same time.
     """
-    found, now, done, left = [0.0] * len(works), 0.0, 0.0, len(works)
+    times, now, done, left = [0.0] * len(works), 0.0, 0.0, len(works)
     for i in sorted(range(len(works)), key=lambda i: works[i]):
         now += (works[i] - done) * max(1.0, left / at_once)
-        found[i], done, left = now, works[i], left - 1
-    return found
+        times[i], done, left = now, works[i], left - 1
+    return times
 
 
 @dataclass
 class _Watched:
-    """A chain, and when it had made how many transitions: seconds of its own by transition."""
+    """A chain with marks: its own seconds at some of its transitions."""
 
     chain: RunningChain
     first: int = 0
@@ -54,7 +57,10 @@ class _Watched:
         self.made, self.seconds = [self.first], [self.chain.seconds]
 
     def look(self) -> bool:
-        """Whether it has come further. Its seconds are counted last when a block ends."""
+        """Add a mark if the chain has advanced; returns whether it has.
+
+        The seconds of a chain are updated last when a block ends.
+        """
         seconds, transition = self.chain.seconds, self.chain.transition
         if seconds == self.seconds[-1] or transition == self.made[-1]:
             return False
@@ -66,7 +72,7 @@ class _Watched:
         return True
 
     def cost(self) -> float | None:
-        """Seconds of a transition, if one has been made."""
+        """Seconds for each transition; None before the first transition."""
         last, end = self.made[-1], self.chain.tuner.end
         if last == self.first:
             return None
@@ -79,7 +85,7 @@ class _Watched:
 
 
 class Forecast:
-    """What is to be expected of the chains of a run."""
+    """The expected course of a run."""
 
     def __init__(
         self,
@@ -91,8 +97,8 @@ class Forecast:
         self.chains, self.lengths, self.at_once = chains, lengths, at_once
         self.clock, self.begun = clock, clock()
         self._watched = [_Watched(chain) for chain in chains]
-        self._ends: list[float] | None = None  # seconds after `_told` at which each chain ends
-        self._told = self.begun
+        self._ends: list[float] | None = None  # at which each chain ends, after `_forecast_time`
+        self._forecast_time = self.begun
 
     @property
     def elapsed(self) -> float:
@@ -101,46 +107,53 @@ class Forecast:
 
     @property
     def endless(self) -> bool:
-        """Whether nobody said how many draws there are to be."""
+        """Whether the run has no given number of draws."""
         return self.lengths.draws is None
 
     def update(self) -> None:
-        """Look at the chains."""
-        come = [watched.look() for watched in self._watched]
-        if any(come) and not self.endless:
+        """Read the progress of the chains, and update the forecast."""
+        advanced = [watched.look() for watched in self._watched]
+        if any(advanced) and not self.endless:
             costs = [watched.cost() for watched in self._watched]
-            known = [cost for cost in costs if cost is not None]
-            usual = sum(known) / len(known)
+            known_costs = [cost for cost in costs if cost is not None]
+            usual = sum(known_costs) / len(known_costs)
             each = zip(costs, self.chains, strict=True)
             works = [(usual if c is None else c) * self.still(chain) for c, chain in each]
-            self._ends, self._told = ends(works, self.at_once), self.clock()
+            self._ends, self._forecast_time = ends(works, self.at_once), self.clock()
 
-    def known(self, chain: RunningChain) -> bool:
-        """Whether the end of a chain's warm-up is no guess."""
+    def end_is_known(self, chain: RunningChain) -> bool:
+        """Whether the end of a chain's warm-up is known."""
         return chain.tuner.end != OPEN
 
     def end(self, chain: RunningChain) -> int:
         """The end of a chain's warm-up, or a guess."""
-        if self.known(chain):
+        if self.end_is_known(chain):
             return chain.tuner.end
-        made, sampled = chain.transition, self.lengths.sampled
-        least = max(SHORTEST, made + FINAL)
-        most = min(LONGEST, max(least, SLOWEST * made))
-        between = math.sqrt((least - made + sampled) * (most - made + sampled)) + made - sampled
-        others = [max(c.tuner.end, least) for c in self.chains if self.known(c)]
-        return round(sum([between, *others]) / (1 + len(others)))
+        transitions, sampled = chain.transition, self.lengths.sampled
+        least = max(SHORTEST, transitions + FINAL)
+        most = min(LONGEST, max(least, SLOWEST * transitions))
+        guess = (
+            math.sqrt((least - transitions + sampled) * (most - transitions + sampled))
+            + transitions
+            - sampled
+        )
+        known_ends = [max(c.tuner.end, least) for c in self.chains if self.end_is_known(c)]
+        return round(sum([guess, *known_ends]) / (1 + len(known_ends)))
 
     def still(self, chain: RunningChain) -> int:
-        """Transitions that a chain has still to make."""
+        """The number of transitions that a chain still has to make."""
         return max(self.end(chain) + self.lengths.sampled - chain.transition, 0)
 
     def of_all(self, chain: RunningChain) -> int:
-        """Transitions that a chain will have made."""
+        """The number of all transitions of a chain."""
         return chain.transition + self.still(chain)
 
     @property
     def share(self) -> float | None:
-        """How much of what is to be done in this run has been, from 0 to 1, if that is known."""
+        """The part of this run's work that is done.
+
+        It is between 0 and 1, or None if the number of draws is not known.
+        """
         if self.endless:
             return None
         made = sum(w.chain.transition - w.first for w in self._watched)
@@ -148,7 +161,7 @@ class Forecast:
         return made / (made + left) if made + left else 1.0
 
     def speed(self, place: int) -> float | None:
-        """Transitions that a chain makes in a second, alone on its thread."""
+        """Transitions of a chain in a second, alone on its thread."""
         cost = self._watched[place].cost()
         return 1 / cost if cost else None
 
@@ -159,19 +172,22 @@ class Forecast:
         return made / elapsed if made and elapsed > 0 else None
 
     def left(self, place: int | None = None) -> float | None:
-        """Seconds until a chain ends, or the run, if that is known."""
+        """Seconds until a chain ends, or the run; None if not known."""
         if self._ends is None:
             return None
         end = max(self._ends) if place is None else self._ends[place]
-        return max(end - (self.clock() - self._told), 0.0)
+        return max(end - (self.clock() - self._forecast_time), 0.0)
 
 
 def clock_text(seconds: float | None) -> str:
-    """`02:31`, `5:02:31`, `3 d 05 h`; `--:--` if it is not known."""
+    """A time such as `02:31`, `5:02:31` or `3 d 05 h`.
+
+    `--:--` if it is not known.
+    """
     if seconds is None:
         return "--:--"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours >= 48:
         return f"{hours // 24} d {hours % 24:02d} h"
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
+    return f"{hours}:{minutes:02d}:{remainder:02d}" if hours else f"{minutes:02d}:{remainder:02d}"

@@ -1,4 +1,4 @@
-"""What of a model's targets a run keeps."""
+"""The targets of a model whose draws a run keeps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,32 +16,35 @@ __all__ = ["kept_targets", "named_targets"]
 
 
 def kept_targets(model: Model, keep: Any) -> dict[str, Node] | None:
-    """The targets of which draws are kept, by name, as `keep=` says; None: of nothing.
+    """The targets whose draws are kept, by name; None for `keep=False`.
 
     Raises
     ------
     ModelError
-        If one is no target of the model.
+        If one is not a target of the model.
     TypeError
-        If it is neither True, False nor names and arrays.
+        If `keep` is not True, False, or a list of names and arrays.
     """
     targets = dict(zip(model.target_names, model.targets, strict=True))
     if isinstance(keep, (bool, np.bool_)):
         return targets if keep else None
-    wanted: Sequence[Any] = [keep] if isinstance(keep, (str, Array)) else keep
-    if not isinstance(wanted, (list, tuple, set, frozenset)):
+    targets_and_names: Sequence[Any] = [keep] if isinstance(keep, (str, Array)) else keep
+    if not isinstance(targets_and_names, (list, tuple, set, frozenset)):
         raise TypeError(
             "mcmc: keep must be True, False, or a list of targets of the model and their names, "
             f"got {keep!r:.80}"
         )
-    if not wanted:
+    if not targets_and_names:
         raise ValueError("mcmc: keep=[] keeps nothing; write keep=False, and averages=")
-    found = {_name(model, each): True for each in wanted}
-    return {name: node for name, node in targets.items() if name in found}
+    kept_names = {_name(model, each): True for each in targets_and_names}
+    return {name: node for name, node in targets.items() if name in kept_names}
 
 
 def named_targets(model: Model, kept: dict[str, Node] | None) -> list[tuple[str, Node]]:
-    """The targets that results have, by name: those kept, or all, of which there are no draws."""
+    """The targets in the results, by name.
+
+    They are the kept targets. If none is kept, they are all targets, without draws.
+    """
     if kept is not None:
         return list(kept.items())
     return list(zip(model.target_names, model.targets, strict=True))
@@ -60,6 +63,6 @@ def _name(model: Model, wanted: Any) -> str:
     else:
         raise TypeError(f"mcmc: keep: expected a target or its name, got {wanted!r:.80}")
     raise ModelError(
-        f"mcmc: keep: {text} is no target of the model, which are {', '.join(names)}"
+        f"mcmc: keep: {text} is not a target of the model, which has {', '.join(names)}"
         f"{meant(wanted, names)}"
     )

@@ -1,8 +1,9 @@
-"""Chains that are lost: what sets them apart from the others of a run.
+"""Lost chains, which differ from the other chains of a run.
 
-stuck       it is where it started, or hardly moves, while others do
-elsewhere   its mean log density is far from the others': another mode, or it is on its way
-tuning      its step size is a hundredth of the others', or less, at a like density
+stuck       it does not move, or hardly moves, while other chains do
+elsewhere   its mean log density is far from the other chains': it is in another mode, or still on
+            its way
+tuning      its step size is a hundredth of the other chains' or less, at a similar density
 """
 
 from typing import Any
@@ -12,16 +13,16 @@ import numpy as np
 __all__ = ["lost_chains"]
 
 FAR = 5.0  # posterior standard deviations of the log density
-STILL = 0.05  # of what the log density of other chains moves
-SHORT = 0.01  # of the others' step size
+STILL = 0.05  # relative to the movement of the log density of other chains
+SHORT = 0.01  # relative to the step size of the other chains
 
 
 def lost_chains(tree: Any) -> dict[int, str]:
-    """What is wrong with each chain that is lost, by its number.
+    """The problem of each lost chain, by the number of the chain.
 
-    Those that move tell what is usual: the median of their mean log densities, of the two middle
-    ones the higher. Its standard deviation is that of a normal posterior, sqrt(n / 2), at least, as
-    chains that all crawl say nothing of where they belong.
+    The usual level is the median of the mean log densities of the chains that move (the higher one
+    of the two middle ones). The usual spread is at least the standard deviation of the log density
+    of a normal posterior, sqrt(n / 2), because chains that all move slowly underestimate it.
     """
     recorded = tree["sample_stats"].dataset
     density = recorded.get("lp")
@@ -36,25 +37,25 @@ def lost_chains(tree: Any) -> dict[int, str]:
         return {}
     level = float(np.sort(mean[moving])[moving.sum() // 2])
     usual = float(np.median(spread[moving]))
-    least = max(usual, _normal_spread(tree))
+    least_spread = max(usual, _normal_spread(tree))
     steps = _step_sizes(tree, len(mean))
     start = _starts(tree, len(mean))
-    found = {}
+    lost = {}
     for chain in range(len(mean)):
-        others = f"log density {mean[chain]:.6g}, the others {level:.6g}"
+        levels = f"log density {mean[chain]:.6g}, the other chains {level:.6g}"
         away = mean[chain] - level
         if not moving[chain]:
-            begun = start[chain] == values[chain, 0]
-            where = "its start" if begun else "the place where warm-up left it"
-            found[chain] = f"never left {where} ({others})"
+            at_start = start[chain] == values[chain, 0]
+            where = "its start" if at_start else "the place where warm-up left it"
+            lost[chain] = f"never left {where} ({levels})"
         elif spread[chain] < STILL * usual:
-            found[chain] = f"hardly moves ({others}; step size {steps[chain]:.2g})"
-        elif abs(away) > FAR * max(least, spread[chain]):
+            lost[chain] = f"hardly moves ({levels}; step size {steps[chain]:.2g})"
+        elif abs(away) > FAR * max(least_spread, spread[chain]):
             side = "below" if away < 0 else "above"
-            found[chain] = f"is {abs(away):.3g} {side} the others ({others})"
+            lost[chain] = f"is {abs(away):.3g} {side} the other chains ({levels})"
         elif steps[chain] < SHORT * (median := np.median(np.delete(steps, chain))):
-            found[chain] = f"takes steps of {steps[chain]:.2g}, the others of {median:.2g}"
-    return found
+            lost[chain] = f"takes steps of {steps[chain]:.2g}, the other chains of {median:.2g}"
+    return lost
 
 
 def _step_sizes(tree: Any, chains: int) -> np.ndarray:
@@ -65,13 +66,16 @@ def _step_sizes(tree: Any, chains: int) -> np.ndarray:
 
 
 def _normal_spread(tree: Any) -> float:
-    """The standard deviation of the log density of a normal posterior of as many unknowns."""
+    """The standard deviation of the log density of a normal posterior.
+
+    Its dimension is the number of unknowns.
+    """
     q = tree["sampler_state"].dataset.get("position_q") if _has_state(tree) else None
     return 0.0 if q is None else float(np.sqrt(q.shape[-1] / 2))
 
 
 def _starts(tree: Any, chains: int) -> np.ndarray:
-    """The log density where each chain started."""
+    """The log density at the starting point of each chain."""
     state = tree["sampler_state"].dataset if _has_state(tree) else {}
     start = state.get("start_position_log_density")
     if start is None or start.shape != (chains,):

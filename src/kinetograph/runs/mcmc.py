@@ -18,7 +18,7 @@ from ..observables.observable import Observable, as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from .advice import warn_of_noise
-from .again import said_of_quantities, said_of_samplers
+from .again import quantity_attributes, sampler_attributes
 from .arguments import (
     check_flag,
     check_model,
@@ -311,14 +311,14 @@ def mcmc(
         )
     ]
     attributes = {"seed": str(seed_used), "draws": -1 if draws is None else draws}
-    attributes |= run_attributes(program, samplers, method) | said_of_quantities(
+    attributes |= run_attributes(program, samplers, method) | quantity_attributes(
         model, requested_observables, requested_averages
     )
     target_names = named_targets(model, kept)
     run = Run(
         "mcmc", program, running_chains, lengths, method, target_names, attributes, kept is not None
     )
-    run.given_start, run.told = starts[0] is not None, memory_warning
+    run.given_start, run.opening_text = starts[0] is not None, memory_warning
     run.returns = on_sigterm == "return"
     if place is not None:
         from .stored import store_of  # zarr is slow to import, and rarely used
@@ -384,7 +384,7 @@ def run_attributes(program: Program, samplers: Sequence[Sampler], method: str) -
     """
     sampler, model = program.sampler, program.model
     return {
-        **said_of_samplers(samplers),
+        **sampler_attributes(samplers),
         "unknowns": unknowns_text(program),
         "chain_method": method,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),

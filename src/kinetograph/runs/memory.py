@@ -1,9 +1,9 @@
-"""The memory that the draws of a run take, beside what there is: before anything is allocated.
+"""Memory for the draws of a run, checked before anything is allocated.
 
-Draws are kept in memory as they come: chains x draws x the bytes of a row, which is a draw of all
-targets with what is recorded of it. Results are made beside them, but for targets that lie as
-results have them, which are not copied. What there is to take, Linux tells: of the machine, and of
-each group of processes (cgroup) that this one belongs to. Elsewhere nothing is said.
+Draws kept in memory need chains x draws x the bytes of a row. A row is a draw of all targets with
+its records. Results are copies of them, except for targets whose draws are stored as results need
+them. The available memory is known on Linux only: of the machine, and of each group of processes
+(cgroup) to which this process belongs. On other systems nothing is checked.
 """
 
 import math
@@ -14,31 +14,32 @@ from .rows import Rows
 
 __all__ = ["available", "check_memory"]
 
-WORTH = 0.25  # of what is available: more of it is told
+WORTH = 0.25  # a larger part of the available memory is reported
 _ROOT = Path("/")
-_STORE = 'store="run.zarr" has them go to disk as they come'
+_STORE = 'store="run.zarr" writes them to disk as they are made'
 _INSTEAD = (
-    f"{_STORE}; thin=10 and a tenth of the draws keeps each tenth transition; keep=[...] some "
-    "targets; keep=False, averages=[...] averages alone"
+    f"{_STORE}; thin=10 and a tenth of the draws keeps each tenth transition; keep=[...] keeps "
+    "some targets; keep=False, averages=[...] keeps averages only"
 )
-_FEWER = f"Ask for fewer draws, or run kg.mcmc anew: {_STORE}, and kg.resume goes on with it"
+_FEWER = f"Ask for fewer draws, or run kg.mcmc again: {_STORE}, and kg.resume continues the run"
 
 
 def check_memory(
     doing: str, names: Sequence[str], blank: Rows, chains: int, draws: int, copied: bool
 ) -> str:
-    """What is to be told of the memory that draws take: nothing, if there is enough.
+    """A text about the memory that draws need, or ''.
 
-    `blank` are the rows of a chain, of targets with these names, `copied` for the results or not.
+    `blank` are rows of a chain, with targets of these names. `copied` says whether the results are
+    a copy of the targets.
 
     Raises
     ------
     MemoryError
-        If there is not as much.
+        If the draws need more memory than is available.
     """
     free = available()
-    times = 2 if copied else 1
-    sizes = [times * t.dtype.itemsize * math.prod(t.shape[1:]) for t in blank.targets]
+    copies = 2 if copied else 1
+    sizes = [copies * t.dtype.itemsize * math.prod(t.shape[1:]) for t in blank.targets]
     recorded = 2 * blank.statistics.dtype.itemsize * math.prod(blank.statistics.shape[1:])
     row = sum(sizes) + recorded
     needed = chains * draws * row
@@ -48,18 +49,18 @@ def check_memory(
     if needed <= free:
         return (
             f"the draws will take {_size(needed)} of memory ({product}), of {_size(free)} that are "
-            "available; store= of kg.mcmc has them go to disk"
+            "available; store= of kg.mcmc writes them to disk"
         )
     largest, name = max(zip([*sizes, recorded], [*names, "the sampler's record"], strict=True))
     raise MemoryError(
         f"{doing}: the draws need {_size(needed)} of memory ({product}; {name} has {largest:,} "
-        f"bytes of a row), and {_size(free)} are available. "
+        f"bytes of a row), but {_size(free)} are available. "
         + (_INSTEAD if doing == "mcmc" else _FEWER)
     )
 
 
 def _size(count: float) -> str:
-    """`1.2 GB`: bytes, for reading."""
+    """A number of bytes as a text, such as `1.2 GB`."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.3g} {unit}"
@@ -68,9 +69,9 @@ def _size(count: float) -> str:
 
 
 def available(root: Path = _ROOT) -> int | None:
-    """The bytes that this process can still take, if the system tells."""
-    found = [*_of_machine(root), *_of_groups(root)]
-    return max(min(found), 0) if found else None
+    """The bytes that this process can still allocate, if known."""
+    limits = [*_of_machine(root), *_of_groups(root)]
+    return max(min(limits), 0) if limits else None
 
 
 def _of_machine(root: Path) -> Iterator[int]:
@@ -80,7 +81,10 @@ def _of_machine(root: Path) -> Iterator[int]:
 
 
 def _of_groups(root: Path) -> Iterator[int]:
-    """What is left below the limits of the groups, of both versions of them."""
+    """The bytes left below the limits of the groups.
+
+    Versions 1 and 2 of control groups are read.
+    """
     for line in _lines(root / "proc/self/cgroup"):
         number, controllers, place = line.split(":", 2)
         if number == "0":
@@ -93,11 +97,11 @@ def _of_groups(root: Path) -> Iterator[int]:
         mounted = root / "sys/fs/cgroup" / top
         inside = mounted / place.lstrip("/")
         for group in (inside, *inside.parents):
-            most, taken = _number(group / limit), _number(group / used)
-            if most is not None and taken is not None:
-                # Pages of files are given back when they are asked for.
+            limit_bytes, used_bytes = _number(group / limit), _number(group / used)
+            if limit_bytes is not None and used_bytes is not None:
+                # The kernel frees cached pages of files when memory is needed.
                 cached = [int(x.split()[1]) for x in _lines(group / "memory.stat") if _is(files, x)]
-                yield most - taken + sum(cached)
+                yield limit_bytes - used_bytes + sum(cached)
             if group == mounted:
                 break
 
@@ -108,7 +112,7 @@ def _is(name: str, line: str) -> bool:
 
 def _number(path: Path) -> int | None:
     lines = _lines(path)
-    return int(lines[0]) if lines and lines[0].isdigit() else None  # "max" is no limit
+    return int(lines[0]) if lines and lines[0].isdigit() else None  # "max": no limit
 
 
 def _lines(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Progress in a notebook: the same table in HTML, in one place that changes."""
+"""Progress in a notebook: an HTML table that is updated in place."""
 
 import sys
 import time
@@ -18,19 +18,22 @@ _DIM = "opacity:0.7;white-space:pre-wrap"
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of IPython shows what is displayed; nothing is imported to see it."""
+    """Whether IPython runs in a kernel that displays output.
+
+    Nothing is imported for this check.
+    """
     module = sys.modules.get("IPython")
     shell = getattr(module, "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
 
 
 class NotebookProgress:
-    """A live table below the cell."""
+    """A live progress table below the cell."""
 
-    may_be_lost = True  # with the kernel's front end: that ends no run
+    may_be_lost = True  # a closed front end does not end the run
 
     def __init__(self) -> None:
-        from IPython.display import HTML, display  # there is one, or nobody would ask for this
+        from IPython.display import HTML, display  # only used if there is IPython
 
         self._html, self._display = HTML, display
         self._handle: Any = None
@@ -65,7 +68,7 @@ class NotebookProgress:
             self._handle.update(shown)
 
     def html(self) -> str:
-        """What there is to see."""
+        """The HTML that is displayed."""
         lines = [f'<div style="{_DIM}">{escape(line)}</div>' for line in self._lines]
         return "\n".join(["<div>", *lines, self._table(), "</div>"])
 
@@ -84,7 +87,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _bar(share: float | None) -> str:
-    """A bar: in whatever colours the page has."""
+    """A progress bar that fits the colours of any page."""
     if share is None:
         return ""
     outer = "width:10em;height:0.6em;border-radius:0.3em;background:rgba(128,128,128,0.3)"

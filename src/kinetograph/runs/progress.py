@@ -89,7 +89,7 @@ def rows_of_chains(forecast: Forecast) -> list[Row]:
         transitions, total, share = f"{chain.transition:,}", "", None
         if not forecast.endless:
             all_transitions = max(forecast.of_all(chain), 1)
-            tilde = "" if forecast.known(chain) else "~"
+            tilde = "" if forecast.end_is_known(chain) else "~"
             total, share = f"/{tilde}{all_transitions:,}", chain.transition / all_transitions
         row = Row(
             str(chain.number),
@@ -170,7 +170,8 @@ class PlainProgress:
             of_all, left = "", "until the run is stopped"
         else:
             left = f"{row.left} left"
-            of_all = of_all if forecast.known(slowest) else of_all.replace(" of", " of about")
+            known = forecast.end_is_known(slowest)
+            of_all = of_all if known else of_all.replace(" of", " of about")
         head = "" if row.share is None else f"{row.transitions:>5}  "
         return (
             f"{head}slowest chain {slowest.transition:,}{of_all} "

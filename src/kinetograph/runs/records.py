@@ -73,7 +73,7 @@ def restore(program: Program, chain: RunningChain, arrays: Mapping[str, Any]) ->
     tree = {**shapes._asdict(), "start": start}
     # The shapes of the search's results depend on walkers, and no computation uses them.
     values = [
-        _held(name, arrays) if name.startswith("start_") else _fitted(name, like, arrays)
+        _required(name, arrays) if name.startswith("start_") else _fitted(name, like, arrays)
         for name, like in _named(tree).items()
     ]
     parts = jax.tree.unflatten(jax.tree.structure(tree), values)
@@ -145,7 +145,7 @@ def _named(tree: Any) -> dict[str, Any]:
     return leaves
 
 
-def _held(name: str, arrays: Mapping[str, Any]) -> np.ndarray:
+def _required(name: str, arrays: Mapping[str, Any]) -> np.ndarray:
     value = arrays.get(name)
     if value is None:
         raise NotItsState(f"{name} is missing")
@@ -154,7 +154,7 @@ def _held(name: str, arrays: Mapping[str, Any]) -> np.ndarray:
 
 def _fitted(name: str, like: Any, arrays: Mapping[str, Any]) -> np.ndarray:
     """An array with the type of `like`: files have fewer types."""
-    array, dtype = _held(name, arrays), np.dtype(like.dtype)
+    array, dtype = _required(name, arrays), np.dtype(like.dtype)
     if array.shape != like.shape:
         raise NotItsState(f"{name} has shape {array.shape}, and {like.shape} is expected")
     cast = array.astype(dtype)

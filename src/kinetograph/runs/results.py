@@ -1,18 +1,20 @@
 """Results as an `xarray.DataTree` in the ArviZ schema.
 
 posterior       the targets, (chain, draw, *dims), on their constrained scale
-sample_stats    what the sampler recorded, by ArviZ's names
+sample_stats    the records of the sampler, by ArviZ's names
 observed_data   the observed data
 constant_data   all other data
-warmup_...      warmup_posterior and warmup_sample_stats, the same of warm-up, where that is kept
-averages        running averages: how many draws, and in groups of their own, by the names of what
-                is averaged, mean, variance and covariance
-sampler_state   everything needed to go on: position, tuning, counters, keys, and the draws made
-unfinished_...  unfinished_posterior and unfinished_sample_stats, of a run that was stopped: further
-                draws of chains that were ahead, and all of those that are not among the posterior
+warmup_...      warmup_posterior and warmup_sample_stats: the draws and records of warm-up, if the
+                run keeps them
+averages        running averages: the number of draws, and the groups mean, variance and
+                covariance, with a variable for each averaged quantity
+sampler_state   everything needed to continue the run: position, tuning, counters, keys, and the
+                numbers of draws made
+unfinished_...  unfinished_posterior and unfinished_sample_stats of a run that was stopped: further
+                draws of chains that were ahead, and all draws of chains that are not in posterior
 
-Of samplers that move ensembles each walker is a chain, number ensemble * walkers + walker, and
-`tree.attrs["walkers"]` is their number; their state has a row for each ensemble.
+With a sampler that moves ensembles each walker is a chain, with the number ensemble * walkers +
+walker. `tree.attrs["walkers"]` is the number of walkers. The state has a row for each ensemble.
 """
 
 import math
@@ -48,30 +50,34 @@ __all__ = [
 
 
 def split_statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """The statistics by name, of rows that hold the numbers of all."""
-    found, place = {}, 0
+    """The statistics by name, from rows that hold all numbers."""
+    by_name, place = {}, 0
     for s in statistics:
         part = rows[..., place : place + s.size]
-        found[s.name] = part.reshape((*rows.shape[:-1], *s.shape)).astype(s.dtype)
+        by_name[s.name] = part.reshape((*rows.shape[:-1], *s.shape)).astype(s.dtype)
         place += s.size
-    return found
+    return by_name
 
 
 def join_statistics(program: Program, columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The rows that `split_statistics` took apart, of a chain or of the walkers of an ensemble."""
+    """The inverse of `split_statistics`.
+
+    The columns belong to a chain, or of the walkers of an ensemble.
+    """
     parts = []
     for s in program.statistics:
         values = np.asarray(columns[s.name], program.dtype)
         if program.walkers and s.shape[:1] != program.walkers:
-            values = values[:, 0]  # of the ensemble: the same of all walkers
+            values = values[:, 0]  # a statistic of the ensemble, equal for all walkers
         parts.append(values.reshape((len(values), s.size)))
     return np.concatenate(parts, axis=1)
 
 
 def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
-    """A chain for each walker, ensemble by ensemble, of values (ensemble, draw, walker, ...).
+    """Values with a chain for each walker, ensemble by ensemble.
 
-    What is of the ensemble and not of its walkers is that of each of them.
+    The given values have the axes (ensemble, draw, walker, ...). A value of the whole ensemble is
+    repeated for each walker.
     """
     if not walkers:
         return values
@@ -82,7 +88,7 @@ def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
 
 
 def walkers_of(tree: Any) -> int:
-    """How many chains of results are walkers of one ensemble."""
+    """The number of chains of results that are walkers of one ensemble."""
     count = int(getattr(tree, "attrs", {}).get("walkers", 1))
     return count if tree["posterior"].sizes["chain"] % count == 0 else 1
 
@@ -101,7 +107,7 @@ def _groups(
     each = [split_statistics(program.statistics, rows.statistics) for rows in chains]
     variables: dict[str, Any] = {}
     for s in program.statistics:
-        values = _by_walker(_stacked([held[s.name] for held in each]), walkers)
+        values = _by_walker(_stacked([by_statistic[s.name] for by_statistic in each]), walkers)
         dims = ("chain", "draw", *(f"{s.name}_dim_{i}" for i in range(values.ndim - 2)))
         variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
     draws = max(len(c.statistics) for c in chains)
@@ -121,61 +127,66 @@ def chain_numbers(program: Program, chains: Sequence[int]) -> np.ndarray:
 
 
 def _stacked(chains: Sequence[np.ndarray]) -> np.ndarray:
-    """Rows of chains side by side; those that are fewer end with NaN, or 0 of whole numbers.
+    """Rows of chains, stacked.
 
-    What lies so already, as draws of a run that has ended do, is not copied.
+    Shorter chains are filled up with NaN, or with 0 in whole numbers. Rows that are part of one
+    array already, as after a run that has ended, are not copied.
     """
-    there = joint(chains)
-    if there is not None:
-        return there
+    shared = joint(chains)
+    if shared is not None:
+        return shared
     most = max(map(len, chains))
     blank = np.nan if chains[0].dtype.kind in "fc" else 0
-    found = np.full((len(chains), most, *chains[0].shape[1:]), blank, chains[0].dtype)
-    for rows, values in zip(found, chains, strict=True):
+    stacked = np.full((len(chains), most, *chains[0].shape[1:]), blank, chains[0].dtype)
+    for rows, values in zip(stacked, chains, strict=True):
         rows[: len(values)] = values
-    return found
+    return stacked
 
 
 def blank_rows(program: Program, targets: Iterable[Node]) -> Rows:
-    """No rows of a chain: of some targets, and of the statistics."""
+    """Rows of a chain without any transition."""
     walkers = program.walkers
-    held = [np.empty((0, *walkers, *node.shape), node.dtype) for node in targets]
-    return Rows(held, np.empty((0, sum(s.size for s in program.statistics)), program.dtype))
+    blank_targets = [np.empty((0, *walkers, *node.shape), node.dtype) for node in targets]
+    return Rows(
+        blank_targets, np.empty((0, sum(s.size for s in program.statistics)), program.dtype)
+    )
 
 
 def _of_warmup(program: Program, chain: RunningChain, targets: int) -> Rows:
-    """The rows of a chain's warm-up, from none on."""
+    """The rows of a chain's warm-up."""
     blocks = [Rows(b.targets[:targets], b.statistics) for b in chain.warmup or []]
     return Rows.joined([blank_rows(program, program.targets[:targets]), *blocks])
 
 
 def _averages(program: Program, chains: Sequence[RunningChain], numbers: np.ndarray) -> Any:
-    """The running averages of each chain: their count, and a group for each moment."""
+    """The running averages: their counts, and a group for each moment."""
     import xarray as xr
 
     from ..models.tree import tree_of
 
     model, walkers = program.model, program.walkers
-    held = [jax.device_get(chain.state.averages) for chain in chains if chain.state is not None]
+    states = [jax.device_get(chain.state.averages) for chain in chains if chain.state is not None]
     groups: dict[str, Any] = {"mean": {}, "variance": {}, "covariance": {}}
     coords: dict[str, Any] = {}
     counts: Any = 0
     for name, source in program.running.sources.items():
-        found = Moments(*(np.stack(x) for x in zip(*(h[name][:3] for h in held), strict=True)))
-        counts = np.repeat(found.count, math.prod(walkers)).astype(np.int64)
+        running_moments = Moments(
+            *(np.stack(x) for x in zip(*(h[name][:3] for h in states), strict=True))
+        )
+        counts = np.repeat(running_moments.count, math.prod(walkers)).astype(np.int64)
         node, ndim = source.node, len(source.shape_of_one)
         dims = [f"{name}_dim_{i}" for i in range(ndim)] if node is None else model.axes(node)
         for dim, size in zip(dims, source.shape_of_one, strict=True):
             if node is not None:
                 coords[dim] = model.coords.get(dim, np.arange(size))
-        # Its own axes are those of each draw: as if all were of one draw.
-        lead = found.count.reshape((-1, *(1 for _ in source.shape)))
-        each = found._replace(count=lead)
+        # The axes of the quantity become axes of each draw, as if there were one draw.
+        lead = running_moments.count.reshape((-1, *(1 for _ in source.shape)))
+        of_draw = running_moments._replace(count=lead)
         with np.errstate(all="ignore"):
-            mean = np.where(lead > 0, found.mean, np.nan)
-            moments = {"mean": mean, "variance": each.variance}
+            mean = np.where(lead > 0, running_moments.mean, np.nan)
+            moments = {"mean": mean, "variance": of_draw.variance}
             if source.average.covariance:
-                moments["covariance"] = found._replace(count=lead[..., None]).covariance
+                moments["covariance"] = running_moments._replace(count=lead[..., None]).covariance
         for kind, values in moments.items():
             other = [f"{dims[-1]}_other"] if kind == "covariance" else []
             if other and dims[-1] in coords:
@@ -194,16 +205,16 @@ def _averages(program: Program, chains: Sequence[RunningChain], numbers: np.ndar
     return tree_of(parts, xr.Dataset({"count": ("chain", counts)}, chain))
 
 
-def state_group(held: Sequence[dict[str, Any]], numbers: Sequence[int], each: str) -> Any:
-    """The states of chains or ensembles, a variable for each array of their records."""
+def state_group(states: Sequence[dict[str, Any]], numbers: Sequence[int], each: str) -> Any:
+    """The states of chains or ensembles, a variable for each array."""
     import xarray as xr
 
     variables: dict[str, Any] = {}
-    for name in dict.fromkeys(name for state in held for name in state):
-        values = [state[name] for state in held if name in state]
-        if name in WINDOWS:  # of those still in warm-up, with so many rows
+    for name in dict.fromkeys(name for state in states for name in state):
+        values = [state[name] for state in states if name in state]
+        if name in WINDOWS:  # the chains in warm-up have windows of different lengths
             none = np.empty((0, *values[0].shape[1:]))
-            values = [state.get(name, none) for state in held]
+            values = [state.get(name, none) for state in states]
             variables[f"{name}_count"] = (each, np.array([len(rows) for rows in values]))
             values = list(_stacked(values))
         stacked = np.stack(values)
@@ -221,30 +232,31 @@ def as_tree(
     going: bool = False,
     stored: bool = False,
 ) -> Any:
-    """The DataTree of a run: of so many draws of each chain that has as many.
+    """The DataTree of a run.
 
-    While it is still `going`, without what may change meanwhile: the states of the chains. If they
-    are `stored`, without draws.
+    It has `draws` draws of each chain that has as many. While the run is still `going`, it has no
+    states of chains, which may change in the meantime. If draws are `stored` elsewhere, it has no
+    draws.
     """
     from ..models.tree import tree_of
 
     numbers = [chain.number for chain in chains]
 
-    kept = [c.sink.rows() if c.sink.readable and not stored else None for c in chains]
+    readable = [c.sink.rows() if c.sink.readable and not stored else None for c in chains]
     blank = blank_rows(program, [node for _, node in targets])
-    rows = [blank if r is None else r for r in kept]
-    draws = draws if any(r is not None for r in kept) else 0
-    there = [i for i, r in enumerate(rows) if len(r.statistics) >= draws]
-    named = [numbers[i] for i in there]
-    part = [rows[i].cut(0, draws) for i in there]
-    groups = _groups(program, targets, part, chain_numbers(program, named))
+    rows = [blank if r is None else r for r in readable]
+    draws = draws if any(r is not None for r in readable) else 0
+    complete = [i for i, r in enumerate(rows) if len(r.statistics) >= draws]
+    complete_numbers = [numbers[i] for i in complete]
+    complete_rows = [rows[i].cut(0, draws) for i in complete]
+    groups = _groups(program, targets, complete_rows, chain_numbers(program, complete_numbers))
     if not going:
-        held = [record(chain) | {"draws": np.asarray(chain.kept, np.int64)} for chain in chains]
+        records = [record(chain) | {"draws": np.asarray(chain.kept, np.int64)} for chain in chains]
         each = "ensemble" if program.walkers else "chain"
-        groups["sampler_state"] = state_group(held, numbers, each)
+        groups["sampler_state"] = state_group(records, numbers, each)
     groups |= data_groups(program.model)
     every = chain_numbers(program, numbers)
-    ahead = [r.cut(draws if i in there else 0) for i, r in enumerate(rows)]
+    ahead = [r.cut(draws if i in complete else 0) for i, r in enumerate(rows)]
     if not going and any(len(r.statistics) for r in ahead):
         groups |= _groups(program, targets, ahead, every, "unfinished_")
     if not going and all(chain.warmup is not None for chain in chains):
@@ -269,16 +281,20 @@ def as_tree(
 
 
 def check_tree(tree: Any, what: str) -> Any:
-    """The posterior of results, or an error that says what makes results."""
+    """The posterior of results; raises TypeError if they are not results."""
     try:
         return tree["posterior"].dataset
     except (KeyError, TypeError, AttributeError, IndexError):
-        part = ", which has no such group: give it whole" if hasattr(tree, "data_vars") else ""
+        part = (
+            ", which has no such group: give the complete results"
+            if hasattr(tree, "data_vars")
+            else ""
+        )
         opened = "; write xarray.open_datatree(path)" if isinstance(tree, (str, Path)) else ""
         if isinstance(tree, Model):
-            opened = "; kg.mcmc(model) gives them"
+            opened = "; kg.mcmc(model) returns results"
         raise TypeError(
-            f"{what}: expected results (a DataTree with a posterior, as kg.mcmc, kg.pathfinder, "
-            f"kg.advi and kg.laplace_approximation give), got {in_words(tree)}{part}{place_text()}"
+            f"{what}: expected results (a DataTree with a posterior, from kg.mcmc, kg.pathfinder, "
+            f"kg.advi or kg.laplace_approximation), got {in_words(tree)}{part}{place_text()}"
             f"{opened}"
         ) from None

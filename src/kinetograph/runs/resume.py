@@ -1,4 +1,4 @@
-"""`kg.resume`: a stored run goes on."""
+"""`kg.resume`: continue a stored run."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +17,7 @@ from ..models.typing import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
-from .again import averages_again, observables_again, samplers_again
+from .again import restored_averages, restored_observables, restored_samplers
 from .arguments import check_model, check_one_of, check_whole
 from .averages import averaged_targets
 from .chain import Lengths, RunningChain
@@ -33,7 +33,7 @@ from .run import Run, carry_out
 from .sealed import Damaged
 from .signals import ON_SIGTERM, listen
 from .store.place import folder
-from .store.sink import Stored
+from .store.sink import StoredSink
 from .store.store import Store
 from .stored import attach, data_digests, digest, versions, without_draws
 from .telling import make_progress
@@ -41,7 +41,7 @@ from .until import SoFar, Until, check_watching, watched
 
 __all__ = ["resume"]
 
-DOING = "resume"
+CALLER = "resume"
 _OBSERVABLES: Any = import_module("..observables", __package__)
 
 
@@ -63,31 +63,32 @@ def resume(
     until: Until | None = None,
     on_sigterm: Literal["exit", "return"] | str = "exit",
 ) -> "DataTree":
-    """Go on with a run of `kg.mcmc(..., store=path)` that was stopped, killed, or has ended.
+    """Continue a run of `kg.mcmc(..., store=path)`.
 
-    Chains go on from their last checkpoints, and those that had none begin: the draws are, to the
-    last bit, those of a run that was never stopped. What the disk has lost is drawn again: a chain
-    of which a block is damaged begins anew, and makes the same draws.
+    The run may have been stopped, killed, or have ended. Chains continue from their last
+    checkpoints; chains without a checkpoint begin. The draws equal the draws of a run that was
+    never stopped, to the last bit. Draws that the disk has lost are made again: a chain with a
+    damaged block starts again, and makes the same draws.
 
     Parameters
     ----------
     path
         The store.
     model
-        The model, with the same data; needed where the store could not hold it, as its graph calls
-        a function that has no name by which it could be imported.
+        The model, with the same data. It is needed if the store could not hold the model, because
+        its graph calls a function that has no name by which it could be imported.
     draws
-        How many draws of each chain there are to be, the present ones included; by default as many
-        as the run was to have, by the last that was said.
+        The total number of draws of each chain, including the present draws. By default the number
+        that was requested last.
     sampler, observables, averages
-        Those of the run; needed where they are none of kinetograph's own, or each chain has a
-        sampler of its own: a list of all chains of the store, in their order.
+        As in the run. They are needed if they are not kinetograph's own, or if the chains have
+        different samplers: then `sampler` is a list for all chains of the store, in their order.
     chains
-        The numbers of the chains that go on, such as `range(4)`; by default all of the store.
-        Others may go on in another process at the same time.
+        The numbers of the chains that continue, such as `range(4)`; by default all chains of the
+        store. The remaining chains may continue in another process at the same time.
     force
-        True: go on although versions, the processor, data or the model differ. The results say so
-        in `tree.attrs["forced"]`.
+        True: continue although versions, the processor, data or the model differ. The results
+        record it in `tree.attrs["forced"]`.
     trust
         The names of functions that the model in the store may call; see `kg.load_graph`.
     progress, threads, checkpoint_every, callback, until, on_sigterm
@@ -96,15 +97,16 @@ def resume(
     Returns
     -------
     xarray.DataTree
-        As `kg.mcmc(..., store=path)` gives them.
+        Results as from `kg.mcmc(..., store=path)`.
 
     Raises
     ------
     KinetographError
-        If the folder is no store or of a newer version, another process runs one of the chains,
-        the model is neither there nor given, or what the draws depend on differs.
+        If the folder is not a store, or a store of a newer version; if another process runs one of
+        the chains; if the model is neither in the store nor given; or if something on which the
+        draws depend differs.
     ModelError
-        If the model or its data are others.
+        If the model or its data differ.
 
     Examples
     --------
@@ -123,88 +125,105 @@ def resume(
     5000
     """
     listen()
-    check_one_of(DOING, "on_sigterm", on_sigterm, ON_SIGTERM, "")
-    check_whole(DOING, {} if threads is None else {"threads": (threads, 1)})
-    store = Store.open(folder(DOING, path))
+    check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
+    check_whole(CALLER, {} if threads is None else {"threads": (threads, 1)})
+    store = Store.open(folder(CALLER, path))
     manifest = store.manifest
     differing = _differing(manifest)
-    given = model is not None or sampler is not None or observables or averages
+    user_gave_model = model is not None or sampler is not None or observables or averages
     if model is None:
         model = _model(store, trust)
-    check_model(model, DOING)
+    check_model(model, CALLER)
     _check_model(model, manifest)
-    said = manifest["attributes"] | {"sampler": manifest["sampler"]}
-    samplers = samplers_again(said, sampler, len(manifest["chains"]), DOING)
-    kept = None if manifest["keep"] is None else kept_targets(model, manifest["keep"])
-    wanted = as_averages(averages or averages_again(said, model, DOING))
-    extra = as_observables(observables or observables_again(said, DOING))
-    program = program_of(model, samplers[0], kept, averaged_targets(model, wanted), extra, wanted)
-    if given:
+    attributes_of_run = manifest["attributes"] | {"sampler": manifest["sampler"]}
+    samplers = restored_samplers(attributes_of_run, sampler, len(manifest["chains"]), CALLER)
+    kept_nodes = None if manifest["keep"] is None else kept_targets(model, manifest["keep"])
+    requested_averages = as_averages(
+        averages or restored_averages(attributes_of_run, model, CALLER)
+    )
+    requested_observables = as_observables(
+        observables or restored_observables(attributes_of_run, CALLER)
+    )
+    program = program_of(
+        model,
+        samplers[0],
+        kept_nodes,
+        averaged_targets(model, requested_averages),
+        requested_observables,
+        requested_averages,
+    )
+    if user_gave_model:
         differing += _other_model(program, manifest)
     if differing and not force:
         raise KinetographError(
-            f"{DOING}: {path}: {'; '.join(differing)}: the draws would not be those of a run that "
-            "was never stopped; force=True goes on all the same"
+            f"{CALLER}: {path}: {'; '.join(differing)}: the draws would differ from an "
+            "uninterrupted run; force=True continues nevertheless"
         )
     numbers = _numbers(chains, manifest["chains"], path)
     if draws is not None:
-        check_whole(DOING, {"draws": (draws, 0)})
-    before = manifest.get("wanted", manifest["draws"])
-    total = before if draws is None else int(draws)
+        check_whole(CALLER, {"draws": (draws, 0)})
+    requested_before = manifest.get("wanted", manifest["draws"])
+    total = requested_before if draws is None else int(draws)
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
-    lengths.check(DOING)
-    check_watching(DOING, callback, until, total, len(numbers), kept is not None)
-    every = check_every(DOING, checkpoint_every)
-    method = said["chain_method"]
+    lengths.check(CALLER)
+    check_watching(CALLER, callback, until, total, len(numbers), kept_nodes is not None)
+    every = check_every(CALLER, checkpoint_every)
+    method = attributes_of_run["chain_method"]
     if method == "batch" and len(numbers) < len(manifest["chains"]):
-        raise ValueError(f"{DOING}: the chains of {path} are a batch, which goes on as a whole")
+        raise ValueError(
+            f"{CALLER}: the chains of {path} are a batch, so all must continue together"
+        )
     attributes = dict(manifest["attributes"]) | {"draws": -1 if total is None else total}
     forced = [*manifest.get("forced", ()), *differing]
     if forced:
         attributes["forced"] = "; ".join(dict.fromkeys(forced))
-    keep, named = kept is not None, named_targets(model, kept)
-    run = Run(DOING, program, [], lengths, method, named, attributes, keep)
+    keep, target_names = kept_nodes is not None, named_targets(model, kept_nodes)
+    run = Run(CALLER, program, [], lengths, method, target_names, attributes, keep)
     run.returns = on_sigterm == "return"
     by_number = dict(zip(manifest["chains"], samplers, strict=True))
     try:
         store.claim(numbers)
-        store.note(forced=list(dict.fromkeys(forced)), wanted=None if draws is None else total)
-        alone = set(numbers) == set(store.manifest["chains"])
-        store.mend(alone, partial(without_draws, run))
+        store.record_facts(
+            forced=list(dict.fromkeys(forced)), wanted=None if draws is None else total
+        )
+        only_process = set(numbers) == set(store.manifest["chains"])
+        store.repair(only_process, partial(without_draws, run))
         run.chains = [_chain(store, run, n, by_number[n]) for n in numbers]
         program.check_schedules(max(chain.transition for chain in run.chains), lengths.most)
         if method == "batch" and any(chain.state is None for chain in run.chains):
-            run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]  # all or none
-        if store.wrong:
+            # A batch begins completely or not at all.
+            run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]
+        if store.problems:
             warn_user(
-                f"{DOING}: {path}: damaged, and mended: {'; '.join(dict.fromkeys(store.wrong))}",
+                f"{CALLER}: {path}: damaged, and repaired: "
+                f"{'; '.join(dict.fromkeys(store.problems))}",
                 KinetographWarning,
             )
         run.keeper = Keeper(store, run.chains, every)
         least = min(chain.kept for chain in run.chains)
-        ended = before is not None and least >= before
-        run = watched(run, callback, until, before if ended else least, ended)
-        return carry_out(run, threads, make_progress(progress, DOING))
+        ended = requested_before is not None and least >= requested_before
+        run = watched(run, callback, until, requested_before if ended else least, ended)
+        return carry_out(run, threads, make_progress(progress, CALLER))
     finally:
         store.close()
 
 
-def _numbers(chains: Any, there: Sequence[int], path: Any) -> list[int]:
-    """The numbers of the chains that go on: those given, or all."""
+def _numbers(chains: Any, stored: Sequence[int], path: Any) -> list[int]:
+    """The numbers of the chains that continue: the given ones, or all."""
     if chains is None:
-        return list(there)
+        return list(stored)
     given = list(chains) if isinstance(chains, (range, list, tuple)) else []
-    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in given)
-    if not given or not whole or len(set(given)) < len(given):
+    all_whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in given)
+    if not given or not all_whole or len(set(given)) < len(given):
         raise ValueError(
-            f"{DOING}: chains must be the numbers of chains of the store, such as range(4), each "
+            f"{CALLER}: chains must be the numbers of chains of the store, such as range(4), each "
             f"once, got {chains!r:.80}"
         )
-    unknown = [n for n in given if n not in there]
+    unknown = [n for n in given if n not in stored]
     if unknown:
         raise ValueError(
-            f"{DOING}: {path} has chains {', '.join(map(str, there))}, and no "
-            f"{', '.join(map(str, unknown))}; kg.mcmc(..., store=, chains=) adds some"
+            f"{CALLER}: {path} has chains {', '.join(map(str, stored))}, but not "
+            f"{', '.join(map(str, unknown))}; kg.mcmc(..., store=, chains=) adds chains"
         )
     return [int(n) for n in given]
 
@@ -222,54 +241,54 @@ def _model(store: Store, trust: Collection[str]) -> Model:
     data = store.model()
     if data is None:
         raise KinetographError(
-            f"{DOING}: {store.path} does not hold the model ({store.manifest['no_model']}); give it"
-            " by model="
+            f"{CALLER}: {store.path} does not hold the model ({store.manifest['no_model']}); give "
+            "the model by model="
         )
-    return model_from_bytes(data, trust, f"{DOING}: the model in {store.path}")
+    return model_from_bytes(data, trust, f"{CALLER}: the model in {store.path}")
 
 
 def _check_model(model: Model, manifest: dict[str, Any]) -> None:
     """Refuse a model without the data or targets of the run."""
     here = {"data": data_digests(model), "targets": model.target_names}
     there = {"data": manifest["data"], "targets": manifest["keep"] or ()}
-    for what, names in there.items():
-        lost = [name for name in names if name not in here[what]]
-        if lost:
+    for kind, names in there.items():
+        missing = [name for name in names if name not in here[kind]]
+        if missing:
             raise ModelError(
-                f"{DOING}: the run had {what} {', '.join(lost)}, and this model has not"
+                f"{CALLER}: the run had {kind} {', '.join(missing)}, which this model does not have"
             )
 
 
 def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
-    """What is not as it was of the model, its data and the sampler."""
+    """Differences of the model, its data and the sampler from the run's."""
     here, there = data_digests(program.model), manifest["data"]
     changed = [name for name in here if here[name] != there.get(name)]
-    found = [f"the data {name} have other values" for name in changed]
+    differences = [f"the data {name} have other values" for name in changed]
     if digest(program_text(program)) != manifest["program"]:
-        found.append("the model or the sampler is another one")
-    return found
+        differences.append("the model or the sampler is another one")
+    return differences
 
 
 def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
-    """A chain at its last checkpoint whose draws are there, or at its begin."""
+    """A chain at its last intact checkpoint, or at its begin."""
     for head, state in store.states(number):
         chain = _blank(store, run, number, sampler)
         try:
             restore(run.program, chain, state)
-            if isinstance(chain.sink, Stored):
-                chain.sink.go_on(head["draws"])
+            if isinstance(chain.sink, StoredSink):
+                chain.sink.continue_after(head["draws"])
             else:
                 chain.sink.count = head["draws"]
             if chain.warmup is not None:
-                held = store.warmups(number, head["warmup"])
-                held.read()
-                held.cut()
+                warmups = store.warmups(number, head["warmup"])
+                warmups.read()
+                warmups.cut()
         except Damaged as error:
-            store.wrong.append(f"chain {number} begins anew: {error}")
+            store.problems.append(f"chain {number} starts again: {error}")
             break
         except NotItsState as error:
             raise ModelError(
-                f"{DOING}: the state of chain {number} in {store.path} is not that of this model "
+                f"{CALLER}: the state of chain {number} in {store.path} does not fit this model "
                 f"and sampler: {error}"
             ) from error
         return chain

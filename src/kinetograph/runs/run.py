@@ -1,4 +1,4 @@
-"""A run, carried out: compile, draw, and make results of what there is, however it ended."""
+"""Carry out a run: compile, draw, and make results, however it ends."""
 
 import threading
 import time
@@ -28,34 +28,34 @@ from .unsolved import solvers_used_up
 
 __all__ = ["Run", "carry_out", "handing", "results_so_far"]
 
-ON = "kg.extra_samples(results, model) goes on from here"
-UNADVISED = "before R-hat and effective sample sizes were computed, as kg.diagnose(results) does"
-# What takes the results of runs before anything is said of them.
-_TAKES: ContextVar[Callable[[Any], None]] = ContextVar("_TAKES", default=lambda tree: None)
+HOW_TO_CONTINUE = "kg.extra_samples(results, model) continues the run"
+NO_DIAGNOSTICS = "before R-hat and effective sample sizes were computed (kg.diagnose does it)"
+# Receives the results of runs before they are diagnosed.
+_RECEIVER: ContextVar[Callable[[Any], None]] = ContextVar("_TAKES", default=lambda tree: None)
 
 
 @dataclass
 class Run:
-    """A run that is ready: what is drawn, by which chains, and what is kept of it."""
+    """A run that is ready to start: its chains, lengths and targets."""
 
     doing: str
     program: Program
     chains: Sequence[RunningChain]
     lengths: Lengths
     method: str
-    targets: Sequence[tuple[str, Node]]  # of which draws are kept, by name
+    targets: Sequence[tuple[str, Node]]  # the targets in the results, by name
     attributes: dict[str, Any]
     keep: bool = True  # whether any draws are kept
     given_start: bool = False
-    returns: bool = False  # at SIGTERM, which ends the process otherwise
-    told: str = ""  # what is to be said before it begins
+    returns: bool = False  # at SIGTERM, instead of ending the process
+    opening_text: str = ""  # a text for the progress display before the run begins
     earlier: Mapping[str, Any] = field(default_factory=dict)  # groups of earlier results
-    keeper: Any = None  # where there is a store
-    watch: Callable[[], bool | None] = field(default=bool)  # whether there are enough draws
-    enough: Callable[[], int | None] = field(default=lambda: None)  # so many
+    keeper: Any = None  # the `keeper.Keeper` of a stored run
+    watch: Callable[[], bool | None] = field(default=bool)  # called during the run; True ends it
+    enough: Callable[[], int | None] = field(default=lambda: None)  # the number of draws to return
 
 
-def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
+def carry_out(run: Run, threads: int | None, display: Progress) -> Any:
     """Draw, and make the results.
 
     Raises
@@ -63,12 +63,12 @@ def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
     StartError
         If no starting point has a finite log density and gradient.
     KeyboardInterrupt
-        If it is stopped before any chain has a draw.
+        If the run is stopped before any chain has a draw.
     SystemExit
-        At SIGTERM, with the draws in the stash, unless the run `returns` them.
+        At SIGTERM, with the draws in the stash, unless `run.returns` is set.
     """
     try:
-        return _carried_out(run, threads, Telling(shown, run.doing))
+        return _carried_out(run, threads, Telling(display, run.doing))
     except Terminated as ended:
         leaving(ended.CODE)
         with suppress(Warning):
@@ -76,54 +76,54 @@ def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
         raise
 
 
-def _carried_out(run: Run, threads: int | None, shown: Telling) -> Any:
-    if run.told:
-        shown.say(run.told)
+def _carried_out(run: Run, threads: int | None, display: Telling) -> Any:
+    if run.opening_text:
+        display.say(run.opening_text)
     with stoppable() as check, safe() as keep:
-        engine = _compiled(run, shown)
+        engine = _compiled(run, display)
         check()
-        with holding() as late:  # from the first draw on
-            ending, times = _drawn_by(run, engine, threads, shown, check)
+        with holding() as late:  # signals are held back from the first draw on
+            ending, times = _draw(run, engine, threads, display, check)
             tree = _results(run, ending, times)
             if run.keeper is not None:
                 tree = run.keeper.results(tree, run.enough(), ending)
                 ending.error = run.keeper.explained(ending.error)
-            keep(tree, _kept(run, tree))
-            _TAKES.get()(tree)
+            keep(tree, _where_draws_are(run, tree))
+            _RECEIVER.get()(tree)
             ending.hear(late)
-            _tell(run, ending, tree, shown)
+            _report_ending(run, ending, tree, display)
             if not isinstance(ending.stopped, Terminated):
                 try:
                     with hearing():
-                        _advise(run, tree)
+                        _warn(run, tree)
                         check()
                 except STOPS as stopped:
                     late.append(type(stopped))
                 if ending.hear(late):
-                    _tell(run, ending, tree, shown, f", {UNADVISED}")
+                    _report_ending(run, ending, tree, display, f", {NO_DIAGNOSTICS}")
     if ending.stopped is not None:
         stash(tree)
     return tree
 
 
-def _drawn_by(
-    run: Run, engine: Engine, threads: int | None, shown: Telling, check: Callable[[], None]
+def _draw(
+    run: Run, engine: Engine, threads: int | None, display: Telling, check: Callable[[], None]
 ) -> tuple[Ending, dict[str, float]]:
-    """How drawing ended, and how long it took."""
+    """Draw; returns how drawing ended, and the times taken."""
     begun = time.perf_counter()
     count = min(len(run.chains), threads or threads_available())
-    shown.start(run.chains, run.lengths, count if engine.batch is None else len(run.chains))
+    display.start(run.chains, run.lengths, count if engine.batch is None else len(run.chains))
 
     def watch() -> bool | None:
         check()
-        shown.update()
+        display.update()
         if run.keeper is not None:
             run.keeper.look()
         return run.watch()
 
     ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper)
     try:
-        shown.finish()
+        display.finish()
         check()
     except STOPS as stopped:
         ending.stopped = ending.stopped or stopped
@@ -140,22 +140,22 @@ def _drawn_by(
 
 @contextmanager
 def handing(take: Callable[[Any], None]) -> Iterator[None]:
-    """Have the results of runs taken by a function before anything is said of them."""
-    token = _TAKES.set(take)
+    """Pass the results of runs to a function before they are diagnosed."""
+    token = _RECEIVER.set(take)
     try:
         yield
     finally:
-        _TAKES.reset(token)
+        _RECEIVER.reset(token)
 
 
-def _compiled(run: Run, shown: Progress) -> Engine:
-    shown.say("compiling ...")
-    # What the results need is imported while the program is being compiled.
+def _compiled(run: Run, display: Progress) -> Engine:
+    display.say("compiling ...")
+    # Modules for the results are imported while XLA compiles.
     importing = threading.Thread(target=_import_results, daemon=True)
     batch = len(run.chains) if run.method == "batch" else None
     engine = build(run.program, batch, importing.start)
     compiled = engine.compiled
-    shown.say(
+    display.say(
         f"{run.program.model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "
         f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
     )
@@ -170,7 +170,7 @@ def _import_results() -> None:
 
 
 def _results(run: Run, ending: Ending, times: dict[str, float]) -> Any:
-    """What there is, as results; raises what ended the run where there is nothing."""
+    """The results; without any, raises what ended the run."""
     begun = [chain for chain in run.chains if chain.state is not None]
     if run.keeper is not None:
         run.keeper.finish(ending)
@@ -183,7 +183,7 @@ def _results(run: Run, ending: Ending, times: dict[str, float]) -> Any:
 
 
 def results_so_far(run: Run, draws: int) -> Any:
-    """What has been drawn while a run goes on."""
+    """The draws of a run in progress, as results."""
     return as_tree(run.program, run.targets, run.chains, draws, run.attributes, going=True)
 
 
@@ -204,7 +204,7 @@ def _tree(
         **drawn(run.program.model),
     }
     if attributes["interrupted"]:
-        attributes["stopped_by"] = "error" if ending.error is not None else _by(ending)
+        attributes["stopped_by"] = "error" if ending.error is not None else _signal_name(ending)
     tree = as_tree(run.program, run.targets, chains, count, attributes, stored=stored)
     for name, group in run.earlier.items():
         tree[name] = group.copy()
@@ -212,80 +212,87 @@ def _tree(
 
 
 def _warmups(chains: Sequence[RunningChain]) -> int | list[int]:
-    """How long the warm-up was, an interrupted one too: of each chain, if they differ."""
-    found = [min(chain.tuner.end, chain.transition) for chain in chains]
-    return found if len(set(found)) > 1 else found[0]
+    """The length of the warm-up, or a list if chains differ.
+
+    An interrupted warm-up counts as far as it got.
+    """
+    lengths = [min(chain.tuner.end, chain.transition) for chain in chains]
+    return lengths if len(set(lengths)) > 1 else lengths[0]
 
 
-def _drawn(run: Run, tree: Any) -> int:
-    """How many draws of each chain there are."""
-    there = max(chain.kept for chain in run.chains)
-    return int(tree["posterior"].sizes["draw"]) if run.keep else there
+def _draws_of_each(run: Run, tree: Any) -> int:
+    """The number of draws of each chain."""
+    most = max(chain.kept for chain in run.chains)
+    return int(tree["posterior"].sizes["draw"]) if run.keep else most
 
 
-def _kept(run: Run, tree: Any) -> str:
-    """Where the draws are of a run that an error ends."""
-    count = _drawn(run, tree)
-    what = f"{count} draws of each chain" if count else "what warm-up has tuned"
-    return f"kept: {what}, in kg.stashed_samples(); {_on(run)}"
+def _where_draws_are(run: Run, tree: Any) -> str:
+    """A text that says where the draws are after an error."""
+    count = _draws_of_each(run, tree)
+    content = f"{count} draws of each chain" if count else "the tuning of warm-up"
+    return f"kept: {content}, in kg.stashed_samples(); {_how_to_continue(run)}"
 
 
-def _on(run: Run) -> str:
-    """How to go on."""
-    on: str = ON if run.keeper is None else run.keeper.on
-    return on
+def _how_to_continue(run: Run) -> str:
+    """The way to continue the run, for messages."""
+    text: str = HOW_TO_CONTINUE if run.keeper is None else run.keeper.how_to_continue
+    return text
 
 
-def _tell(run: Run, ending: Ending, tree: Any, shown: Telling, more: str = "") -> None:
-    """Tell what there is of a run that did not end as it should."""
+def _report_ending(
+    run: Run, ending: Ending, tree: Any, display: Telling, addition: str = ""
+) -> None:
+    """Report the end of a run that was stopped or failed."""
     if ending.stopped is None and ending.error is None:
         return
     tree.attrs["interrupted"] = 1
-    tree.attrs["stopped_by"] = "error" if ending.error is not None else _by(ending)
+    tree.attrs["stopped_by"] = "error" if ending.error is not None else _signal_name(ending)
     exits = isinstance(ending.stopped, Terminated) and not run.returns
-    on, count = _on(run), _drawn(run, tree)
+    way_on, count = _how_to_continue(run), _draws_of_each(run, tree)
     if ending.error is not None:
-        shown.log(f"ended by {type(ending.error).__name__}: {ending.error}; {_kept(run, tree)}")
+        display.log(
+            f"ended by {type(ending.error).__name__}: {ending.error}; {_where_draws_are(run, tree)}"
+        )
         if exits:
             raise Terminated(f", after an error: {ending.error}") from ending.error
         raise ending.error
     if count == 0 and "warmup_posterior" not in tree.children:
-        tuned = "what warm-up has tuned is in kg.stashed_samples(), and"
-        raise _stopped(run, ending, f"before any chain had a draw; {tuned} {on}")
-    none = ", ".join(str(chain.number) for chain in run.chains if not chain.kept)
-    without = f", none of chains {none}, left out" if none else ""
+        tuned = "the tuning of warm-up is in kg.stashed_samples(), and"
+        raise _stopped(run, ending, f"before any chain had a draw; {tuned} {way_on}")
+    without_draws = ", ".join(str(chain.number) for chain in run.chains if not chain.kept)
+    omitted = f", without chains {without_draws}, which have no draws" if without_draws else ""
     if run.keep:
-        named = set((tree["posterior"]["chain"].values // walkers_of(tree)).tolist())
-        behind = [str(c.number) for c in run.chains if c.kept and c.number not in named]
-        without += f", chains {', '.join(behind)}, which are behind, left out" if behind else ""
-    when = f" after {count} draws of each chain{without}{more}"
-    shown.log(f"stopped by {_by(ending)}{when}; {on}")
+        shown_numbers = set((tree["posterior"]["chain"].values // walkers_of(tree)).tolist())
+        slower = [str(c.number) for c in run.chains if c.kept and c.number not in shown_numbers]
+        omitted += f", without chains {', '.join(slower)}, which are behind" if slower else ""
+    when = f" after {count} draws of each chain{omitted}{addition}"
+    display.log(f"stopped by {_signal_name(ending)}{when}; {way_on}")
     if exits:
-        unkept = '; on_sigterm="return" returns them' if run.keeper is None else f"; {on}"
+        unkept = '; on_sigterm="return" returns them' if run.keeper is None else f"; {way_on}"
         raise Terminated(f"{when}{unkept}")
-    warn_user(f"{run.doing}: stopped by {_by(ending)}{when}; {on}", SamplingWarning)
+    warn_user(f"{run.doing}: stopped by {_signal_name(ending)}{when}; {way_on}", SamplingWarning)
 
 
-def _by(ending: Ending) -> str:
+def _signal_name(ending: Ending) -> str:
     return "SIGTERM" if isinstance(ending.stopped, Terminated) else "Ctrl-C"
 
 
 def _stopped(run: Run, ending: Ending, when: str) -> BaseException:
-    """What is raised where there is nothing to return."""
-    text = f"{run.doing}: stopped by {_by(ending)} {when}"
+    """The exception to raise if there is nothing to return."""
+    text = f"{run.doing}: stopped by {_signal_name(ending)} {when}"
     LOG.info(text)
     terminated = isinstance(ending.stopped, Terminated)
     return Terminated(f" {when}") if terminated else KeyboardInterrupt(text)
 
 
-def _advise(run: Run, tree: Any) -> None:
+def _warn(run: Run, tree: Any) -> None:
     if not run.keep:
-        made = min(chain.transition - chain.tuner.end for chain in run.chains)
-        found = diagnose_averages(tree, made) if made > 0 else []
+        draws = min(chain.transition - chain.tuner.end for chain in run.chains)
+        advice = diagnose_averages(tree, draws) if draws > 0 else []
     else:
-        some = tree if run.keeper is None else run.keeper.some()
-        found = findings(some, LOOKED_AT) if some["posterior"].sizes["draw"] else []
-    for finding in found:
+        examined = tree if run.keeper is None else run.keeper.some()
+        advice = findings(examined, LOOKED_AT) if examined["posterior"].sizes["draw"] else []
+    for finding in advice:
         if finding.kind == "few_draws" and not tree.attrs["interrupted"]:
-            continue  # as many as were asked for
+            continue  # the user asked for so few draws
         warn_user(finding.message, SamplingWarning)

@@ -1,4 +1,7 @@
-"""Schedules of a run, looked at before it: hyper-parameters that are functions of the step."""
+"""Checks of schedules: hyper-parameters that are functions of the step.
+
+The values of a schedule are checked before the run.
+"""
 
 from typing import Any
 
@@ -13,7 +16,7 @@ from ..samplers.session import Session
 
 __all__ = ["Schedules"]
 
-FEW = 100  # steps that are looked at, evenly and by powers
+FEW = 100  # steps that are checked, evenly spaced, and the same number geometrically spaced
 
 
 class Schedules:
@@ -30,26 +33,28 @@ class Schedules:
         return [environment[node] for node in self.nodes.values()]
 
     def check(self, first: int, until: int) -> None:
-        """Look at the values of steps first, ..., until - 1: at all of few, else at some.
+        """Check the values at steps first, ..., until - 1.
+
+        All of up to 100 steps are checked, and at most 200 of more.
 
         Raises
         ------
         ValueError
-            If one is out of its range; it names the step.
+            If a value is out of its range; the message names the step.
         """
         if not self.nodes or first >= until:
             return
         even = np.linspace(first, until - 1, FEW)
         powers = np.minimum(first + np.geomspace(1, until - first, FEW) - 1, until - 1)
         steps = np.unique(np.rint(np.concatenate([even, powers])).astype(np.uint32))
-        # Always as many, so that it is compiled once.
+        # Padded to a fixed length, so that it is compiled once.
         with x64():
-            found = self._values(np.pad(steps, (0, 2 * FEW - steps.size), mode="edge"))
-        known, title = self.sampler.declared(), type(self.sampler).__name__
-        for name, values in zip(self.nodes, found, strict=True):
+            values_at_steps = self._values(np.pad(steps, (0, 2 * FEW - steps.size), mode="edge"))
+        declared, title = self.sampler.declared(), type(self.sampler).__name__
+        for name, values in zip(self.nodes, values_at_steps, strict=True):
             for step, value in zip(steps, np.asarray(values), strict=False):
                 try:
-                    known[name].check(value if np.ndim(value) else value.item(), title)
+                    declared[name].check(value if np.ndim(value) else value.item(), title)
                 except ValueError as error:
                     site = written_at(self.sampler.values()[name])
                     raise ValueError(f"{error} in step {step} of its schedule{site}") from None

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and that tell when they are damaged."""
+"""Files that are written completely or not at all, with checksums."""
 
 import hashlib
 import hmac
@@ -27,58 +27,58 @@ _MAGIC = b"kinetograph run\n"
 
 
 class Damaged(Exception):
-    """A file that is not as it was written."""
+    """A file whose content is not as it was written."""
 
 
 def write_whole(path: Path, *parts: bytes | memoryview) -> None:
-    """Write a file beside its place and rename it."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    """Write a temporary file next to the path, and rename it."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
-        with open(part, "wb", buffering=0) as file:
+        with open(temporary, "wb", buffering=0) as file:
             for data in parts:
                 _write_all(file, data)
-        os.replace(part, path)
+        os.replace(temporary, path)
     except BaseException as error:
         if isinstance(error, OSError) and error.errno is not None and error.filename2 is None:
-            error.filename = str(path)  # what users know of
+            error.filename = str(path)  # the path that the user knows
         with suppress(OSError):
-            part.unlink()
+            temporary.unlink()
         raise
 
 
 def _write_all(file: io.FileIO, data: bytes | memoryview) -> None:
-    left = memoryview(data)
-    while len(left):
-        left = left[file.write(left) :]
+    remaining = memoryview(data)
+    while len(remaining):
+        remaining = remaining[file.write(remaining) :]
 
 
 def _checksum(data: bytes, key: bytes) -> bytes:
-    found = hmac.new(key, data, hashlib.sha256) if key else hashlib.sha256(data)
-    return found.hexdigest().encode()
+    digest = hmac.new(key, data, hashlib.sha256) if key else hashlib.sha256(data)
+    return digest.hexdigest().encode()
 
 
 def seal(data: bytes, key: bytes = b"") -> bytes:
-    """Data with their checksum, which nobody can make without the key if there is one."""
+    """Data with a checksum; with a key the checksum is a signature."""
     return _MAGIC + _checksum(data, key) + b"\n" + data
 
 
 def read_sealed(path: Path, key: bytes = b"") -> bytes:
-    """What was sealed into a file, with this key.
+    """The data sealed in a file with this key.
 
     Raises
     ------
     Damaged
-        If it is not whole, or there is none.
+        If the file is damaged or missing.
     """
     try:
-        found = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise Damaged(f"{path.name}: {error.strerror}") from error
-    head, rest = found[: len(_MAGIC)], found[len(_MAGIC) :]
+    head, rest = content[: len(_MAGIC)], content[len(_MAGIC) :]
     checksum, line, data = rest[:64], rest[64:65], rest[65:]
-    right = hmac.compare_digest(_checksum(data, key), checksum)
-    if head != _MAGIC or line != b"\n" or not right:
-        raise Damaged(f"{path.name} is damaged: its checksum is another than when it was written")
+    checksum_is_right = hmac.compare_digest(_checksum(data, key), checksum)
+    if head != _MAGIC or line != b"\n" or not checksum_is_right:
+        raise Damaged(f"{path.name} is damaged: its content does not match its checksum")
     return data
 
 
@@ -90,40 +90,40 @@ def arrays_bytes(values: Mapping[str, np.ndarray]) -> bytes:
 
 
 def arrays_of(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays that are in such bytes."""
+    """The arrays that `arrays_bytes` wrote."""
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 
 
 def twins(path: Path) -> tuple[Path, Path]:
-    """The places of the two copies of a file."""
+    """The paths of the two copies of a file."""
     return path.with_name(f"{path.name}.1"), path.with_name(f"{path.name}.2")
 
 
 def write_twice(path: Path, data: bytes) -> None:
-    """Write both copies, one after the other, so that one is always whole."""
+    """Write both copies in turn, so that one is always intact."""
     for twin in twins(path):
         write_whole(twin, seal(data))
 
 
 def read_any(path: Path, both: bool = False) -> tuple[bytes, list[str]]:
-    """What is in the copies of a file, and what is wrong with one of them.
+    """The content of a file with two copies, and their problems.
 
-    The second one is looked at where the first one is damaged, or both are to be.
+    The second copy is read only if the first one is damaged, or if `both` is set.
 
     Raises
     ------
     Damaged
-        If both are damaged, or missing.
+        If both copies are damaged or missing.
     """
-    wrong: list[str] = []
-    found: list[bytes] = []
+    problems: list[str] = []
+    contents: list[bytes] = []
     for twin in twins(path):
-        if both or not found:
+        if both or not contents:
             try:
-                found.append(read_sealed(twin))
+                contents.append(read_sealed(twin))
             except Damaged as error:
-                wrong.append(str(error))
-    if not found:
-        raise Damaged("; ".join(wrong))
-    return found[0], wrong
+                problems.append(str(error))
+    if not contents:
+        raise Damaged("; ".join(problems))
+    return contents[0], problems

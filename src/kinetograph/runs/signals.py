@@ -1,8 +1,9 @@
-"""What asks a run to stop: Ctrl-C, and SIGTERM, the signal by which systems end a process.
+"""Signals that stop a run: Ctrl-C and SIGTERM.
 
-SIGTERM ends the process with the exit code 143, by an exception, so that `finally` blocks run and
-output is flushed. From the first run on its handler stays, so that it has one meaning within runs
-and between them. Where somebody else has set a handler, theirs stays.
+Systems end a process by SIGTERM. Here it raises an exception that ends the process with the exit
+code 143, so that `finally` blocks run and output is flushed. The handler stays after the first run,
+so that SIGTERM has one meaning within and between runs. If another part of the process has set a
+handler, that handler stays.
 """
 
 import os
@@ -16,21 +17,21 @@ from .background import leave, leaving
 
 __all__ = ["ON_SIGTERM", "STOPS", "Terminated", "hearing", "holding", "listen", "stoppable"]
 
-MOST = 3  # signals that are held back; the next one is heard
-ON_SIGTERM = ("exit", "return")  # what a run may do then
+MOST = 3  # held back; the next signal raises its exception at once
+ON_SIGTERM = ("exit", "return")  # the choices for a run
 Kind = type[BaseException]
-_HELD: list[list[Kind] | None] = []  # what each `holding` has held back; None of `hearing`
-_ASKED: list[list[Kind]] = []  # the last signal that each `stoppable` has heard
+_HELD: list[list[Kind] | None] = []  # the signals of each `holding`; None for each `hearing`
+_ASKED: list[list[Kind]] = []  # the last signal in each `stoppable`
 
 
 class Terminated(SystemExit):
-    """SIGTERM: the process is to end, with the code that shells report for it."""
+    """SIGTERM: ends the process with the exit code of shells."""
 
     CODE = 143
 
     def __init__(self, when: str = "") -> None:
         super().__init__(self.CODE)
-        self.when = when  # a text: after how many draws
+        self.when = when  # a text that says after which number of draws
 
 
 STOPS = (KeyboardInterrupt, Terminated)
@@ -42,8 +43,8 @@ def _hear(kind: Kind) -> None:
     if held is not None and len(held) < MOST:
         held.append(kind)
         return
-    for asked in _ASKED:
-        asked[:] = [kind]
+    for signals in _ASKED:
+        signals[:] = [kind]
     raise kind()
 
 
@@ -65,13 +66,13 @@ def _in_main_thread() -> bool:
 
 
 def listen() -> None:
-    """Have SIGTERM raise `Terminated` from now on, where nobody has said what it should do."""
+    """Make SIGTERM raise `Terminated` from now on, if it has no handler."""
     if _in_main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
 
 
 def _forget() -> None:
-    """In a process that was forked, SIGTERM does what it did before the first run."""
+    """Restore the default handler of SIGTERM in a forked process."""
     if signal.getsignal(signal.SIGTERM) is _terminated:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
@@ -82,42 +83,43 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], None]]:
-    """Have Ctrl-C raise `KeyboardInterrupt` and SIGTERM `Terminated`.
+    """Make Ctrl-C raise `KeyboardInterrupt` and SIGTERM raise `Terminated`.
 
-    Gives a function that raises the exception where it got lost: Python drops what is raised while
-    an object is being cleaned up, and a library may take it for an error of its own.
+    Yields a function that raises the exception again if it was lost: Python drops exceptions that
+    are raised while an object is finalised, and a library may catch them as its own errors.
     """
     if not _in_main_thread():
         yield lambda: None
         return
     listen()
-    asked: list[Kind] = []
+    signals: list[Kind] = []
 
     def check() -> None:
-        if asked:
-            raise asked.pop()()
+        if signals:
+            raise signals.pop()()
 
     usual = signal.default_int_handler
-    ours = signal.getsignal(signal.SIGINT) is usual
-    if ours:
+    default_handler = signal.getsignal(signal.SIGINT) is usual
+    if default_handler:
         signal.signal(signal.SIGINT, _interrupted)
-    _ASKED.append(asked)
+    _ASKED.append(signals)
     try:
         yield check
     finally:
         _ASKED.pop()
-        if ours:
+        if default_handler:
             signal.signal(signal.SIGINT, usual)
 
 
 @contextmanager
 def holding() -> Iterator[list[Kind]]:
-    """Hold signals back while draws are brought to safety; the fourth one is heard.
+    """Hold signals back while draws are saved, up to three.
 
-    Gives the list of those held back. A SIGTERM that is still in the list at the end is raised.
+    The fourth signal is raised at once. Yields the list of the signals held back. A SIGTERM that is
+    still in the list at the end is raised.
     """
     held: list[Kind] = []
-    if not _in_main_thread():  # where no signal is heard
+    if not _in_main_thread():  # only the main thread receives signals
         yield held
         return
     _HELD.append(held)
@@ -131,7 +133,7 @@ def holding() -> Iterator[list[Kind]]:
 
 @contextmanager
 def hearing() -> Iterator[None]:
-    """Hear signals within `holding`, those that it has held back first."""
+    """Raise signals within `holding`, starting with those held back."""
     if not _in_main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Runs whose draws and states go to a store."""
+"""Runs whose draws and states are written to a store."""
 
 import errno
 import platform
@@ -26,14 +26,14 @@ from .rows import Rows, Sink
 from .run import Run
 from .store.blocks import Column, block_rows
 from .store.place import named, unwritable
-from .store.sink import Stored
+from .store.sink import StoredSink
 from .store.store import Store
 
 __all__ = ["attach", "data_digests", "digest", "store_of", "versions", "without_draws"]
 
 
 def versions() -> dict[str, str]:
-    """What the last bits of draws depend on, beside the program."""
+    """Versions and hardware on which the last bits of draws depend."""
     device = jax.devices()[0]
     return {
         "kinetograph": __version__,
@@ -52,7 +52,7 @@ def digest(text: str) -> str:
 
 
 def data_digests(model: Model) -> dict[str, str]:
-    """A checksum of each of the model's data, by name."""
+    """A checksum of each array of the model's data, by name."""
     return {
         model.name(node): sha256(np.ascontiguousarray(model.value_of(node)).tobytes()).hexdigest()
         for node in model.data
@@ -60,36 +60,38 @@ def data_digests(model: Model) -> dict[str, str]:
 
 
 def columns_of(program: Program, run: Run, dtype: Any) -> list[Column]:
-    """The arrays of the store that have a row a draw."""
+    """The arrays of the store that have a row for each draw."""
     if not run.keep:
         return []
     smaller = {np.dtype(float): np.dtype(dtype)} if dtype is not None else {}
-    found = [
+    columns = [
         Column(f"posterior/{name}", smaller.get(node.dtype, node.dtype), node.shape)
         for name, node in run.targets
     ]
     for s in program.statistics:
         kind = np.dtype(s.dtype)
         shape = s.shape[1:] if program.walkers and s.shape[:1] == program.walkers else s.shape
-        found.append(Column(f"sample_stats/{s.name}", smaller.get(kind, kind), shape))
-    return found
+        columns.append(Column(f"sample_stats/{s.name}", smaller.get(kind, kind), shape))
+    return columns
 
 
 def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
-    """Have a run go to a store: a new one, or one with other chains of the same run.
+    """Write a run to a store.
+
+    The store is a new one, or one that has other chains of the same run.
 
     Raises
     ------
     KinetographError
-        If there is something else, or the chains are in it already.
+        If the folder holds something else, or these chains already.
     """
-    made = not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    is_new = not path.exists() or (path.is_dir() and not any(path.iterdir()))
     try:
-        store = create(path, run, dtype) if made else _joined(path, run, dtype)
+        store = create(path, run, dtype) if is_new else _opened_for_chains(path, run, dtype)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise unwritable(path, error) from error
-        store = _joined(path, run, dtype)  # another process has made it meanwhile
+        store = _opened_for_chains(path, run, dtype)  # another process has just made it
     try:
         store.claim([chain.number for chain in run.chains], new=True)
         for chain in run.chains:
@@ -101,18 +103,18 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
     run.keeper = Keeper(store, run.chains, every)
 
 
-def _joined(path: Path, run: Run, dtype: Any) -> Store:
+def _opened_for_chains(path: Path, run: Run, dtype: Any) -> Store:
     store, name = Store.open(path), named(path)
     manifest, numbers = store.manifest, [chain.number for chain in run.chains]
     taken = sorted(set(manifest["chains"]) & set(numbers))
     if taken:
         raise KinetographError(
             f"{run.doing}: {name} has chains {', '.join(map(str, taken))} of a run already"
-            f"{place_text()}; kg.resume({name!r}) goes on with it, chains=range(a, b) adds "
-            "others, and another run needs another store"
+            f"{place_text()}; kg.resume({name!r}) continues the run, chains=range(a, b) adds "
+            "other chains, and another run needs another store"
         )
     mine = _manifest(run, dtype, "")
-    for entry, what in (
+    for key, description in (
         ("program", "model or sampler"),
         ("data", "data"),
         ("versions", "versions or processor"),
@@ -123,27 +125,27 @@ def _joined(path: Path, run: Run, dtype: Any) -> Store:
         ("dtype", "dtype"),
         ("keep_warmup", "keep_warmup"),
     ):
-        if manifest.get(entry) != mine[entry]:
+        if manifest.get(key) != mine[key]:
             raise KinetographError(
-                f"{run.doing}: {name} is of a run with another {what}; chains that are added need "
-                "the same"
+                f"{run.doing}: {name} belongs to a run with another {description}; new chains "
+                "need the same"
             )
     for setting in ("sampler_settings", "sampler_tune", "chain_method"):
         here, there = (each["attributes"][setting] for each in (mine, manifest))
         if here != there:
             raise KinetographError(
-                f"{run.doing}: {name} is of a run with {setting} {there}, and this one has {here}"
+                f"{run.doing}: {name} belongs to a run with {setting} {there}, this run has {here}"
             )
     if manifest["attributes"]["seed"] != mine["attributes"]["seed"]:
         raise KinetographError(
-            f"{run.doing}: {name} is of a run with seed={manifest['attributes']['seed']}; chains "
-            "that are added need the same"
+            f"{run.doing}: {name} belongs to a run with seed={manifest['attributes']['seed']}; new "
+            "chains need the same seed"
         )
     return store
 
 
 def create(path: Path, run: Run, dtype: Any) -> Store:
-    """A store for a run."""
+    """A new store for a run."""
     columns = columns_of(run.program, run, dtype)
     model, reason = _model(run.program)
     manifest = _manifest(run, dtype, reason)
@@ -160,7 +162,7 @@ def without_draws(run: Run) -> Any:
 
 
 def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:
-    """What is run."""
+    """The description of the run."""
     return {
         "versions": versions(),
         "program": digest(program_text(run.program)),
@@ -188,28 +190,30 @@ def _model(program: Program) -> tuple[bytes | None, str]:
 def attach(
     store: Store, program: Program, run_keeps: bool, targets: int, chain: RunningChain
 ) -> None:
-    """Have the draws of a chain go to the store."""
+    """Send the draws of a chain to the store."""
     if not run_keeps:
         chain.sink = Sink()
         return
     columns, statistics = store.columns, program.statistics
     blank, walkers = blank_rows(program, program.targets[:targets]), program.walkers
 
-    def out(rows: Rows, walker: int) -> list[np.ndarray]:
-        told = split_statistics(statistics, rows.statistics)
+    def to_columns(rows: Rows, walker: int) -> list[np.ndarray]:
+        statistics_by_name = split_statistics(statistics, rows.statistics)
         values = [t[:, walker] if walkers else t for t in rows.targets[:targets]]
         for s in statistics:
-            own = walkers and s.shape[:1] == walkers
-            values.append(told[s.name][:, walker] if own else told[s.name])
+            by_walker = walkers and s.shape[:1] == walkers
+            values.append(
+                statistics_by_name[s.name][:, walker] if by_walker else statistics_by_name[s.name]
+            )
         return [v.astype(c.dtype, copy=False) for v, c in zip(values, columns, strict=True)]
 
-    def back(each: list[list[np.ndarray]]) -> Rows:
+    def to_rows(each: list[list[np.ndarray]]) -> Rows:
         def joined(i: int) -> np.ndarray:
             parts = [values[i] for values in each]
             return np.stack(parts, 1) if walkers else parts[0]
 
-        held = [joined(i).astype(b.dtype) for i, b in enumerate(blank.targets)]
-        told = {s.name: joined(targets + i) for i, s in enumerate(statistics)}
-        return Rows(held, join_statistics(program, told))
+        target_rows = [joined(i).astype(b.dtype) for i, b in enumerate(blank.targets)]
+        statistics_by_name = {s.name: joined(targets + i) for i, s in enumerate(statistics)}
+        return Rows(target_rows, join_statistics(program, statistics_by_name))
 
-    chain.sink = Stored(store.blocks(chain.number), out, back)
+    chain.sink = StoredSink(store.blocks(chain.number), to_columns, to_rows)

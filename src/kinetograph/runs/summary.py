@@ -1,4 +1,4 @@
-"""`kg.summary`: a table of posterior means, spreads, intervals and their reliability."""
+"""`kg.summary`: a table of posterior means, intervals and diagnostics."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_ta
 
 @dataclass(frozen=True)
 class Summary:
-    """A table: `names` of the rows, `columns` of numbers; prints itself.
+    """A table with row names and columns of numbers; prints itself.
 
-    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, `table.to_dataframe()` a
-    pandas DataFrame. Iterating gives the names.
+    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, and `table.to_dataframe()` a
+    pandas DataFrame. Iterating gives the names of the rows.
     """
 
     names: tuple[str, ...]
@@ -33,21 +33,21 @@ class Summary:
         column, *row = key if isinstance(key, tuple) else (key,)
         if column not in self.columns or len(row) > 1 or any(r not in self.names for r in row):
             raise KeyError(
-                f"summary: the table has no {key!r}; it is read as table[column] or "
-                f"table[column, row], with the columns {', '.join(self.columns)} and the rows "
-                f"{_some(self.names)}{self._meant((column, *row))}"
+                f"summary: the table has no {key!r}; write table[column] or table[column, row], "
+                f"with the columns {', '.join(self.columns)} and the rows "
+                f"{_some(self.names)}{self._suggestion((column, *row))}"
             )
         values = self.columns[column]
         return values[self.names.index(row[0])] if row else values
 
-    def _meant(self, keys: Sequence[Any]) -> str:
-        """What was meant by keys that there are not, in whatever order."""
+    def _suggestion(self, keys: Sequence[Any]) -> str:
+        """A suggestion for wrong keys, in any order of column and row."""
         column = next((c for key in keys if (c := closest(key, self.columns))), None)
         row = next((r for key in keys if (r := closest(key, self.names))), None)
         if row is None and (column is None or len(keys) > 1):
             return ""
-        said = repr(column) if row is None else f"{(column or COLUMNS[0])!r}, {row!r}"
-        return f"; did you mean table[{said}]?"
+        suggested_key = repr(column) if row is None else f"{(column or COLUMNS[0])!r}, {row!r}"
+        return f"; did you mean table[{suggested_key}]?"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -62,16 +62,16 @@ class Summary:
         return pd.DataFrame(self.columns, index=list(self.names))
 
     def _cells(self) -> list[list[str]]:
-        """The texts of the table, its head first."""
+        """The texts of the table, with a header row."""
         formats = {"ess_bulk": _count, "ess_tail": _count, "r_hat": lambda v: f"{v:.3f}"}
         digits = _digits(self.columns["mcse_mean"], self.columns["sd"])
         cells = [["", *self.columns]]
         for i, name in enumerate(self.names):
             row = [name]
             for column, values in self.columns.items():
-                show = formats.get(column)
+                format_value = formats.get(column)
                 places = digits[i] + (1 if column == "mcse_mean" else 0)
-                row.append(show(values[i]) if show else f"{values[i]:.{places}f}")
+                row.append(format_value(values[i]) if format_value else f"{values[i]:.{places}f}")
             cells.append(row)
         return cells
 
@@ -102,36 +102,40 @@ def _count(value: float) -> str:
 
 
 def _digits(mcse: np.ndarray, sd: np.ndarray) -> list[int]:
-    """Decimals that show the first digit of the standard error, at least two of the sd."""
+    """Numbers of decimals for each row.
+
+    They show the first digit of the standard error, or two digits of the standard deviation if
+    there is no standard error.
+    """
     places = []
     for error, spread in zip(mcse, sd, strict=True):
         size = error if np.isfinite(error) and error > 0 else spread
-        exact = np.isfinite(size) and size > 0
-        places.append(int(np.clip(np.ceil(-np.log10(size)) if exact else 2, 1, 8)))
+        known = np.isfinite(size) and size > 0
+        places.append(int(np.clip(np.ceil(-np.log10(size)) if known else 2, 1, 8)))
     return places
 
 
 def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) -> Summary:
     """Posterior means, standard deviations, quantiles and diagnostics.
 
-    Columns: mean, sd, the quantiles that bound the central `probability` (named q5 and q95 for
-    0.9), median, Monte Carlo standard error of the mean, effective sample sizes for the bulk and
-    the tails, and rank-normalised split R-hat (Vehtari and others, 2021), in which the walkers of
+    The columns are: mean, sd, the quantiles that bound the central `probability` (named q5 and q95
+    for 0.9), median, Monte Carlo standard error of the mean, effective sample sizes for the bulk
+    and the tails, and rank-normalised split R-hat (Vehtari et al., 2021), for which the walkers of
     an ensemble are one chain.
 
     Parameters
     ----------
     tree
-        What `kg.mcmc` returned, or results opened with `xarray.open_datatree`.
+        Results of `kg.mcmc`, or results opened with `xarray.open_datatree`.
     *names
         Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all.
     probability
-        Of the interval between the two outer quantiles.
+        The probability of the interval between the two outer quantiles.
 
     Raises
     ------
     KeyError
-        If a name is no target and no row.
+        If a name is neither a target nor a row.
     TypeError
         If `tree` has no posterior.
     ValueError
@@ -158,18 +162,18 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
     rows: list[str] = []
     parts: dict[str, list[np.ndarray]] = {column: [] for column in order}
-    for name, one in chosen:
+    for name, element in chosen:
         variable = posterior[name]
         values = np.asarray(variable.values, float)
         chains, length = values.shape[:2]
-        if not values.size:  # of no elements
+        if not values.size:  # an array without elements
             continue
         flat = values.reshape(chains, length, -1)
-        of_this = row_names(name, variable)
-        if one is not None:
-            flat, of_this = flat[:, :, one : one + 1], [of_this[one]]
-        rows += of_this
-        with np.errstate(all="ignore"):  # a chain that grows without bound has draws of any size
+        row_labels = row_names(name, variable)
+        if element is not None:
+            flat, row_labels = flat[:, :, element : element + 1], [row_labels[element]]
+        rows += row_labels
+        with np.errstate(all="ignore"):  # a diverging chain has draws of any size
             low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
             parts["mean"].append(flat.mean((0, 1)))
             parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
@@ -191,33 +195,33 @@ _DIAGNOSTICS = {
 
 
 def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
-    """The targets to show, and of those of which one row is asked for, its place."""
-    found: list[tuple[str, int | None]] = []
-    wanted: list[str] = []
+    """The targets to show, each with one row or None."""
+    chosen: list[tuple[str, int | None]] = []
+    requested: list[str] = []
     for given in names:
-        every = [given] if isinstance(given, str) else given
-        every = [*every] if isinstance(every, Iterable) else [None]
-        if not all(isinstance(name, str) for name in every):
+        given_names = [given] if isinstance(given, str) else given
+        given_names = [*given_names] if isinstance(given_names, Iterable) else [None]
+        if not all(isinstance(name, str) for name in given_names):
             raise TypeError(
                 f"summary: targets are given by name, got {in_words(given)}{place_text()}"
             )
-        wanted += every
-    for name in wanted:
+        requested += given_names
+    for name in requested:
         target = name.partition("[")[0]
         if name in posterior:
-            found.append((name, None))
+            chosen.append((name, None))
         elif target in posterior and name in (rows := row_names(target, posterior[target])):
-            found.append((target, rows.index(name)))
+            chosen.append((target, rows.index(name)))
         else:
-            known = ", ".join(map(str, posterior.data_vars))
+            held = ", ".join(map(str, posterior.data_vars))
             rows = [row for v, x in posterior.data_vars.items() for row in row_names(str(v), x)]
             hint = meant(name, [*map(str, posterior.data_vars), *rows])
-            raise KeyError(f"summary: {name!r} is not in the results; they hold {known}{hint}")
-    return found or [(str(name), None) for name in posterior.data_vars]
+            raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
+    return chosen or [(str(name), None) for name in posterior.data_vars]
 
 
 def row_names(name: str, variable: Any) -> list[str]:
-    """The name of each element of a target, by the labels of its dims: `theta[A]`."""
+    """The name of each element of a target, with labels: `theta[A]`."""
     dims = variable.dims[2:]
     if not dims:
         return [name]

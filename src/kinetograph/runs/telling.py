@@ -1,6 +1,6 @@
-"""Who is told what a run does: somebody who watches its progress, and Python's `logging`.
+"""Reports of a run: to a progress display, and to Python's `logging`.
 
-The logger is `kinetograph.runs`, the level INFO, so that nothing is shown unless it is asked for.
+The logger is `kinetograph.runs` and the level INFO, so nothing is shown unless it is enabled.
 """
 
 import logging
@@ -18,28 +18,33 @@ __all__ = ["LOG", "Telling", "make_progress"]
 LOG = logging.getLogger("kinetograph.runs")
 
 
-def make_progress(wanted: Any, doing: str = "mcmc") -> Progress:
-    """The progress for `progress=`: True, False, or an object with the protocol's methods."""
-    if wanted is True:
+def make_progress(given: Any, doing: str = "mcmc") -> Progress:
+    """The progress display for `progress=`.
+
+    `progress=` is True, False, or an object with the methods of `Progress`. Other values raise
+    TypeError.
+    """
+    if given is True:
         from .notebook import NotebookProgress, in_notebook
         from .terminal import TerminalProgress
 
         if in_notebook():
             return NotebookProgress()
-        if sys.stderr is None or sys.stderr.closed:  # there is nobody to be told
+        if sys.stderr is None or sys.stderr.closed:  # there is no output
             return SilentProgress()
         return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
-    if wanted is False or wanted is None:
+    if given is False or given is None:
         return SilentProgress()
-    if all(hasattr(wanted, name) for name in ("say", "start", "update", "finish")):
-        return wanted
-    raise TypeError(f"{doing}: progress must be True, False or a Progress, got {wanted!r}")
+    if all(hasattr(given, name) for name in ("say", "start", "update", "finish")):
+        return given
+    raise TypeError(f"{doing}: progress must be True, False or a Progress, got {given!r}")
 
 
 class Telling:
-    """A progress whose run goes to the log, too; it has the protocol's methods.
+    """A progress display whose texts go to the log, too.
 
-    Where one of ours can no longer write, nothing is shown any more, and the run goes on.
+    If a display of kinetograph can no longer write, it is replaced by a silent one, and the run
+    continues.
     """
 
     def __init__(self, shown: Progress, doing: str) -> None:
@@ -48,18 +53,18 @@ class Telling:
         self._warming: list[RunningChain] = []
 
     def log(self, text: str) -> None:
-        """A line to the log alone."""
+        """Write a line to the log only."""
         LOG.info("%s: %s", self.doing, text)
 
     def _show(self, call: Callable[[], None]) -> None:
         try:
             call()
-        except (OSError, ValueError) as error:  # the latter of a stream that is closed
+        except (OSError, ValueError) as error:  # a closed stream raises ValueError
             if not getattr(self.shown, "may_be_lost", False):
                 raise
-            lost, self.shown = self.shown, SilentProgress()
+            broken, self.shown = self.shown, SilentProgress()
             with suppress(Exception):
-                lost.finish()
+                broken.finish()
             self.log(f"progress can no longer be shown: {error}")
 
     def say(self, text: str) -> None:
@@ -69,7 +74,9 @@ class Telling:
     def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None:
         self.begun, self._chains = time.perf_counter(), chains
         self._warming = [chain for chain in chains if chain.transition < chain.tuner.end]
-        draws = "until it is stopped" if lengths.draws is None else f"{lengths.draws:,} draws each"
+        draws = (
+            "until the run is stopped" if lengths.draws is None else f"{lengths.draws:,} draws each"
+        )
         self.log(f"sampling begins: {len(chains)} chains, {at_once} at once, {draws}")
         self._show(lambda: self.shown.start(chains, lengths, at_once))
 

@@ -1,7 +1,8 @@
-"""Programs from the disk, on trial until they have run once: a marker beside each says so.
+"""Programs from the disk, on trial until they have run once.
 
-A program that brings its process down cannot be caught, but the next process finds the marker. That
-is a file which its process holds locked: the lock goes with the process, whatever befalls that.
+A crash of a program that takes its process down cannot be caught. So a marker file exists while a
+program runs for the first time, and the next process finds the marker. The process holds a lock on
+the file. The lock ends with the process in any case, so an unlocked marker shows a crash.
 """
 
 import atexit
@@ -16,17 +17,17 @@ import jax
 
 try:
     import fcntl
-except ImportError:  # a system without such locks: nothing is marked
+except ImportError:  # without such locks there are no markers
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["SUFFIX", "Loaded", "drop_crashed", "on_trial", "program_of"]
 
 SUFFIX = ".trial"
-_OURS: dict[Path, int] = {}  # markers that are held
+_OURS: dict[Path, int] = {}  # the locked markers of this process
 
 
 class Loaded:
-    """A program that came from a file, marked until its first run is over."""
+    """A program from a file, on trial until its first run ends."""
 
     def __init__(self, executable: Any, path: Path) -> None:
         self._executable, self._path = executable, path
@@ -36,14 +37,17 @@ class Loaded:
         if self._ran:
             return self._executable(*arguments)
         with on_trial(self._path):
-            found = jax.block_until_ready(self._executable(*arguments))
+            results = jax.block_until_ready(self._executable(*arguments))
         self._ran = True
-        return found
+        return results
 
 
 @contextmanager
 def on_trial(path: Path) -> Iterator[None]:
-    """Mark a program while something is tried with it; a folder that is full has no markers."""
+    """Mark a program as on trial.
+
+    If the marker cannot be written, because the disk is full, there is none.
+    """
     marker = None
     with suppress(OSError):
         marker = _mark(path)
@@ -55,7 +59,10 @@ def on_trial(path: Path) -> Iterator[None]:
 
 
 def drop_crashed(path: Path) -> bool:
-    """Remove a program if a process that had it on trial is gone; whether that is so."""
+    """Remove a program if a process has crashed with it.
+
+    Returns whether that is so.
+    """
     if fcntl is None:
         return False
     dead = [m for m in path.parent.glob(f".{path.name}.*{SUFFIX}") if _is_dead(m)]
@@ -66,7 +73,7 @@ def drop_crashed(path: Path) -> bool:
 
 
 def program_of(marker: Path) -> Path:
-    """The program that a marker is of."""
+    """The program to which a marker belongs."""
     return marker.with_name(marker.name[1:].rsplit(".", 2)[0])
 
 
@@ -74,15 +81,17 @@ def _mark(path: Path) -> Path | None:
     if fcntl is None:
         return None
     marker = path.with_name(f".{path.name}.{secrets.token_hex(6)}{SUFFIX}")
-    part = marker.with_suffix(".part")
-    handle = os.open(part, os.O_RDWR | os.O_CREAT, 0o600)
+    temporary = marker.with_suffix(".part")
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        os.rename(part, marker)  # under its name it is locked from the first
+        os.rename(
+            temporary, marker
+        )  # the marker is locked from the moment at which it has its name
     except BaseException:
         os.close(handle)
         with suppress(OSError):
-            part.unlink()
+            temporary.unlink()
         raise
     _OURS[marker] = handle
     return marker
@@ -97,14 +106,14 @@ def _unmark(marker: Path) -> None:
 
 
 def _is_dead(marker: Path) -> bool:
-    """Whether nobody holds a marker that is there."""
+    """Whether a marker exists that no process holds."""
     try:
         handle = os.open(marker, os.O_RDONLY)
     except OSError:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return os.fstat(handle).st_nlink > 0  # else it was removed meanwhile
+        return os.fstat(handle).st_nlink > 0  # 0 links: it was removed in the meantime
     except OSError:
         return False
     finally:
@@ -113,6 +122,9 @@ def _is_dead(marker: Path) -> bool:
 
 @atexit.register
 def _end() -> None:
-    """A process that ends while a program runs for the first time has not crashed."""
+    """Remove the markers of a process that ends normally.
+
+    Such a process has not crashed, even if a program runs for the first time.
+    """
     for marker in list(_OURS):
         _unmark(marker)

@@ -1,7 +1,9 @@
-"""Solutions that a run could not have, of differential equations say: counted and named after it.
+"""Proposals at which a solver of the model found no solution.
 
-The log density is NaN where there is none, and a sampler refuses such a proposal. Where the model
-has a solver, the sampler is asked to record whether one had no finite energy.
+A solver, for example of a differential equation, may have no solution at a proposal. The log
+density is NaN there, and the sampler refuses the proposal. If the model has a solver, the sampler
+is asked to record whether a proposal had no finite energy; such proposals are counted and reported
+after the run.
 """
 
 import dataclasses
@@ -23,28 +25,34 @@ SOLVERS = "solvers"  # the attribute of results
 
 
 def watching_solvers(program: Program) -> Program:
-    """The program, with a record of bad proposals if the model has a solver and the sampler can."""
+    """The program, recording refused proposals if the model has a solver.
+
+    Samplers that cannot record them are left as they are.
+    """
     if not _solvers(program.model) or _has_record(program):
         return program
-    asking = dataclasses.replace(program, observables=(*program.observables, bad))
-    return asking if _has_record(asking) else program
+    recording = dataclasses.replace(program, observables=(*program.observables, bad))
+    return recording if _has_record(recording) else program
 
 
 def solvers_used_up(model: Model) -> dict[str, str]:
-    """For the results of a run: the solvers of a model, and which of them used up their steps."""
+    """The attribute with the model's solvers, and which used up their steps."""
     texts = []
-    for site, what in _solvers(model).items():
+    for site, search in _solvers(model).items():
         details = [site] if site else []
         for loop, most in model.most_trips.items():
             bound = loop.bound if isinstance(loop, While) else None
             if bound is not None and most >= bound and str(loop.site or "") == site:
                 details.append(f"all of its {bound} {loop.contexts[0].name} were used")
-        texts.append(f"{what} ({'; '.join(details)})" if details else what)
+        texts.append(f"{search} ({'; '.join(details)})" if details else search)
     return {SOLVERS: json.dumps(texts)} if texts else {}
 
 
 def refused(tree: Any) -> tuple[list[str], np.ndarray]:
-    """The solvers of a run, and of each draw whether a proposal had no finite energy."""
+    """The solvers of a run, and which draws had a refused proposal.
+
+    A refused proposal has no finite energy.
+    """
     stats = tree["sample_stats"].dataset
     solvers = json.loads(tree.attrs.get(SOLVERS, "[]"))
     if not solvers or bad.name not in stats:
@@ -54,7 +62,7 @@ def refused(tree: Any) -> tuple[list[str], np.ndarray]:
 
 
 def _solvers(model: Model) -> dict[str, str]:
-    """What is searched for in the log density, by the place where it is written."""
+    """The searches in the log density, by their place in the source."""
     nodes = everything(model.density.nodes)
     searches = [n for n in nodes if isinstance(n, Apply) and n.operation.search]
     return {str(node.site or ""): node.operation.search for node in searches}

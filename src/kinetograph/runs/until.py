@@ -1,4 +1,4 @@
-"""Runs that look at their draws: `kg.until`, and callbacks."""
+"""Runs that examine their draws: `kg.until`, and callbacks."""
 
 import dataclasses
 import math
@@ -16,25 +16,25 @@ from .run import Run, results_so_far
 
 __all__ = ["SoFar", "Until", "check_watching", "until", "watched"]
 
-FIRST, EVERY, GROWTH = 100, 50, 1.2  # draws after which it is looked, and how often
+FIRST, EVERY, GROWTH = 100, 50, 1.2  # draws at the first examination, and how their number grows
 
 
 @dataclass(frozen=True)
 class Until:
-    """When a run has drawn enough; made by `kg.until`."""
+    """A condition that ends a run; made by `kg.until`."""
 
     ess: float
     r_hat: float
 
     def looks(self, before: int) -> int:
-        """The number of draws at which it is looked next."""
+        """The number of draws at the next examination."""
         return max(FIRST, math.ceil(GROWTH * before / EVERY) * EVERY)
 
     def first(self, there: int, ended: bool) -> int:
-        """The number of draws at which it is looked first, where so many are there already.
+        """The number of draws at the first examination.
 
-        Of a run that has ended, these; of one that was stopped, the next count at which a run that
-        was never stopped is looked at.
+        `there` draws exist already. If the run has `ended`, these are examined; if it was stopped,
+        the first examination is at the next number at which an uninterrupted run would be examined.
         """
         if ended and there >= FIRST:
             return there
@@ -45,30 +45,31 @@ class Until:
 
 
 def until(ess: float = 400, r_hat: float = 1.01) -> Until:
-    """Draw until the effective sample sizes are as large, and R-hat as small, as is wanted.
+    """Draw until effective sample sizes and R-hat reach the given values.
 
-    For `until=` of `kg.mcmc`. The draws are looked at when each chain has 100 of them, and then
-    each time there are a fifth more: the counts 100, 150, 200, 250, 300, 400, 500, 600, ... are
-    always the same, and so the results are a matter of the seed alone. They have as many draws as
-    there were at that look; what chains had drawn beyond is in `tree["unfinished_posterior"]`.
-    `kg.extra_samples` and `kg.resume` begin with the draws that are there.
+    For `until=` of `kg.mcmc`. The draws are examined when each chain has 100 draws, and then each
+    time their number has grown by a fifth. The numbers 100, 150, 200, 250, 300, 400, 500, 600, ...
+    are always the same, so the results depend on the seed only. The results have as many draws as
+    there were at the last examination; further draws are in `tree["unfinished_posterior"]`.
+    `kg.extra_samples` and `kg.resume` begin with the present draws.
 
-    Stopping when a diagnostic is pleasant makes it look better than it is; with `ess=400` and more
-    that is little (J. M. Flegal, M. Haran, G. L. Jones, Markov chain Monte Carlo: can we trust the
-    third significant figure?, Statistical Science 23 (2008) 250-260, on such rules).
+    A run that stops when a diagnostic is good makes the diagnostic look better than it is. With
+    `ess=400` and more this effect is small (on such rules see J. M. Flegal, M. Haran, G. L. Jones,
+    Markov chain Monte Carlo: can we trust the third significant figure?, Statistical Science 23
+    (2008) 250-260).
 
     Parameters
     ----------
     ess
-        The least effective sample size, bulk and tail, over all chains and of every number that is
+        The least effective sample size, bulk and tail, over all chains and for every number that is
         kept.
     r_hat
-        The largest rank-normalised split R-hat of any of them.
+        The largest rank-normalised split R-hat of any kept number.
 
     Raises
     ------
     ValueError
-        If one cannot be reached.
+        If a value cannot be reached.
 
     Examples
     --------
@@ -82,22 +83,22 @@ def until(ess: float = 400, r_hat: float = 1.01) -> Until:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
             raise TypeError(f"until: {name} must be a number, got {value!r:.80}")
         if not (math.isfinite(value) and value > least):
-            reached = "" if name == "ess" else ", as chains that agree have an R-hat of 1"
+            reason = "" if name == "ess" else ", because chains that agree have an R-hat of 1"
             raise ValueError(
-                f"until: {name} must be a finite number above {least}{reached}, got {value!r}"
+                f"until: {name} must be a finite number above {least}{reason}, got {value!r}"
             )
     return Until(float(ess), float(r_hat))
 
 
 def check_watching(
-    doing: str, callback: Any, wanted: Any, draws: int | None, chains: int, keep: bool
+    doing: str, callback: Any, condition: Any, draws: int | None, chains: int, keep: bool
 ) -> None:
-    """Refuse what cannot be called, and what can never be reached.
+    """Refuse wrong callbacks, and conditions that cannot be met.
 
     Raises
     ------
     TypeError
-        If `callback` is no function, or `until` was not made by `kg.until`.
+        If `callback` is not a function, or `until` was not made by `kg.until`.
     ValueError
         If no draws are kept, or too few.
     """
@@ -108,41 +109,42 @@ def check_watching(
         )
     if callback is not None:
         check_function(callback, "callback", doing, ["a kg.SoFar"])
-    if wanted is None:
+    if condition is None:
         return
-    if not isinstance(wanted, Until):
+    if not isinstance(condition, Until):
         raise TypeError(
-            f"{doing}: until must be made by kg.until, got {wanted!r:.80}{place_text()}; write "
+            f"{doing}: until must be made by kg.until, got {condition!r:.80}{place_text()}; write "
             "until=kg.until(ess=400, r_hat=1.01)"
         )
     if not keep:
-        raise ValueError(f"{doing}: until= looks at draws, and keep=False keeps none")
+        raise ValueError(f"{doing}: until= examines draws, but keep=False keeps none")
     if draws is None:
         return
     if draws < FIRST:
         raise ValueError(
-            f"{doing}: until= first looks at {FIRST} draws of a chain, got draws={draws}"
+            f"{doing}: until= first examines {FIRST} draws of a chain, got draws={draws}"
         )
     most = chains * draws * math.log10(chains * draws)
-    if wanted.ess > most:
+    if condition.ess > most:
         raise ValueError(
-            f"{doing}: an effective sample size of {wanted.ess:g} cannot be reached by {chains} "
-            f"chains of {draws} draws; give more draws, or draws=None to go on until it is"
+            f"{doing}: an effective sample size of {condition.ess:g} cannot be reached by {chains} "
+            f"chains of {draws} draws; give more draws, or draws=None to continue until it is"
         )
 
 
 @dataclass
 class SoFar:
-    """What a run has drawn so far; `callback=` of `kg.mcmc` is called with it.
+    """The draws of a run so far.
 
+    `kg.mcmc` calls its `callback=` with it.
     Attributes
     ----------
     draws
-        How many each chain has at least.
+        The number of draws of the chain with the fewest draws.
     by_chain
-        How many each chain has, 0 in warm-up.
+        The number of draws of each chain, 0 in warm-up.
     divergences
-        Of all chains, since warm-up.
+        The number of divergences of all chains after warm-up.
     """
 
     draws: int
@@ -151,7 +153,7 @@ class SoFar:
     _run: Run = field(repr=False)
 
     def results(self) -> "DataTree":
-        """They as results, of which `kg.summary` and ArviZ's functions can be asked."""
+        """The draws so far as results, for `kg.summary` and ArviZ's functions."""
         tree: DataTree = results_so_far(self._run, self.draws)
         return tree
 
@@ -159,34 +161,37 @@ class SoFar:
 def watched(
     run: Run,
     callback: Callable[[SoFar], Any] | None,
-    wanted: Until | None,
+    condition: Until | None,
     there: int = 0,
     ended: bool = False,
 ) -> Run:
-    """The run, watched; so many draws of each chain are there already, of a run that has ended."""
-    if callback is None and wanted is None:
+    """The run with a callback and an ending condition.
+
+    `there` draws of each chain exist already; `ended` says whether their run has ended.
+    """
+    if callback is None and condition is None:
         return run
-    watching = _Watching(run, callback, wanted)
-    if wanted is not None:
-        watching.next = wanted.first(there, ended)
+    watching = _Watching(run, callback, condition)
+    if condition is not None:
+        watching.next = condition.first(there, ended)
     return dataclasses.replace(run, watch=watching.look, enough=lambda: watching.enough)
 
 
 class _Watching:
     def __init__(
-        self, run: Run, callback: Callable[[SoFar], Any] | None, wanted: Until | None
+        self, run: Run, callback: Callable[[SoFar], Any] | None, condition: Until | None
     ) -> None:
-        self.run, self.callback, self.until = run, callback, wanted
-        self.told = 0
+        self.run, self.callback, self.until = run, callback, condition
+        self.reported = 0
         self.next = 0
-        self.enough: int | None = None  # draws that were
+        self.enough: int | None = None  # the number of draws that met the condition
 
     def look(self) -> bool:
-        """Whether the run is to end."""
+        """Whether the run must end."""
         counts = tuple(chain.kept for chain in self.run.chains)
         least = min(counts)
-        if self.callback is not None and least > self.told:
-            self.told = least
+        if self.callback is not None and least > self.reported:
+            self.reported = least
             divergences = sum(chain.divergences for chain in self.run.chains)
             if self.callback(SoFar(least, counts, divergences, self.run)) is True:
                 return True
@@ -208,7 +213,7 @@ class _Watching:
         for i, each in enumerate(zip(*(r.targets for r in rows), strict=True)):
             draws = np.stack(each)
             draws = draws.reshape((*draws.shape[:2], -1))
-            if draws.dtype.kind in "fiu":  # what is the same in all draws tells nothing
+            if draws.dtype.kind in "fiu":  # a constant has no diagnostics
                 parts[str(i)] = draws[..., np.ptp(draws, axis=(0, 1)) > 0]
         parts = {name: draws for name, draws in parts.items() if draws.size}
         r_hat, bulk = diagnostics.rhat_and_ess_bulk(parts)

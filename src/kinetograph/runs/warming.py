@@ -386,7 +386,7 @@ def retuned(
         metric_names.append(REFINED)  # for a diagonal metric it is almost the new one
     for metric_name in metric_names:
         bound = np.inf if metric_name == DIAGONAL else divergences[LIMIT]
-        crossed = partial(_crossed, partial(fitted, way=metric_name), draws, slopes, bound)
+        crossed = partial(_crossed, partial(fitted, metric_name=metric_name), draws, slopes, bound)
         value = divergences[metric_name] if metric_name in divergences else crossed()
         by_metric[metric_name] = value if np.isfinite(value) else np.inf
         if value < GAIN:

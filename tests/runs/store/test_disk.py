@@ -60,8 +60,8 @@ def test_no_room_for_draws(path, whole, monkeypatch):
         resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
     said = raised.value.strerror
     assert f"({path}/" in said
-    assert f"; make room on the disk, then kg.resume('{path}') goes on from the last" in said
-    assert "goes on from here" in raised.value.__notes__[0]
+    assert f"; make room on the disk, then kg.resume('{path}') continues from the last" in said
+    assert "continues the run" in raised.value.__notes__[0]
     assert not list(path.rglob("*.part"))
     tree = xr.open_datatree(path, engine="zarr")
     seen = tree["posterior"].sizes["draw"]

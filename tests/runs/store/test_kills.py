@@ -115,7 +115,7 @@ def test_signals_stop_a_run_which_goes_on(tmp_path, number):
     assert (process.returncode, out) == ((0, "1\n") if returned else (143, "")), errors
     assert "Traceback" not in errors
     by = "Ctrl-C" if returned else "SIGTERM"
-    on = re.escape(f"kg.resume('{path}') goes on from here")
+    on = re.escape(f"kg.resume('{path}') continues the run")
     told = re.search(rf"mcmc: stopped by {by} after (\d+) draws of each chain; {on}", errors)
     assert told, errors
     drawn = int(told[1])

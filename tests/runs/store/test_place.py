@@ -23,8 +23,8 @@ def test_what_is_no_path(given):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("", "there can be no folder ''"),
-        ("run\0.zarr", "there can be no folder"),
+        ("", "'' cannot be a folder"),
+        ("run\0.zarr", "cannot be a folder"),
         ("s3://bucket/run.zarr", "s3://bucket/run.zarr is an address"),
         (Path("s3://bucket/run.zarr"), "s3:/bucket/run.zarr is an address"),
     ],

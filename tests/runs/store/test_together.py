@@ -185,5 +185,5 @@ def test_parts_of_warm_up_go_with_states(tmp_path):
         again.add(part(103, 120))
     assert len(list(tmp_path.glob("warmup-33-*"))) == 1
     (tmp_path / "warmup-3-0").unlink()
-    with pytest.raises(Damaged, match="are gone"):
+    with pytest.raises(Damaged, match="are missing"):
         again.read()

@@ -1,8 +1,8 @@
-"""Small figures of matplotlib as SVG that stands in a page: its colours are those of the page.
+"""Small figures of matplotlib as SVG within a page, in its colours.
 
-What matplotlib writes is made smaller: without metadata, names and decimals that nobody sees.
-Colours are written as numbers that stand for variables of the page's style, which differ between
-light and dark.
+The SVG of matplotlib is made smaller: metadata, names and invisible decimals are removed. Colours
+are written as special numbers, which are replaced by variables of the page's style. The variables
+differ between light and dark.
 """
 
 import io
@@ -14,13 +14,13 @@ from html import escape
 from itertools import count
 from typing import Any
 
-__all__ = ["BAD", "INK", "INSTALL", "OTHERS", "PALE", "Studio", "chain_colour", "open_studio"]
+__all__ = ["BAD", "INK", "INSTALL", "MUTED", "PALE", "Studio", "chain_colour", "open_studio"]
 
 INSTALL = "pip install matplotlib"
-SHOWN = 8  # chains with a colour of their own
-INK, PALE, BAD, OTHERS = "#01020a", "#01020b", "#01020c", "#01020d"
+SHOWN = 8  # chains with a separate colour
+INK, PALE, BAD, MUTED = "#01020a", "#01020b", "#01020c", "#01020d"
 _CHAINS = [f"#01020{i}" for i in range(SHOWN)]
-_VARIABLES = {INK: "ink", PALE: "rule", BAD: "bad", OTHERS: "others"} | {
+_VARIABLES = {INK: "ink", PALE: "rule", BAD: "bad", MUTED: "muted"} | {
     colour: f"c{i}" for i, colour in enumerate(_CHAINS)
 }
 _SETTINGS = {
@@ -36,7 +36,7 @@ _SETTINGS = {
     "axes.formatter.use_mathtext": False,
     "axes.unicode_minus": False,
     "text.color": INK,
-    "text.parse_math": False,  # names may hold a $
+    "text.parse_math": False,  # names may contain a $
     "xtick.color": PALE,
     "ytick.color": PALE,
     "xtick.labelcolor": INK,
@@ -46,12 +46,12 @@ _SETTINGS = {
 
 
 def chain_colour(place: int) -> str:
-    """The colour of a chain by its place; those after the first few share one."""
-    return _CHAINS[place] if place < SHOWN else OTHERS
+    """The colour of a chain by its index; later chains share one."""
+    return _CHAINS[place] if place < SHOWN else MUTED
 
 
 class Studio:
-    """Draws figures one after the other; no two of a page have names in common."""
+    """Draws figures whose SVG share no names on a page."""
 
     def __init__(self, kind: Any) -> None:
         self._kind, self._number = kind, count()
@@ -63,15 +63,20 @@ class Studio:
         size: tuple[float, float] = (3.9, 2.1),
         labelled: bool = False,
     ) -> str:
-        """An SVG of what is painted on axes, with a text for those who do not see it."""
+        """The SVG of a figure that `paint` draws on axes.
+
+        `label` is the text for readers who cannot see it.
+        """
         figure = self._kind(figsize=size)
-        left, below = (0.62, 0.5) if labelled else (0.48, 0.26)  # inches; a layout takes long
+        left, below = (
+            (0.62, 0.5) if labelled else (0.48, 0.26)
+        )  # inches; an automatic layout takes long
         width, height = size
         axes = figure.add_axes(
             (left / width, below / height, 1 - (left + 0.1) / width, 1 - (below + 0.14) / height)
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # letters that the font lacks are in the reader's
+            warnings.simplefilter("ignore")  # letters missing in this font are in the reader's
             paint(axes)
             file = io.StringIO()
             blank = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -81,7 +86,7 @@ class Studio:
 
 @contextmanager
 def open_studio() -> Iterator[Studio | None]:
-    """Where figures are drawn, whatever settings of matplotlib there are; None without it."""
+    """A studio with default settings of matplotlib; None without matplotlib."""
     try:
         from matplotlib import style
         from matplotlib.figure import Figure
@@ -93,13 +98,13 @@ def open_studio() -> Iterator[Studio | None]:
 
 
 def _inline(text: str, name: str, label: str) -> str:
-    """SVG as it may stand in a page."""
+    """SVG that can be part of a page."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     used = set(re.findall(r"#(\w+)\)?\"", text))
-    kept = lambda m: f' id="{name}-{m[1]}"' if m[1] in used else ""
-    text = re.sub(r' id="([^"]*)"', kept, text)
+    new_id = lambda m: f' id="{name}-{m[1]}"' if m[1] in used else ""
+    text = re.sub(r' id="([^"]*)"', new_id, text)
     text = re.sub(r'xlink:href="#(\w+)"', rf'href="#{name}-\1"', text)
     text = re.sub(r"url\(#(\w+)\)", rf"url(#{name}-\1)", text)
     text = re.sub(r'( d="[^"]*")', lambda m: _shorter(m[1]), text)

@@ -1,6 +1,7 @@
-"""What a report looks at: so many draws that memory holds them, and which scalars are the worst.
+"""The draws that a report uses, in memory, and the worst scalars.
 
-Results may be far larger than memory, in a store whose arrays are read when they are looked at.
+Results may be far larger than memory, in a store whose arrays are read when they are used. So a
+report reads only every n-th draw of a long run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +17,14 @@ from ..results import walkers_of
 from ..summary import Summary, row_names, summary
 from ..unsolved import refused
 
-__all__ = ["Looked", "looked_at"]
+__all__ = ["Selection", "select_draws"]
 
-DRAWS = 20_000  # of a chain, at most
-NUMBERS = 2**24  # of all targets and chains, at most, unless there are fewer draws than
+DRAWS = 20_000  # at most, of a chain
+NUMBERS = 2**24  # at most, of all targets and chains, unless this leaves fewer draws than
 LEAST = 1000
-LAST = 100_000  # draws of a chain whose energies are looked at
-BFMI_LIMIT = 0.3  # M. Betancourt, arXiv:1604.00695: below it tails are visited too rarely
-# From draws that are of no use to those that are few.
+LAST = 100_000  # draws of a chain whose energies are used
+BFMI_LIMIT = 0.3  # M. Betancourt, arXiv:1604.00695: below it the tails are visited too rarely
+# From draws that cannot be used to draws that are few.
 ORDER = (
     "not_finite",
     "nan",
@@ -40,8 +41,8 @@ ORDER = (
 
 
 @dataclass(frozen=True)
-class Looked:
-    """Results as they are, and with every n-th of their draws in memory."""
+class Selection:
+    """The complete results, and every n-th of their draws in memory."""
 
     whole: Any
     tree: Any
@@ -53,12 +54,12 @@ class Looked:
 
     @property
     def chains(self) -> int:
-        """Chains, or ensembles of walkers."""
+        """The number of chains, or of ensembles of walkers."""
         return int(self.posterior.sizes["chain"]) // self.walkers
 
     @property
     def draws(self) -> int:
-        """Of each chain, all of them."""
+        """The number of all draws of each chain."""
         return int(self.whole["posterior"].sizes["draw"])
 
     @cached_property
@@ -73,7 +74,10 @@ class Looked:
         return [int(n) // self.walkers for n in every[:: self.walkers]]
 
     def record(self, name: str, last: int | None = None) -> np.ndarray | None:
-        """What the sampler recorded of each draw, or of the last ones; none of other shapes."""
+        """A record of each draw, or of the last ones.
+
+        None if there is no such record, or if it is not one number for each draw.
+        """
         stats = self.whole["sample_stats"].dataset if "sample_stats" in self.whole.children else {}
         if name not in stats or stats[name].dims != ("chain", "draw"):
             return None
@@ -82,18 +86,18 @@ class Looked:
 
     @cached_property
     def diverging(self) -> np.ndarray:
-        """Whether each draw, of all, ended in a divergence."""
+        """Whether each draw ended in a divergence, for all draws."""
         stats = self.whole["sample_stats"].dataset if "sample_stats" in self.whole.children else {}
         flags = [self.record(name) for name in divergences(map(str, stats))]
         each = [f for f in flags if f is not None]
         if not each:
             return np.zeros((self.whole["posterior"].sizes["chain"], self.draws), bool)
-        found: np.ndarray = np.logical_or.reduce(each) & ~refused(self.whole)[1]
-        return found
+        flags_of_draws: np.ndarray = np.logical_or.reduce(each) & ~refused(self.whole)[1]
+        return flags_of_draws
 
     @cached_property
     def summary(self) -> Summary | None:
-        """The table of all scalars, if there are draws."""
+        """The summary of all scalars, if there are draws."""
         if not self.draws:
             return None
         with np.errstate(all="ignore"):
@@ -101,7 +105,10 @@ class Looked:
 
     @cached_property
     def scalars(self) -> list[tuple[str, str, int]]:
-        """Each scalar: its name, its target, its place in that; as the summary has them."""
+        """Each scalar: its name, its target, and its index in the target.
+
+        The order is the order of the summary.
+        """
         return [
             (row, str(name), place)
             for name, variable in self.posterior.data_vars.items()
@@ -109,34 +116,39 @@ class Looked:
         ]
 
     def values(self, scalar: tuple[str, str, int]) -> np.ndarray:
-        """The draws of a scalar that are looked at, (chain, draw)."""
+        """The selected draws of a scalar, (chain, draw)."""
         values = self.posterior[scalar[1]].values
         return np.asarray(values.real, float).reshape((*values.shape[:2], -1))[..., scalar[2]]
 
     @cached_property
     def badness(self) -> np.ndarray:
-        """Of each scalar, how many times R-hat or the sizes of samples miss what they should be.
+        """The ratio of each scalar's diagnostics to their limits.
 
-        Infinite where draws are no numbers, below 0 where they are all the same.
+        The worst one of R-hat and the effective sample sizes counts.
+
+        1 is at the limit. Infinite if the draws are not finite, below 0 if they are constant.
         """
         table = self.summary
         assert table is not None
         sizes = np.fmin(table["ess_bulk"], table["ess_tail"])
         with np.errstate(all="ignore"):
-            far = (table["r_hat"] - 1) / (RHAT_LIMIT - 1)
-            found = np.fmax(far, ESS_PER_CHAIN * self.chains / sizes)
-        found = np.where(np.isfinite(table["mean"]), np.nan_to_num(found), np.inf)
-        return np.where(table["sd"] == 0, -1.0, found)
+            rhat_miss = (table["r_hat"] - 1) / (RHAT_LIMIT - 1)
+            misses = np.fmax(rhat_miss, ESS_PER_CHAIN * self.chains / sizes)
+        misses = np.where(np.isfinite(table["mean"]), np.nan_to_num(misses), np.inf)
+        return np.where(table["sd"] == 0, -1.0, misses)
 
     def worst(self, most: int) -> list[int]:
-        """The places of the worst scalars, the worst first; of all, in their order, if so few."""
+        """The indices of the worst scalars, the worst first.
+
+        If there are at most `most` scalars, all in their order.
+        """
         if len(self.scalars) <= most:
             return list(range(len(self.scalars)))
         return [int(i) for i in np.argsort(-self.badness, kind="stable")[:most]]
 
     @cached_property
     def averaged(self) -> int:
-        """Of how many draws of a chain there are running averages."""
+        """The number of draws of a chain in the running averages."""
         averages = self.whole.children.get("averages")
         if averages is None or "mean" not in averages.children:
             return 0
@@ -144,13 +156,13 @@ class Looked:
 
     @property
     def judged(self) -> bool:
-        """Whether there is enough to find something."""
+        """Whether there are enough draws for findings."""
         recorded = "sample_stats" in self.tree.children
         return recorded and (self.draws >= 4 or self.averaged > 0)
 
     @cached_property
     def energies(self) -> np.ndarray | None:
-        """The last energies of each chain, one after the other, if they are all finite."""
+        """The last energies of each chain, if all are finite."""
         values = self.record("energy", LAST) if self.walkers == 1 else None
         if values is None or values.shape[1] < 4 or not np.isfinite(values).all():
             return None
@@ -158,16 +170,19 @@ class Looked:
 
     @cached_property
     def fractions(self) -> np.ndarray:
-        """Of each chain E-BFMI: what the energy changes by, squared, in units of its variance."""
+        """E-BFMI of each chain.
+
+        It is the mean squared change of the energy, relative to the variance of the energy.
+        """
         values = self.energies
         if values is None:
             return np.empty(0)
         with np.errstate(all="ignore"):
-            found: np.ndarray = np.square(np.diff(values, axis=1)).mean(1) / values.var(1)
-        return found
+            e_bfmi: np.ndarray = np.square(np.diff(values, axis=1)).mean(1) / values.var(1)
+        return e_bfmi
 
-    def _slow(self) -> list[Advice]:
-        """Energies that change too little."""
+    def _slow_energies(self) -> list[Advice]:
+        """A finding about energies that change too little."""
         low = [n for n, f in zip(self.numbers, self.fractions, strict=False) if f < BFMI_LIMIT]
         if not low:
             return []
@@ -178,8 +193,8 @@ class Looked:
         )
         return [Advice("energy", len(low), message)]
 
-    def _poor(self) -> list[Advice]:
-        """The doubt about an approximation that its warning named."""
+    def _doubts(self) -> list[Advice]:
+        """A finding about an approximation that its own warning doubted."""
         doubt = self.whole.attrs.get("doubt", "")
         if not doubt:
             return []
@@ -188,19 +203,19 @@ class Looked:
 
     @cached_property
     def findings(self) -> list[Advice]:
-        """What `kg.diagnose` finds, worst first."""
+        """The findings of `kg.diagnose` and of the report, worst first."""
         if "sample_stats" not in self.tree.children:
             return []
         if self.draws:
-            found = diagnose(self.tree) + self._poor() + self._slow()
+            advice = diagnose(self.tree) + self._doubts() + self._slow_energies()
         elif self.averaged:
-            found = diagnose_averages(self.whole, self.averaged)
+            advice = diagnose_averages(self.whole, self.averaged)
         else:
-            found = []
-        return sorted(found, key=lambda f: ORDER.index(f.kind) if f.kind in ORDER else len(ORDER))
+            advice = []
+        return sorted(advice, key=lambda f: ORDER.index(f.kind) if f.kind in ORDER else len(ORDER))
 
     def points(self, chain: np.ndarray, draw: np.ndarray) -> Iterator[np.ndarray]:
-        """All scalars at some draws of all, in the order of `scalars`."""
+        """All scalars at given draws, in the order of `scalars`."""
         import xarray as xr
 
         places = {
@@ -221,15 +236,15 @@ class Looked:
         )
 
 
-def looked_at(tree: Any) -> Looked:
-    """Every n-th draw of results, read into memory."""
+def select_draws(tree: Any) -> Selection:
+    """Select every n-th draw of results, and read these into memory."""
     posterior = tree["posterior"].dataset
     draws = int(posterior.sizes["draw"])
-    each = sum(v.size for v in posterior.data_vars.values()) // max(draws, 1)
-    room = min(DRAWS, max(NUMBERS // max(each, 1), LEAST))
-    every = max(1, -(-draws // room))
-    some = tree.isel(draw=slice(None, None, every), missing_dims="ignore")
+    width = sum(v.size for v in posterior.data_vars.values()) // max(draws, 1)
+    most_draws = min(DRAWS, max(NUMBERS // max(width, 1), LEAST))
+    every = max(1, -(-draws // most_draws))
+    selected = tree.isel(draw=slice(None, None, every), missing_dims="ignore")
     for group in ("posterior", "sample_stats"):
-        if group in some.children:
-            some[group].load()
-    return Looked(tree, some, every)
+        if group in selected.children:
+            selected[group].load()
+    return Selection(tree, selected, every)

@@ -1,6 +1,7 @@
-"""The page of a report: its style, and its sections one below the other.
+"""The HTML page of a report: its style and its sections.
 
-All is in the page, and it runs no program. Colours follow what the reader prefers.
+The page contains everything and runs no program. Its colours follow the reader's preference for
+light or dark.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,10 +11,10 @@ __all__ = ["cells", "chain_key", "code", "figure_box", "framed", "note", "page",
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1f2328; --soft: #59636e; --rule: #c8ced6;
-  --bad: #c8102e; --good: #1a7f37; --box: #f5f7f9; --others: #a3abb5; --c0: #2f6db5; --c1: #d2691e;
+  --bad: #c8102e; --good: #1a7f37; --box: #f5f7f9; --muted: #a3abb5; --c0: #2f6db5; --c1: #d2691e;
   --c2: #2a8f5c; --c3: #a23b8f; --c4: #8a6d00; --c5: #0f8a99; --c6: #6a4fc4; --c7: #8c4a3a }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e3e7ec; --soft: #9aa4af;
-  --rule: #434a53; --bad: #ff6b7a; --good: #57c37a; --box: #1d2227; --others: #6a737d;
+  --rule: #434a53; --bad: #ff6b7a; --good: #57c37a; --box: #1d2227; --muted: #6a737d;
   --c0: #6ea8ec; --c1: #f0954f; --c2: #5cc795; --c3: #df80cc; --c4: #d6b64a; --c5: #4fc7d6;
   --c6: #a893f0; --c7: #d0937f } }
 * { box-sizing: border-box }
@@ -56,7 +57,7 @@ svg.figure { display: block; width: 100%; height: auto; max-width: 30rem }
 
 
 def page(title: str, lead: str, sections: Sequence[tuple[str, str, str]]) -> str:
-    """A whole page of sections: the name, heading and content of each."""
+    """A complete page, from the name, heading and content of each section."""
     links = "\n".join(f'<a href="#{name}">{escape(head)}</a>' for name, head, _ in sections)
     body = "\n".join(section(*each) for each in sections)
     return f"""<!DOCTYPE html>
@@ -79,16 +80,16 @@ def page(title: str, lead: str, sections: Sequence[tuple[str, str, str]]) -> str
 """
 
 
-def framed(whole: str) -> str:
-    """A page within another one, as a notebook is, whose style it leaves alone."""
+def framed(html: str) -> str:
+    """A page in a frame, for a notebook with another style."""
     return (
-        f'<iframe title="report" srcdoc="{escape(whole)}" '
+        f'<iframe title="report" srcdoc="{escape(html)}" '
         'style="width:100%;height:45em;border:1px solid rgba(128,128,128,0.5)"></iframe>'
     )
 
 
 def section(name: str, heading: str, content: str) -> str:
-    """A part of the page with a heading, to which links lead."""
+    """A section of the page with a heading, to which links lead."""
     return f'<section id="{name}">\n<h2>{escape(heading)}</h2>\n{content}\n</section>'
 
 
@@ -98,12 +99,12 @@ def note(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """What one types."""
+    """Text that the reader types."""
     return f"<code>{escape(text)}</code>"
 
 
 def rows(facts: Iterable[tuple[str, str]]) -> str:
-    """A table of names and what there is to say of each."""
+    """A table of facts: names and texts."""
     lines = [
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>'
         for name, text in facts
@@ -112,7 +113,7 @@ def rows(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def cells(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table of numbers, wider than the page if need be."""
+    """A table of numbers, which scrolls if it is too wide."""
     top = "".join(f'<th scope="col">{escape(text)}</th>' for text in head)
     body = [
         "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>" for line in lines
@@ -127,14 +128,16 @@ def cells(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def chain_key(entries: Iterable[tuple[str, str]]) -> str:
-    """What colours mean: variables of the style, or "dashed", and texts."""
+    """The key of colours: variables of the style, or "dashed", and texts."""
     items = []
     for colour, text in entries:
-        look = 'class="dashed"' if colour == "dashed" else f'style="background:var(--{colour})"'
-        items.append(f"<li><i {look}></i>{escape(text)}</li>")
+        attribute = (
+            'class="dashed"' if colour == "dashed" else f'style="background:var(--{colour})"'
+        )
+        items.append(f"<li><i {attribute}></i>{escape(text)}</li>")
     return f'<ul class="key">{"".join(items)}</ul>'
 
 
 def figure_box(picture: str, caption: str) -> str:
-    """A picture with what it shows."""
+    """A picture with a caption."""
     return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"

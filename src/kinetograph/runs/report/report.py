@@ -1,4 +1,4 @@
-"""`kg.report`: a run on one page of HTML, without anything from outside of it."""
+"""`kg.report`: a run on one self-contained page of HTML."""
 
 import os
 from dataclasses import dataclass, field
@@ -13,36 +13,36 @@ from ..results import check_tree
 from ..sealed import write_whole
 from . import plots, told
 from .figures import open_studio
-from .looked import Looked, looked_at
+from .looked import Selection, select_draws
 from .page import cells, framed, note, page
 
 __all__ = ["Report", "report"]
 
-ROWS = 500  # of the summary
+ROWS = 500  # the largest number of rows of the summary
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """A report: `html` is the page; notebooks show it, and `save` writes it."""
+    """A report: `html` is the page, and `save` writes it."""
 
     title: str
     findings: int
     html: str = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all.
+        """Write the page to a file, completely or not at all.
 
         Raises
         ------
         OSError
-            If it cannot be written; a file that was there is as it was.
+            If the file cannot be written; an existing file stays as it was.
         """
         write_whole(_target(path), self.html.encode())
 
     def __repr__(self) -> str:
-        found = f"{self.findings} finding{'' if self.findings == 1 else 's'}"
+        findings = f"{self.findings} finding{'' if self.findings == 1 else 's'}"
         size = len(self.html) / 1000
-        return f"<report of {self.title}; {found}; {size:.0f} kB of HTML>"
+        return f"<report of {self.title}; {findings}; {size:.0f} kB of HTML>"
 
     def _repr_html_(self) -> str:
         return framed(self.html)
@@ -53,42 +53,41 @@ def report(
     model: Model | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """A run on one page of HTML: what was run, what to do about it, and pictures of its draws.
+    """A run on one page of HTML: facts, findings and pictures.
 
-    What `kg.diagnose` finds comes first, worst first; then lost chains, the graph of the model, the
-    table of `kg.summary`, for each scalar (of many the worst 20, by R-hat and effective sample
-    size) a trace, a density and ranks by chain, the energies, where divergences are, and how the
-    effective sample sizes grew. The page needs nothing from outside of it and runs no program.
+    The findings of `kg.diagnose` come first, worst first. Then follow lost chains, the graph of the
+    model, the table of `kg.summary`, a trace, a density and ranks by chain for each scalar (at most
+    the 20 worst, by R-hat and effective sample size), the energies, the places of divergences, and
+    the growth of the effective sample sizes. The page is self-contained and runs no program.
 
-    Of long runs every n-th draw is looked at, so that a store may be larger than memory: at most
-    20000 of each chain, and the page says so.
+    Of long runs every n-th draw is used, at most 20000 draws of each chain, so that a store may be
+    larger than memory. The page says so.
 
     Parameters
     ----------
     results
-        What `kg.mcmc` returned, or results opened from a store or a file. Runs that were stopped,
-        runs of averages alone and draws of approximations have reports, too.
+        Results of `kg.mcmc`, or results opened from a store or a file. Stopped runs, runs with
+        averages only, and draws of approximations have reports, too.
     model
-        The model, whose graph is shown; by default that in the store of the results.
+        The model, whose graph is shown; by default the model in the store of the results.
     path
-        A file to write the page to, whole or not at all.
+        A file to which the page is written, completely or not at all.
 
     Returns
     -------
     Report
-        The page is its `html`; it has `save(path)`, and notebooks show it.
+        Its `html` is the page. It has `save(path)`, and notebooks show it.
 
     Raises
     ------
     TypeError
-        If the results have no posterior, or `model` is none.
+        If the results have no posterior, or `model` is not a model.
     OSError
         If `path` cannot be written.
 
     Notes
     -----
-    Pictures need matplotlib, which `pip install matplotlib` brings; without it the page
-    has all but those.
+    Pictures need matplotlib (`pip install matplotlib`). Without it the page has everything else.
 
     Ranks: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner, Bayesian Analysis 16
     (2021) 667-718. Energies: M. Betancourt, arXiv:1604.00695.
@@ -103,19 +102,19 @@ def report(
     >>> page = kg.report(kg.mcmc(model, seed=1, progress=False), model)
     >>> page.title
     'NUTS: 4 chains, 1000 draws each'
-    >>> "Nothing to complain of" in page.html
+    >>> "No problem found" in page.html
     True
     """
     check_tree(results, "report")
     if model is not None:
         check_model(model, "report", "second")
     if path is not None:
-        _target(path)  # a name that cannot be written is told before the work
-    looked = looked_at(results)
-    made = Report(told.headline(looked), len(looked.findings), _page(looked, model))
+        _target(path)  # a path that cannot be written is an error before the work
+    selection = select_draws(results)
+    result = Report(told.headline(selection), len(selection.findings), _page(selection, model))
     if path is not None:
-        made.save(path)
-    return made
+        result.save(path)
+    return result
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
@@ -131,39 +130,39 @@ def _target(path: str | os.PathLike[str]) -> Path:
     return target.resolve()
 
 
-def _page(looked: Looked, model: Model | None) -> str:
-    title, reason = told.headline(looked), ""
+def _page(selection: Selection, model: Model | None) -> str:
+    title, reason = told.headline(selection), ""
     if model is None:
-        model, reason = told.model_of(looked.whole)
+        model, reason = told.model_of(selection.whole)
     with open_studio() as studio:
         sections = [
-            ("findings", "What to do", told.findings(looked)),
-            ("run", "What was run", told.facts(looked, model)),
-            ("lost", "Lost chains", told.lost(looked)),
-            ("model", "Model", told.model_shown(looked.whole, model, reason)),
-            ("summary", "Summary", _summary(looked)),
-            ("quantities", "Draws", plots.quantities(looked, studio)),
-            ("energy", "Energy", plots.energies(looked, studio)),
-            ("divergences", "Divergences", plots.diverged(looked, studio)),
-            ("running", "Effective sample size", plots.running(looked, studio)),
+            ("findings", "What to do", told.findings(selection)),
+            ("run", "What was run", told.facts(selection, model)),
+            ("lost", "Lost chains", told.lost(selection)),
+            ("model", "Model", told.model_shown(selection.whole, model, reason)),
+            ("summary", "Summary", _summary(selection)),
+            ("quantities", "Draws", plots.quantities(selection, studio)),
+            ("energy", "Energy", plots.energies(selection, studio)),
+            ("divergences", "Divergences", plots.diverged(selection, studio)),
+            ("running", "Effective sample size", plots.running(selection, studio)),
         ]
     return page(title, "", sections)
 
 
-def _summary(looked: Looked) -> str:
-    parts = [told.averages(looked)]
-    if not looked.draws:
-        return "\n".join(filter(None, parts)) or note("There are no draws.")
-    places = looked.worst(ROWS)
-    if len(places) < len(looked.scalars):
-        parts.append(note(f"The worst {ROWS} of {len(looked.scalars)} quantities."))
-    if looked.every > 1:
+def _summary(selection: Selection) -> str:
+    parts = [told.averages(selection)]
+    if not selection.draws:
+        return "\n".join(filter(None, parts)) or note("No draws.")
+    places = selection.worst(ROWS)
+    if len(places) < len(selection.scalars):
+        parts.append(note(f"The worst {ROWS} of {len(selection.scalars)} quantities."))
+    if selection.every > 1:
         parts.append(
             note(
-                f"Of every {looked.every}th draw; effective sample sizes of all are the same or "
-                "larger."
+                f"From every {selection.every}th draw; the effective sample sizes of all draws are "
+                "the same or larger."
             )
         )
-    head, *lines = looked.only(places)._cells()
+    head, *lines = selection.only(places)._cells()
     parts.append(cells(head, lines))
     return "\n".join(filter(None, parts))

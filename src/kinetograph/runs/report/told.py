@@ -1,4 +1,4 @@
-"""What a report tells in words: what was run, what is wrong with it, and which model it was of."""
+"""The texts of a report: the run's settings, findings, and the model."""
 
 import json
 from base64 import b64encode
@@ -14,7 +14,7 @@ from ...models.saving import model_from_bytes
 from ..drawn import SVG
 from ..lost import lost_chains
 from ..store.store import HIDDEN, Store
-from .looked import Looked
+from .looked import Selection
 from .page import cells, note, rows
 
 if TYPE_CHECKING:
@@ -24,21 +24,21 @@ __all__ = ["averages", "facts", "findings", "headline", "lost", "model_of", "mod
 
 _TITLES = {
     "not_finite": "Draws without a finite log density",
-    "nan": "Draws that are no numbers",
+    "nan": "Draws that are not numbers",
     "lost_chains": "Lost chains",
     "few_draws": "Too few draws to judge the run",
     "unknown": "Diagnostics that are not known",
     "rhat": "The chains do not agree",
     "divergences": "Divergences",
     "unsolved": "Equations without a solution",
-    "acceptance": "An acceptance rate that is no probability",
+    "acceptance": "An acceptance rate that is not a probability",
     "energy": "Energies that hardly change",
     "ess": "Too few effective draws",
     "tree_depth": "Trajectories that were cut short",
-    "doubt": "An approximation that is not to be believed",
+    "doubt": "An approximation that may be wrong",
 }
-_NOTHING = "[]"  # of observables and averages, if there are none
-_TOLD = (  # attributes that have a row of their own, or are of no use to a reader
+_NOTHING = "[]"  # the attribute of a run without observables or averages
+_NOT_LISTED = (  # attributes that have a row already, or do not interest a reader
     *("inference_library", "inference_library_version", "sampler", "sampler_settings", "seed"),
     *("sampler_tune", "unknowns", "draws", "keep", "warmup", "thin", "gradients", "walkers"),
     *("trace_time", "compile_time", "sampling_time", "interrupted", "jax_version", "created_at"),
@@ -50,22 +50,22 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def headline(looked: Looked) -> str:
-    """`NUTS: 4 chains of 1000 draws`."""
-    attrs = looked.whole.attrs
+def headline(selection: Selection) -> str:
+    """A title such as `NUTS: 4 chains, 1000 draws each`."""
+    attrs = selection.whole.attrs
     by = attrs.get("sampler", attrs.get("approximation", "Results"))
-    kind = "ensemble" if looked.walkers > 1 else "chain"
-    each = f" of {_count(looked.walkers, 'walker')}" if looked.walkers > 1 else ""
-    return f"{by}: {_count(looked.chains, kind)}{each}, {_count(looked.draws, 'draw')} each"
+    kind = "ensemble" if selection.walkers > 1 else "chain"
+    each = f" of {_count(selection.walkers, 'walker')}" if selection.walkers > 1 else ""
+    return f"{by}: {_count(selection.chains, kind)}{each}, {_count(selection.draws, 'draw')} each"
 
 
-def facts(looked: Looked, model: "Model | None") -> str:
-    """What was run."""
-    return rows(_facts(looked, model))
+def facts(selection: Selection, model: "Model | None") -> str:
+    """The facts of the run, as a table."""
+    return rows(_facts(selection, model))
 
 
-def _facts(looked: Looked, model: "Model | None") -> Iterator[tuple[str, str]]:
-    attrs = looked.whole.attrs
+def _facts(selection: Selection, model: "Model | None") -> Iterator[tuple[str, str]]:
+    attrs = selection.whole.attrs
     unknowns = {str(n): int(s) for n, s in json.loads(attrs.get("unknowns", "{}")).items()}
     if unknowns:
         shown = ", ".join(n if s == 1 else f"{n} ({s})" for n, s in list(unknowns.items())[:40])
@@ -85,7 +85,7 @@ def _facts(looked: Looked, model: "Model | None") -> Iterator[tuple[str, str]]:
     tuned = json.loads(attrs.get("sampler_tune", "[]"))
     if tuned:
         yield "tuned in warm-up", ", ".join(map(str, tuned))
-    yield "draws", _draws(looked)
+    yield "draws", _draws(selection)
     if "warmup" in attrs:
         lengths = np.atleast_1d(attrs["warmup"])
         each = ", ".join(map(str, lengths[:16])) + (", ..." if len(lengths) > 16 else "")
@@ -104,10 +104,10 @@ def _facts(looked: Looked, model: "Model | None") -> Iterator[tuple[str, str]]:
         yield "time", ", ".join(times) + how
     if "gradients" in attrs:
         yield "gradients", _count(int(attrs["gradients"]), "evaluation")
-    if looked.diverging.any():
-        yield "divergences", _count(int(looked.diverging.sum()), "draw")
+    if selection.diverging.any():
+        yield "divergences", _count(int(selection.diverging.sum()), "draw")
     for name, value in attrs.items():
-        if name not in (*_TOLD, SVG) and np.ndim(value) == 0 and value != _NOTHING:
+        if name not in (*_NOT_LISTED, SVG) and np.ndim(value) == 0 and value != _NOTHING:
             yield str(name).replace("_", " "), _plain(value)
     library = attrs.get("inference_library")
     if library:
@@ -123,61 +123,64 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
 
 
-def _draws(looked: Looked) -> str:
-    attrs = looked.whole.attrs
-    there, asked = looked.draws, int(attrs.get("draws", -1))
-    text = f"{there} of each of {looked.chains * looked.walkers} chains"
-    if looked.walkers > 1:
-        text = f"{there} of each of {looked.walkers} walkers in {looked.chains} ensembles"
+def _draws(selection: Selection) -> str:
+    attrs = selection.whole.attrs
+    draws, requested = selection.draws, int(attrs.get("draws", -1))
+    text = f"{draws} of each of {selection.chains * selection.walkers} chains"
+    if selection.walkers > 1:
+        text = f"{draws} of each of {selection.walkers} walkers in {selection.chains} ensembles"
     if int(attrs.get("thin", 1)) > 1:
-        text += f", of every {attrs['thin']}th transition"
+        text += f", every {attrs['thin']}th transition"
     if not attrs.get("keep", 1):
-        text = f"averages alone of {asked} draws of each of {looked.chains} chains"
-    elif "sampler" in attrs and attrs.get("interrupted", 1) and there != asked:
-        asked_for = f" {asked} were asked for:" if asked >= 0 else ""
-        text += f";{asked_for} the run was stopped before its end"
-    if "unfinished_posterior" in looked.whole.children:
-        text += ", and what some chains had drawn beyond that is left out here"
+        text = f"only averages of {requested} draws of each of {selection.chains} chains"
+    elif "sampler" in attrs and attrs.get("interrupted", 1) and draws != requested:
+        request = f" {requested} were requested:" if requested >= 0 else ""
+        text += f";{request} the run was stopped before its end"
+    if "unfinished_posterior" in selection.whole.children:
+        text += "; further draws of some chains are left out here"
     return text
 
 
-def findings(looked: Looked) -> str:
-    """What to do."""
-    found = [
+def findings(selection: Selection) -> str:
+    """The findings, each with its remedy."""
+    boxes = [
         f'<div class="finding" data-kind="{escape(f.kind)}"><h3>'
         f"{escape(_TITLES.get(f.kind, f.kind.replace('_', ' ')))}</h3>"
         f"<p>{escape(f.message[:1].upper() + f.message[1:])}</p></div>"
-        for f in looked.findings
+        for f in selection.findings
     ]
-    if not found and not looked.judged:
-        return note("Too few draws to say whether anything is wrong.")
-    if not found:
-        found = [
-            '<div class="finding well"><p>Nothing to complain of: no check finds anything '
-            "wrong.</p></div>"
-        ]
-    if looked.chains == 1 and "sampler" in looked.whole.attrs:
-        found.append(note("One chain cannot tell whether there is more than where it has been."))
-    if looked.every > 1:
-        found.append(note(f"Found in every {looked.every}th draw; counts are of these."))
-    return "\n".join(found)
+    if not boxes and not selection.judged:
+        return note("Too few draws to judge the run.")
+    if not boxes:
+        boxes = ['<div class="finding well"><p>No problem found: all checks pass.</p></div>']
+    if selection.chains == 1 and "sampler" in selection.whole.attrs:
+        boxes.append(note("One chain cannot show whether there are other modes."))
+    if selection.every > 1:
+        boxes.append(note(f"Found in every {selection.every}th draw; counts refer to these draws."))
+    return "\n".join(boxes)
 
 
-def lost(looked: Looked) -> str:
-    """The chains that are lost, and why."""
-    if looked.walkers > 1:
-        return note("Not looked for: walkers of an ensemble move together.")
-    if "sample_stats" not in looked.tree.children or looked.chains < 2 or looked.draws < 20:
-        return note("Not looked for: that takes two chains of 20 draws.")
-    found = lost_chains(looked.tree)
-    if not found:
-        return "<p>None: every chain is where the others are.</p>"
-    return rows((f"chain {looked.numbers[chain]}", what) for chain, what in found.items())
+def lost(selection: Selection) -> str:
+    """The lost chains, and why they are lost."""
+    if selection.walkers > 1:
+        return note("Not checked: walkers of an ensemble move together.")
+    if (
+        "sample_stats" not in selection.tree.children
+        or selection.chains < 2
+        or selection.draws < 20
+    ):
+        return note("Not checked: at least two chains of 20 draws are needed.")
+    lost_by_number = lost_chains(selection.tree)
+    if not lost_by_number:
+        return "<p>None: all chains are in the same place.</p>"
+    return rows(
+        (f"chain {selection.numbers[chain]}", what) for chain, what in lost_by_number.items()
+    )
 
 
-def averages(looked: Looked) -> str:
-    """A table of running averages, of all chains together; none where there are none."""
-    group = looked.whole.children.get("averages")
+def averages(selection: Selection) -> str:
+    """A table of running averages over all chains; empty without averages."""
+    group = selection.whole.children.get("averages")
     if group is None or "mean" not in group.children:
         return ""
     from ..summary import row_names
@@ -199,7 +202,7 @@ def averages(looked: Looked) -> str:
 
 
 def model_of(tree: Any) -> tuple["Model | None", str]:
-    """The model that the store of results holds, or why there is none."""
+    """The model in the store of the results, or why none."""
     source = tree.encoding.get("source")
     path = Path(source) if isinstance(source, str) else None
     if path is None or not (path / HIDDEN).is_dir():
@@ -215,16 +218,16 @@ def model_of(tree: Any) -> tuple["Model | None", str]:
 
 
 def model_shown(tree: Any, model: "Model | None", reason: str) -> str:
-    """The graph of the model, or the one that results hold.
+    """The graph of the model, or the picture in the results.
 
-    As an image, whose names do not meet those of the page.
+    It is embedded as an image, so that names in it do not clash with names of the page.
     """
     if model is not None:
         drawing = model.plot()
         head = f"<p>{escape(repr(model).strip('<>'))}</p>\n"
         return head + _image(drawing.svg(), drawing.text())
-    held = tree.attrs.get(SVG)
-    return note(reason) if not isinstance(held, str) else _image(held, "graph of the model")
+    picture = tree.attrs.get(SVG)
+    return note(reason) if not isinstance(picture, str) else _image(picture, "graph of the model")
 
 
 def _image(svg: str, text: str) -> str:

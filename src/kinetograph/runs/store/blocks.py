@@ -1,7 +1,7 @@
-"""Blocks of draws as chunks of zarr arrays, written by file: bytes and a CRC-32C.
+"""Blocks of draws as chunks of zarr arrays, with a CRC-32C.
 
-zarr itself would have each array grow before anything can be written to it, so that readers saw
-draws that are not there yet. Reading is zarr's.
+The files are written directly. With zarr an array would have to grow before anything can be written
+to it, and readers would see draws that do not exist yet. Readers use zarr.
 """
 
 import math
@@ -16,26 +16,26 @@ from ..sealed import Damaged, write_whole
 
 __all__ = ["Blocks", "Column", "block_rows", "chunk_parts", "write_chunk"]
 
-BYTES = 2**22  # of a block of all arrays of a chain, about: making a file costs 0.1 ms and more,
-LEAST_BYTES = 2**20  # of that of a walker, of which a chain may have many,
-MOST = 40_000  # draws in a block,
-FEW = 1000  # and as many as are wanted, but for these: a run may go on to more
+BYTES = 2**22  # about, of a block of all arrays of a chain: making a file costs at least 0.1 ms,
+LEAST_BYTES = 2**20  # and of a block of one walker, as there may be many,
+MOST = 40_000  # the largest number of draws in a block,
+FEW = 1000  # and the least, even if fewer are requested: a run may be extended
 
 
 class Column(NamedTuple):
-    """An array of the store with a row a draw."""
+    """An array of the store with a row for each draw."""
 
-    path: str  # in the store
+    path: str  # the path in the store
     dtype: np.dtype
-    shape: tuple[int, ...]  # of a row
+    shape: tuple[int, ...]  # the shape of a row
 
 
 def block_rows(columns: Sequence[Column], walkers: int = 1, draws: int | None = None) -> int:
-    """How many draws a block of a chain, or of one of its walkers, holds."""
+    """The number of draws in a block of a chain or walker."""
     width = sum(c.dtype.itemsize * math.prod(c.shape) for c in columns)
-    room = max(BYTES // walkers, LEAST_BYTES) // max(width, 1)
-    wanted = MOST if draws is None else max(draws, FEW)
-    return min(max(room, 10), wanted, MOST)
+    fitting = max(BYTES // walkers, LEAST_BYTES) // max(width, 1)
+    requested = MOST if draws is None else max(draws, FEW)
+    return min(max(fitting, 10), requested, MOST)
 
 
 def chunk_parts(values: np.ndarray) -> tuple[memoryview, bytes]:
@@ -52,21 +52,21 @@ def write_chunk(path: Path, values: np.ndarray) -> None:
     parts = chunk_parts(values)
     try:
         write_whole(path, *parts)
-    except FileNotFoundError:  # the first chunk of its kind
+    except FileNotFoundError:  # the first chunk of an array
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, *parts)
 
 
 class Blocks:
-    """The blocks of one place along the axis of chains."""
+    """The blocks of one position along the axis of chains."""
 
     def __init__(self, root: Path, place: int, columns: Sequence[Column], rows: int) -> None:
         self.root, self.place, self.columns, self.rows = root, place, tuple(columns), rows
 
     def path(self, column: Column, number: int) -> Path:
         """The file of a block."""
-        rest = ["0"] * len(column.shape)
-        return self.root.joinpath(column.path, "c", str(self.place), str(number), *rest)
+        zeros = ["0"] * len(column.shape)
+        return self.root.joinpath(column.path, "c", str(self.place), str(number), *zeros)
 
     def write(self, number: int, values: Sequence[np.ndarray]) -> None:
         """Write the arrays of a block."""
@@ -74,7 +74,7 @@ class Blocks:
             write_chunk(self.path(column, number), rows)
 
     def blank(self) -> list[np.ndarray]:
-        """The arrays of a block, of zeros."""
+        """The arrays of a block, filled with zeros."""
         return [np.zeros((self.rows, *column.shape), column.dtype) for column in self.columns]
 
     def read(self, number: int) -> list[np.ndarray]:
@@ -83,11 +83,11 @@ class Blocks:
         Raises
         ------
         Damaged
-            If it is not as it was written.
+            If a file is damaged or missing.
         """
         from google_crc32c import value as crc32c
 
-        found = []
+        arrays = []
         for column in self.columns:
             path = self.path(column, number)
             name = f"{column.path}, block {number}"
@@ -101,5 +101,5 @@ class Blocks:
             if len(body) != size or struct.pack("<I", crc32c(body)) != checksum:
                 raise Damaged(f"{name} is damaged")
             rows = np.frombuffer(body, dtype).reshape((self.rows, *column.shape))
-            found.append(rows.astype(column.dtype))
-        return found
+            arrays.append(rows.astype(column.dtype))
+        return arrays

@@ -1,4 +1,4 @@
-"""A tree of results as a zarr store: its files, and the metadata that tells readers of all."""
+"""A tree of results as a zarr store: files and metadata."""
 
 import json
 import warnings
@@ -10,38 +10,42 @@ from .blocks import Column
 
 __all__ = ["GROUPS", "consolidated", "files_of", "has_rows", "write_tree"]
 
-GROUPS = ("posterior", "sample_stats")  # those with a row a draw
+GROUPS = ("posterior", "sample_stats")  # the groups whose arrays have a row for each draw
 
 
 def files_of(root: Path, order: Sequence[str]) -> dict[str, bytes]:
-    """The files of a zarr store, but for chunks of what has a row a draw.
+    """The files of a zarr store, without the draws.
 
-    In an order of arrays: readers list them as they stand in the metadata.
+    The chunks of arrays with a row for each draw are left out. The files are in the given order of
+    arrays, in which readers list them.
     """
-    every = {
+    all_files = {
         str(file.relative_to(root)): file for file in sorted(root.rglob("*")) if file.is_file()
     }
-    drawn = {
+    arrays_of_draws = {
         name.removesuffix("zarr.json")
-        for name, file in every.items()
+        for name, file in all_files.items()
         if name.endswith("zarr.json") and has_rows(name, json.loads(file.read_bytes()))
     }
-    first = [name for name in order if name in every]
+    ordered = [name for name in order if name in all_files]
     return {
-        name: every[name].read_bytes()
-        for name in dict.fromkeys([*first, *every])
-        if name.endswith("zarr.json") or not any(name.startswith(d) for d in drawn)
+        name: all_files[name].read_bytes()
+        for name in dict.fromkeys([*ordered, *all_files])
+        if name.endswith("zarr.json") or not any(name.startswith(d) for d in arrays_of_draws)
     }
 
 
 def has_rows(name: str, meta: Mapping[str, Any]) -> bool:
-    """Whether an array is as long as there are draws, or chains."""
+    """Whether an array is as long as the draws or chains."""
     dims = set(meta.get("dimension_names") or ())
     return name.split("/")[0] in GROUPS and bool({"chain", "draw"} & dims)
 
 
 def consolidated(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of all groups and arrays, for the root: what readers look at first."""
+    """The metadata of all groups and arrays, for the root.
+
+    Readers read only this metadata.
+    """
     empty = {"kind": "inline", "must_understand": False, "metadata": {}}
     inner = {
         name.removesuffix("/zarr.json"): meta
@@ -53,34 +57,37 @@ def consolidated(files: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> list[str]:
-    """Write a tree as a zarr store, all arrays with checksums; gives the order of its metadata."""
+    """Write a tree as a zarr store with checksums.
+
+    Returns the order of the metadata.
+    """
     import zarr
     from zarr.codecs import Crc32cCodec
     from zarr.storage import LocalStore
 
     checked = {"compressors": (Crc32cCodec(),)}
-    drawn = {column.path for column in columns}
+    paths_of_draws = {column.path for column in columns}
     tree = tree.copy()
     for column in columns:
         group, name = column.path.split("/")
         tree[group][name] = tree[group][name].astype(column.dtype)
     encoding: dict[str, dict[str, Any]] = {}
     for node in tree.subtree:
-        of = encoding[node.path] = {}
+        variable_encoding = encoding[node.path] = {}
         for name, variable in node.to_dataset(inherit=False).variables.items():
-            here = f"{node.path.strip('/')}/{name}"
-            of[name] = dict(checked)
-            if here in drawn:
-                of[name]["chunks"] = (1, rows, *variable.shape[2:])
+            array_path = f"{node.path.strip('/')}/{name}"
+            variable_encoding[name] = dict(checked)
+            if array_path in paths_of_draws:
+                variable_encoding[name]["chunks"] = (1, rows, *variable.shape[2:])
             elif variable.dims == ("draw",):
-                of[name]["chunks"] = (rows,)
+                variable_encoding[name]["chunks"] = (rows,)
             elif variable.dims == ("chain",):
-                of[name]["chunks"] = (1,)
-    # Files that are gone are told from those that hold nothing but zeros: these are there, too.
-    whole = zarr.config.set({"array.write_empty_chunks": True})
-    with whole, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that texts have no place in zarr's standard yet
-        store = LocalStore(path)  # of a text, what looks like an address would be one
+                variable_encoding[name]["chunks"] = (1,)
+    # Chunks of zeros are written, too, so that a missing file is not taken for zeros.
+    settings = zarr.config.set({"array.write_empty_chunks": True})
+    with settings, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zarr warns that strings are not in its standard yet
+        store = LocalStore(path)  # a string could be taken for a URL
         tree.to_zarr(store, zarr_format=3, consolidated=False, encoding=encoding)
     groups = [node.path.strip("/") for node in tree.subtree]
     arrays = [f"{node.path.strip('/')}/{name}" for node in tree.subtree for name in node.variables]

@@ -1,6 +1,8 @@
-"""Locks between processes: held by a file that is open, and so gone with the process.
+"""Locks between processes, which end with the process.
 
-On Windows they are locks of a byte far beyond what is in the file.
+They are locks of open files.
+
+On Windows a lock is on a byte far beyond the content of the file.
 """
 
 import errno
@@ -16,14 +18,14 @@ from ...graph.errors import KinetographError
 
 __all__ = ["Locked", "hold", "locked"]
 
-BEYOND = 2**30  # the byte
-AGAIN = 0.01  # seconds between tries, where a lock cannot be waited for
+BEYOND = 2**30  # the position of the byte
+AGAIN = 0.01  # seconds between attempts, if the system cannot wait for a lock
 BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 NONE = (errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK)  # a file system without locks
 
 
 def _module(name: str) -> Any:
-    """A module that not every system has, or None."""
+    """A module that some systems lack, or None."""
     try:
         return import_module(name)
     except ImportError:
@@ -34,16 +36,18 @@ fcntl, msvcrt = _module("fcntl"), _module("msvcrt")
 
 
 class Locked(KinetographError):
-    """Another process that is alive has it."""
+    """Another running process holds the lock."""
 
 
 def hold(path: Path, what: str) -> int:
-    """Take a lock, and keep it until the file descriptor that this gives is closed.
+    """Take a lock, and return its file descriptor.
+
+    The lock is kept until the file descriptor is closed.
 
     Raises
     ------
     Locked
-        If another process holds it.
+        If another process holds the lock.
     """
     handle = _opened(path)
     if not _taken(handle):
@@ -53,7 +57,7 @@ def hold(path: Path, what: str) -> int:
         os.close(handle)
         who = f"another process (process {by})" if by.isdigit() else "another process"
         who = "this process" if by == str(os.getpid()) else who
-        raise Locked(f"{what} is being run by {who}, which has to end first")
+        raise Locked(f"{what} is being run by {who}, which must end first")
     os.ftruncate(handle, 0)
     os.write(handle, str(os.getpid()).encode())
     return handle
@@ -61,7 +65,7 @@ def hold(path: Path, what: str) -> int:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait for a lock that others hold for moments."""
+    """Wait for a lock that processes hold only briefly."""
     handle = _opened(path)
     try:
         while not _taken(handle, wait=True):
@@ -76,9 +80,9 @@ def _opened(path: Path) -> int:
 
 
 def _taken(handle: int, wait: bool = False) -> bool:
-    """Whether nobody else has the lock; the system may wait for it.
+    """Whether the lock could be taken; with `wait` the system may wait.
 
-    Where there are no locks, nobody is kept out.
+    Without locks in the system every process gets it.
     """
     try:
         if fcntl is not None:

@@ -1,4 +1,4 @@
-"""Where the draws of a stored chain go: to a block, and from there to the disk."""
+"""The sink of a stored chain, which writes draws in blocks."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -8,86 +8,88 @@ import numpy as np
 from ..rows import Rows, Sink
 from .blocks import Blocks
 
-__all__ = ["Stored"]
+__all__ = ["StoredSink"]
 
-Out = Callable[[Rows, int], list[np.ndarray]]  # the columns of a walker
-Back = Callable[[list[list[np.ndarray]]], Rows]  # of all walkers
+Out = Callable[[Rows, int], list[np.ndarray]]  # from rows to the columns of a walker
+Back = Callable[[list[list[np.ndarray]]], Rows]  # from the columns of all walkers to rows
 
 
-class Stored(Sink):
-    """Draws that are written, a block at a time; no more of them than a block are in memory.
+class StoredSink(Sink):
+    """A sink that writes draws to disk, one block at a time.
 
-    They may be read while another thread adds some.
+    At most one block of draws is in memory. Another thread may read draws while some are added.
     """
 
     readable = True
 
     def __init__(self, places: Sequence[Blocks], out: Out, back: Back) -> None:
         self._places, self._columns, self._back = places, out, back
-        self.broken = False  # what came last could not be written
-        self._block = [blocks.blank() for blocks in places]  # that is being filled
-        self._held = 0  # rows of it,
-        self._written = 0  # those that are on disk,
-        self._number = 0  # and which one it is
+        self.broken = False  # the last rows could not be written
+        self._block = [
+            blocks.blank() for blocks in places
+        ]  # the block that is being filled, for each walker
+        self._filled = 0  # rows in the block,
+        self._written = 0  # rows of the block on disk,
+        self._number = 0  # and the number of the block
         self._lock = threading.RLock()
 
     @property
     def size(self) -> int:
-        """Rows of a block."""
+        """The number of rows of a block."""
         return self._places[0].rows
 
     def add(self, rows: Rows) -> None:
-        """Take new draws; write the blocks that they fill."""
+        """Take new draws, and write the blocks that are full."""
         with self._lock:
             first, count, self.broken = 0, len(rows.statistics), True
             while first < count:
-                until = min(count, first + self.size - self._held)
+                until = min(count, first + self.size - self._filled)
                 self._put(rows.cut(first, until), until - first)
                 first = until
-                if self._held == self.size:
+                if self._filled == self.size:
                     self.flush()
-                    self._number, self._held, self._written = self._number + 1, 0, 0
+                    self._number, self._filled, self._written = self._number + 1, 0, 0
             self.count += count
             self.broken = False
 
     def _put(self, rows: Rows, count: int) -> None:
-        end = self._held + count
-        for walker, held in enumerate(self._block):
-            for column, values in zip(held, self._columns(rows, walker), strict=True):
-                column[self._held : end] = values
-        self._held = end
+        end = self._filled + count
+        for walker, columns in enumerate(self._block):
+            for column, values in zip(columns, self._columns(rows, walker), strict=True):
+                column[self._filled : end] = values
+        self._filled = end
 
     def flush(self) -> None:
-        """Write the block as far as it goes."""
-        if self._held == self._written:
+        """Write the block as far as it is filled."""
+        if self._filled == self._written:
             return
-        for blocks, held in zip(self._places, self._block, strict=True):
-            for column in held:
-                column[self._held :] = 0
-            blocks.write(self._number, held)
-        self._written = self._held
+        for blocks, columns in zip(self._places, self._block, strict=True):
+            for column in columns:
+                column[self._filled :] = 0
+            blocks.write(self._number, columns)
+        self._written = self._filled
 
-    def go_on(self, count: int) -> None:
-        """Begin after so many draws that are on disk.
+    def continue_after(self, count: int) -> None:
+        """Continue after `count` draws that are on disk.
 
         Raises
         ------
         Damaged
-            If they are not there, or not whole.
+            If some of them are missing or damaged.
         """
         for number in range(-(-count // self.size)):
             read = [blocks.read(number) for blocks in self._places]
-        self._number, rest = divmod(count, self.size)
-        if rest:
+        self._number, filled = divmod(count, self.size)
+        if filled:
             self._block = read
-        self._held = self._written = rest
+        self._filled = self._written = filled
         self.count = count
 
     def rows(self) -> Rows:
-        """All draws, of which those of full blocks are read."""
+        """All draws; full blocks are read from disk."""
         with self._lock:
-            held = [[column[: self._held] for column in columns] for columns in self._block]
-            last, count = self._back(held).copied(), self._number
+            filled = [[column[: self._filled] for column in columns] for columns in self._block]
+            last, count = self._back(filled).copied(), self._number
         parts = [
             self._back([blocks.read(number) for blocks in self._places]) for number in range(count)
         ]

@@ -1,4 +1,4 @@
-"""The store of a run: what is in it, and who writes which chain."""
+"""The store of a run: its content, and its writers."""
 
 import json
 import os
@@ -33,7 +33,7 @@ __all__ = ["FORMAT", "Store"]
 
 FORMAT = 1
 HIDDEN = ".kinetograph"
-FORGOTTEN = 3600.0  # seconds after which nobody goes on with the making of a store
+FORGOTTEN = 3600.0  # seconds after which an unfinished store counts as abandoned
 
 
 class Store:
@@ -44,13 +44,13 @@ class Store:
     path
         The folder.
     manifest
-        What is run: plain JSON.
-    wrong
-        What was found damaged, and has been mended.
+        The description of the run, as JSON.
+    problems
+        The damage that was found, and repaired.
     """
 
     def __init__(self, path: Path, manifest: dict[str, Any], wrong: Sequence[str] = ()) -> None:
-        self.path, self.manifest, self.wrong = path, manifest, list(wrong)
+        self.path, self.manifest, self.problems = path, manifest, list(wrong)
         self.hidden = path / HIDDEN
         self.columns = [
             Column(name, np.dtype(dtype), tuple(shape))
@@ -58,11 +58,11 @@ class Store:
         ]
         self.walkers = int(manifest.get("walkers", 1))
         self.view = View(path, self.hidden, self.columns, manifest["rows"])
-        self._held: list[int] = []
+        self._lock_handles: list[int] = []
         self._generation: dict[int, int] = {}
         self._warmups: dict[int, Warmups] = {}
 
-    # Making and opening.
+    # Creating and opening.
     @classmethod
     def create(
         cls,
@@ -73,28 +73,28 @@ class Store:
         rows: int,
         model: bytes | None,
     ) -> "Store":
-        """A new store, of a tree that has no draws yet."""
+        """A new store, from a tree that has no draws yet."""
         manifest = manifest | {
             "format": FORMAT,
             "columns": [[c.path, c.dtype.str, list(c.shape)] for c in columns],
             "rows": rows,
             "chains": [],
         }
-        part = beside(path)
-        for left in path.parent.glob(f".{PART}-*.part"):  # by a process that was killed
+        temporary = beside(path)
+        for abandoned in path.parent.glob(f".{PART}-*.part"):  # of processes that were killed
             with suppress(OSError):
-                if time.time() - left.stat().st_mtime > FORGOTTEN:
-                    shutil.rmtree(left)
+                if time.time() - abandoned.stat().st_mtime > FORGOTTEN:
+                    shutil.rmtree(abandoned)
         try:
-            made = cls(part, manifest)
-            made.view.make(tree)
+            store = cls(temporary, manifest)
+            store.view.make(tree)
             if model is not None:
-                write_twice(made.hidden / "model", model)
-            made._write_manifest()
-            made.publish()
-            os.rename(part, path)
+                write_twice(store.hidden / "model", model)
+            store._write_manifest()
+            store.publish()
+            os.rename(temporary, path)
         except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
             raise
         return cls.open(path)
 
@@ -105,37 +105,37 @@ class Store:
         Raises
         ------
         KinetographError
-            If it is none, or one of a newer version.
+            If the folder is not a store, or a store of a newer version.
         """
         hidden = path / HIDDEN
         if not hidden.is_dir():
             if not path.exists():
-                made = f"kg.mcmc(..., store={str(path)!r}) makes one"
-                raise KinetographError(f"{path}: there is no such folder; {made}")
+                hint = f"kg.mcmc(..., store={str(path)!r}) makes one"
+                raise KinetographError(f"{path}: there is no such folder; {hint}")
             kind = "folder" if path.is_dir() else "file"
             raise KinetographError(
-                f"{path}: it is a {kind}, and no store of a run; give another path"
+                f"{path}: it is a {kind}, but not the store of a run; give another path"
             )
         try:
-            text, wrong = read_any(hidden / "run")
+            text, problems = read_any(hidden / "run")
             manifest = json.loads(text)
         except (Damaged, ValueError) as error:
             raise KinetographError(
-                f"{path}: what says what is run is damaged in both of its copies: {error}"
+                f"{path}: both copies of the description of the run are damaged: {error}"
             ) from error
         if manifest.get("format") != FORMAT:
             raise KinetographError(
                 f"{path} is of format {manifest.get('format')}, written by kinetograph "
                 f"{manifest.get('versions', {}).get('kinetograph')}; this version reads format "
-                f"{FORMAT}: go on with it by that version"
+                f"{FORMAT}: continue the run with that version"
             )
-        return cls(path, manifest, wrong)
+        return cls(path, manifest, problems)
 
     def _write_manifest(self) -> None:
         write_twice(self.hidden / "run", json.dumps(self.manifest).encode())
 
     def model(self) -> bytes | None:
-        """What was written of the model.
+        """The model as written; None if the store lacks it.
 
         Raises
         ------
@@ -145,57 +145,59 @@ class Store:
         if not any(twin.exists() for twin in twins(self.hidden / "model")):
             return None
         try:
-            found, wrong = read_any(self.hidden / "model")
+            content, problems = read_any(self.hidden / "model")
         except Damaged as error:
             raise KinetographError(
-                f"{self.path}: the model is damaged in both of its copies: {error}; give model="
+                f"{self.path}: both copies of the model are damaged: {error}; give model="
             ) from error
-        self.wrong += wrong
-        return found
+        self.problems += problems
+        return content
 
     # The chains that this process runs.
     def claim(self, numbers: Sequence[int], new: bool = False) -> None:
-        """Take chains for this process, and enter those that are new, as all may have to be.
+        """Lock chains for this process, and enter new ones in the manifest.
+
+        With `new` all of the chains must be new.
 
         Raises
         ------
         Locked
-            If another process that is alive runs one of them.
+            If another running process has one of the chains.
         OSError
             If the store cannot be written.
         """
         for number in numbers:
             what = f"{self.path}: chain {number}"
             try:
-                self._held.append(hold(self.hidden / f"chain-{number}.lock", what))
+                self._lock_handles.append(hold(self.hidden / f"chain-{number}.lock", what))
             except OSError as error:
                 raise unwritable(self.path, error) from error
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
             entered = [n for n in numbers if n not in self.manifest["chains"]]
             if new and len(entered) < len(numbers):
-                raise Locked(f"{self.path}: another process has begun one of the chains meanwhile")
+                raise Locked(f"{self.path}: another process has just begun one of the chains")
             if entered:
                 self.manifest["chains"] += entered
                 self._write_manifest()
 
-    def note(self, **said: Any) -> None:
-        """Have it said in the store for good, if it is not yet."""
+    def record_facts(self, **facts: Any) -> None:
+        """Add facts to the manifest, if they differ from it."""
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
-            new = {n: v for n, v in said.items() if v and v != self.manifest.get(n)}
+            new = {n: v for n, v in facts.items() if v and v != self.manifest.get(n)}
             if new:
                 self.manifest |= new
                 self._write_manifest()
 
     def close(self) -> None:
-        """Let go of the chains."""
-        for handle in self._held:
+        """Release the locks of the chains."""
+        for handle in self._lock_handles:
             os.close(handle)
-        self._held = []
+        self._lock_handles = []
 
     def blocks(self, number: int) -> list[Blocks]:
-        """The blocks of a chain, or those of each walker of an ensemble."""
+        """The blocks of a chain, or of each walker of an ensemble."""
         place = self.manifest["chains"].index(number) * self.walkers
         rows = self.manifest["rows"]
         return [
@@ -203,51 +205,51 @@ class Store:
         ]
 
     def write_state(self, number: int, record: Mapping[str, np.ndarray], **head: Any) -> None:
-        """Write the state of a chain in the place of the older one of two."""
+        """Write the state of a chain, over its older state."""
         data = json.dumps(head).encode() + b"\n" + arrays_bytes(record)
         generation = self._generation.get(number, 0)
         write_whole(twins(self.hidden / f"chain-{number}")[generation], seal(data))
         self._generation[number] = 1 - generation
 
     def states(self, number: int) -> list[tuple[dict[str, Any], dict[str, np.ndarray]]]:
-        """The states of a chain that are whole, the latest one first."""
-        found = []
+        """The intact states of a chain, the latest one first."""
+        states = []
         for generation, twin in enumerate(twins(self.hidden / f"chain-{number}")):
             try:
                 head, _, body = read_sealed(twin).partition(b"\n")
-                found.append((json.loads(head), arrays_of(body), 1 - generation))
+                states.append((json.loads(head), arrays_of(body), 1 - generation))
             except Damaged as error:
                 if twin.exists():
-                    self.wrong.append(str(error))
-        found.sort(key=lambda each: -each[0]["transition"])
-        if found:
-            self._generation[number] = found[0][2]
-        return [each[:2] for each in found]
+                    self.problems.append(str(error))
+        states.sort(key=lambda each: -each[0]["transition"])
+        if states:
+            self._generation[number] = states[0][2]
+        return [each[:2] for each in states]
 
     def warmups(self, number: int, count: int | None = None) -> Warmups:
-        """The rows of a chain's warm-up, of which there are so many."""
-        held = self._warmups.setdefault(number, Warmups(self.hidden, number))
-        held.count = held.count if count is None else count
-        return held
+        """The rows of a chain's warm-up; `count` sets their number."""
+        warmups = self._warmups.setdefault(number, Warmups(self.hidden, number))
+        warmups.count = warmups.count if count is None else count
+        return warmups
 
     def write_begin(self, number: int, values: Mapping[str, np.ndarray]) -> None:
-        """Write what a chain begins with."""
+        """Write the arrays that a chain begins with."""
         write_twice(self.hidden / f"begin-{number}", arrays_bytes(values))
 
     def begin(self, number: int) -> dict[str, np.ndarray]:
-        """What a chain begins with."""
+        """The arrays that a chain begins with."""
         try:
-            data, wrong = read_any(self.hidden / f"begin-{number}")
+            data, problems = read_any(self.hidden / f"begin-{number}")
         except Damaged as error:
             raise KinetographError(
-                f"{self.path}: what chain {number} begins with is damaged: {error}"
+                f"{self.path}: both copies of the start of chain {number} are damaged: {error}"
             ) from error
-        self.wrong += wrong
+        self.problems += problems
         return arrays_of(data)
 
-    def drawn(self) -> list[int]:
-        """How many draws of each chain, by its place, are on disk for sure."""
-        found = []
+    def draws_on_disk(self) -> list[int]:
+        """The number of draws of each chain that are certainly on disk."""
+        draws = []
         for number in self.manifest["chains"]:
             counts = [0]
             for twin in twins(self.hidden / f"chain-{number}"):
@@ -256,27 +258,28 @@ class Store:
                     counts.append(int(json.loads(head)["draws"]))
                 except Damaged:
                     continue
-            found.append(max(counts))
-        return found
+            draws.append(max(counts))
+        return draws
 
-    # What readers see.
+    # The view of readers.
     def publish(self, ended: bool = False) -> None:
-        """Have the arrays end where the draws do that all chains of the leading places have.
+        """Update the extents of the arrays that readers see.
 
-        Of so many places that most draws are seen; where a run has ended, of all chains, unless
-        that leaves out more than half of those.
+        The arrays contain the first chains in the order of the store, as many as give most draws in
+        all, and the draws that all of these chains have. After the end of a run they contain all
+        chains, unless this leaves out more than half of the draws.
         """
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
-            counts = self.drawn()
-            most: list[int] = [(k + 1) * min(counts[: k + 1]) for k in range(len(counts))]
-            largest = max(most, default=0)
-            chains = most.index(largest) + 1 if largest else len(counts)
-            wanted = self.manifest.get("wanted", self.manifest["draws"])
+            counts = self.draws_on_disk()
+            draws_shown: list[int] = [(k + 1) * min(counts[: k + 1]) for k in range(len(counts))]
+            largest = max(draws_shown, default=0)
+            chains = draws_shown.index(largest) + 1 if largest else len(counts)
+            requested = self.manifest.get("wanted", self.manifest["draws"])
             least = min(counts, default=0)
-            enough = wanted is not None and least >= wanted
+            enough = requested is not None and least >= requested
             if enough or (ended and 2 * least * len(counts) >= largest):
-                chains = len(counts)  # whatever some have drawn beyond
+                chains = len(counts)  # even if some chains have further draws
             draws = min(counts[:chains], default=0) if self.columns else 0
             self.view.show(self._labels()[: chains * self.walkers], draws)
 
@@ -285,34 +288,34 @@ class Store:
         return [n * self.walkers + w for n in self.manifest["chains"] for w in range(self.walkers)]
 
     def dress(self, tree: Any) -> None:
-        """Replace all but the draws by what is in a tree."""
+        """Replace everything except the draws by the content of a tree."""
         files = self.view.files(tree)
         with locked(self.hidden / "lock"):
             self.view.replace(files)
         self.publish(ended=True)
 
-    def mend(self, alone: bool, tree: Callable[[], Any]) -> None:
-        """Write anew what of the files beside the draws is not as it was written.
+    def repair(self, only_process: bool, tree: Callable[[], Any]) -> None:
+        """Write again all files, apart from draws, that are damaged or missing.
 
-        And clear away what was left of files, if no other process may be writing some. A tree of
-        results without draws is made where what was kept of the files is damaged, too.
+        If no other process may be writing, temporary files are removed, too. `tree` makes a tree of
+        results without draws; it is called if the copies of the files are damaged.
         """
         with locked(self.hidden / "lock"):
-            self.wrong += self.view.mend(self._labels(), tree)
-        if alone:
+            self.problems += self.view.repair(self._labels(), tree)
+        if only_process:
             self.view.forget_labels()
-            for left in list(self.path.rglob(".*.part")):
-                left.unlink(missing_ok=True)
+            for file in list(self.path.rglob(".*.part")):
+                file.unlink(missing_ok=True)
         for name in ("run", "view", "model", *(f"begin-{n}" for n in self.manifest["chains"])):
             base = self.hidden / name
             if not any(twin.exists() for twin in twins(base)):
                 continue
             try:
-                data, wrong = read_any(base, both=True)
+                data, problems = read_any(base, both=True)
             except Damaged as error:
-                self.wrong.append(str(error))
+                self.problems.append(str(error))
                 continue
-            if wrong:
-                self.wrong += wrong
+            if problems:
+                self.problems += problems
                 write_twice(base, data)
         self.publish()

@@ -1,4 +1,7 @@
-"""What readers see of a store: the metadata of its arrays, their labels, and what is no draw."""
+"""The readers' view of a store: metadata, labels and other groups.
+
+It contains all files that readers need apart from the draws.
+"""
 
 import json
 import shutil
@@ -19,32 +22,34 @@ __all__ = ["View"]
 class View:
     """The files of a store that are not draws.
 
-    They are kept in the hidden folder, too, as they were made, so that lost ones can be written
-    anew.
+    Copies of these files are in the hidden folder, so that lost files can be written again.
     """
 
     def __init__(self, path: Path, hidden: Path, columns: Sequence[Column], rows: int) -> None:
         self.path, self.columns, self.rows = path, columns, rows
-        self.kept = hidden / "view"
-        self._replacing = hidden / "replacing"  # a file that is there meanwhile
+        self.copies = hidden / "view"
+        self._replacing = hidden / "replacing"  # a marker file that exists during `replace`
         self._template: dict[str, Any] = {}
 
     def make(self, tree: Any) -> None:
-        """Lay out a store of a tree, whose hidden folder is made after it."""
+        """Write a tree as a store, and then make its hidden folder."""
         files = files_of(self.path, write_tree(tree, self.path, self.columns, self.rows))
-        self.kept.parent.mkdir()
-        write_twice(self.kept, _packed(files))
+        self.copies.parent.mkdir()
+        write_twice(self.copies, _packed(files))
 
     def template(self) -> dict[str, Any]:
-        """The metadata of groups and arrays as they were made, by their files."""
+        """The metadata of groups and arrays as first written, by file."""
         if not self._template:
-            files = _unpacked(read_any(self.kept)[0])
+            files = _unpacked(read_any(self.copies)[0])
             names = [name for name in files if name.endswith("zarr.json")]
             self._template = {name: json.loads(files[name]) for name in names}
         return self._template
 
     def show(self, chains: Sequence[int], draws: int) -> None:
-        """Have the arrays end after these chains, by their numbers, and so many draws."""
+        """Let the arrays end after these chains and this number of draws.
+
+        Chains are given by their labels.
+        """
         view = self.template()
         for group in GROUPS:
             for name, values in (("chain", np.array(chains)), ("draw", np.arange(draws))):
@@ -59,12 +64,12 @@ class View:
                 changed[name] = meta | {"shape": shape}
         for name, meta in changed.items():
             write_whole(self.path / name, json.dumps(meta).encode())
-        whole = {**view, **changed}
-        root = whole.pop("zarr.json") | {"consolidated_metadata": consolidated(whole)}
+        all_metadata = {**view, **changed}
+        root = all_metadata.pop("zarr.json") | {"consolidated_metadata": consolidated(all_metadata)}
         write_whole(self.path / "zarr.json", json.dumps(root).encode())
 
     def _write_labels(self, name: str, values: np.ndarray, rows: int) -> None:
-        """Write the chunks of the labels of an axis that are not there yet, as whole numbers."""
+        """Write the missing chunks of the labels of an axis."""
         for path, chunk in self._labels(name, values, rows):
             if not path.exists():
                 write_chunk(path, chunk)
@@ -74,24 +79,24 @@ class View:
     ) -> Iterator[tuple[Path, np.ndarray]]:
         """The chunks of the labels of an axis, and their files."""
         for number in range(-(-len(values) // rows)):
-            whole = np.arange(number * rows, (number + 1) * rows)
-            chunk = values[number : number + 1] if rows == 1 else whole
+            labels = np.arange(number * rows, (number + 1) * rows)
+            chunk = values[number : number + 1] if rows == 1 else labels
             yield self.path.joinpath(name, "c", str(number)), chunk
 
     def files(self, tree: Any) -> dict[str, bytes]:
-        """The files of a tree, made beside the store."""
-        part = beside(self.path)
+        """The files of a tree, made in a temporary folder."""
+        temporary = beside(self.path)
         try:
-            return files_of(part, write_tree(tree, part, self.columns, self.rows))
+            return files_of(temporary, write_tree(tree, temporary, self.columns, self.rows))
         finally:
-            shutil.rmtree(part, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
     def replace(self, files: Mapping[str, bytes]) -> None:
-        """Replace all but the draws by such files."""
-        # What is kept of warm-up is made anew each time, of files of its own.
-        held = {n: f for n, f in files.items() if n.endswith(".json") or n[:7] != "warmup_"}
+        """Replace everything except the draws by these files."""
+        # Rows of warm-up have files of their own, from which they are made each time.
+        kept_files = {n: f for n, f in files.items() if n.endswith(".json") or n[:7] != "warmup_"}
         self._replacing.touch()
-        write_twice(self.kept, _packed(held))
+        write_twice(self.copies, _packed(kept_files))
         for name, data in files.items():
             if name != "zarr.json" and not _is_shown(name, data):
                 path = self.path / name
@@ -100,45 +105,47 @@ class View:
         self._replacing.unlink()
         self._template = {}
 
-    def mend(self, chains: Sequence[int], tree: Callable[[], Any]) -> list[str]:
-        """Write anew what is not as it was written; gives what that was.
+    def repair(self, chains: Sequence[int], tree: Callable[[], Any]) -> list[str]:
+        """Write damaged or missing files again; returns a list of them.
 
-        Where what was kept of the files is damaged in both copies, they are made of a tree: results
-        of the run, without draws.
+        If both copies in the hidden folder are damaged, the files are made from a tree of the run's
+        results without draws.
         """
         try:
-            packed, wrong = read_any(self.kept)
+            packed, problems = read_any(self.copies)
         except Damaged as error:
-            wrong = [str(error)]
+            problems = [str(error)]
             packed = _packed(self.files(tree()))
-            write_twice(self.kept, packed)
+            write_twice(self.copies, packed)
         for name, data in _unpacked(packed).items():
             path = self.path / name
-            there = path.read_bytes() if path.exists() else None
+            content = path.read_bytes() if path.exists() else None
             if name == "zarr.json" or _is_shown(name, data):
-                same = there is not None and self._fits(name, there)
-            elif same := there == data:
+                intact = content is not None and self._fits(name, content)
+            elif intact := content == data:
                 continue
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
-            if not same and not self._replacing.exists():  # else a process was killed meanwhile
-                wrong = [*wrong, f"{name} is {'gone' if there is None else 'damaged'}"]
+            if not intact and not self._replacing.exists():  # else `replace` was killed
+                problems = [*problems, f"{name} is {'missing' if content is None else 'damaged'}"]
         self._replacing.unlink(missing_ok=True)
-        return wrong + self._wrong_labels(chains)
+        return problems + self._damaged_labels(chains)
 
-    def _fits(self, name: str, there: bytes) -> bool:
-        """Whether metadata are as they were made, but for how many chains and draws are shown."""
+    def _fits(self, name: str, content: bytes) -> bool:
+        """Whether metadata are as first written, except for the extents shown."""
         try:
-            found = json.loads(there)
+            metadata = json.loads(content)
             expected = self.template()
             if name != "zarr.json":
-                return _as_made(name, found, expected[name])
+                return _as_made(name, metadata, expected[name])
             root = dict(expected)
-            whole = root.pop("zarr.json") | {"consolidated_metadata": consolidated(root)}
-            inner = [each["consolidated_metadata"].pop("metadata") for each in (found, whole)]
+            expected_root = root.pop("zarr.json") | {"consolidated_metadata": consolidated(root)}
+            inner = [
+                each["consolidated_metadata"].pop("metadata") for each in (metadata, expected_root)
+            ]
             return (
-                found == whole
+                metadata == expected_root
                 and list(inner[0]) == list(inner[1])
                 and all(
                     _as_made(f"{n}/zarr.json", each, inner[1][n]) for n, each in inner[0].items()
@@ -147,9 +154,9 @@ class View:
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
 
-    def _wrong_labels(self, chains: Sequence[int]) -> list[str]:
-        """The labels of chains and draws that are not as `show` wrote them."""
-        wrong = []
+    def _damaged_labels(self, chains: Sequence[int]) -> list[str]:
+        """The labels that are not as `show` wrote them."""
+        problems = []
         for group in GROUPS:
             blocks = len(list(self.path.joinpath(group, "draw", "c").glob("[0-9]*")))
             draws = np.arange(blocks * self.rows)
@@ -157,8 +164,8 @@ class View:
                 rows = 1 if name == "chain" else self.rows
                 for path, chunk in self._labels(f"{group}/{name}", values, rows):
                     if path.exists() and path.read_bytes() != b"".join(chunk_parts(chunk)):
-                        wrong.append(f"{path.relative_to(self.path)} is damaged")
-        return wrong
+                        problems.append(f"{path.relative_to(self.path)} is damaged")
+        return problems
 
     def forget_labels(self) -> None:
         """Remove the labels of chains and draws, which `show` writes."""
@@ -168,18 +175,21 @@ class View:
 
 
 def _is_shown(name: str, data: bytes) -> bool:
-    """Whether a file is metadata of an array with a row per draw or chain, which `show` writes."""
+    """Whether a file is metadata that `show` writes.
+
+    That is the metadata of an array with a row for each draw or chain.
+    """
     return name.endswith("zarr.json") and has_rows(name, json.loads(data))
 
 
-def _as_made(name: str, found: Any, made: Any) -> bool:
-    """Whether the metadata of an array are as they were made, but for chains and draws."""
+def _as_made(name: str, metadata: Any, made: Any) -> bool:
+    """Whether an array's metadata are as first written, except for its length."""
     if not has_rows(name, made):
-        return bool(found == made)
+        return bool(metadata == made)
     grows = [axis in ("chain", "draw") for axis in made["dimension_names"]]
-    sizes = zip(found["shape"], made["shape"], grows, strict=True)
-    fits = all(here == there or (free and here >= 0) for here, there, free in sizes)
-    return bool(fits and found | {"shape": made["shape"]} == made)
+    sizes = zip(metadata["shape"], made["shape"], grows, strict=True)
+    sizes_fit = all(here == there or (free and here >= 0) for here, there, free in sizes)
+    return bool(sizes_fit and metadata | {"shape": made["shape"]} == made)
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -1,8 +1,9 @@
-"""The rows of warm-up that a store holds, in files of the rows between two states of a chain.
+"""The rows of warm-up in a store, one file for each checkpoint.
 
-    warmup-3-0, warmup-3-120, ...    of chain 3: those from row 0 on, from row 120 on, ...
+    warmup-3-0, warmup-3-120, ...    chain 3: rows from row 0 on, from row 120 on, ...
 
-The state of a chain says how many rows there are; files of later ones are of a state that is lost.
+The state of a chain records the number of rows. Files of later rows belong to a checkpoint that was
+lost.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +22,11 @@ class Warmups:
         self.hidden, self.number, self.count = hidden, number, count
 
     def _files(self) -> Iterator[tuple[int, Path]]:
-        found = [
+        files = [
             (int(file.name.rpartition("-")[2]), file)
             for file in self.hidden.glob(f"warmup-{self.number}-*")
         ]
-        yield from sorted(found)
+        yield from sorted(files)
 
     def add(self, rows: Rows) -> None:
         """Write further rows."""
@@ -35,7 +36,7 @@ class Warmups:
         self.count += len(rows.statistics)
 
     def cut(self) -> None:
-        """Remove the files of rows beyond those that there are."""
+        """Remove the files of rows beyond the recorded number."""
         for first, file in self._files():
             if first >= self.count:
                 file.unlink()
@@ -46,15 +47,15 @@ class Warmups:
         Raises
         ------
         Damaged
-            If some are not as they were written, or gone.
+            If some are damaged or missing.
         """
-        found, made = [], 0
+        parts, rows_read = [], 0
         for first, file in self._files():
-            if first == made < self.count:  # others are of a state that is lost
+            if first == rows_read < self.count:  # other files belong to a lost checkpoint
                 values = arrays_of(read_sealed(file))
                 statistics = values.pop("statistics")
-                found.append(Rows([values[f"target_{i}"] for i in range(len(values))], statistics))
-                made += len(statistics)
-        if made != self.count:
-            raise Damaged(f"rows of the warm-up of chain {self.number} are gone")
-        return found
+                parts.append(Rows([values[f"target_{i}"] for i in range(len(values))], statistics))
+                rows_read += len(statistics)
+        if rows_read != self.count:
+            raise Damaged(f"rows of the warm-up of chain {self.number} are missing")
+        return parts

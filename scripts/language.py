@@ -59,7 +59,8 @@ PHRASES = {
     r"\bamong the first\b|\bof old\b|\bby no means\b": "plain words",
     r"\b(?:axis|row|trip|step|draw|turn) more\b": "one more ..., an extra ...",
     r"\bis of no\b|\bit is no\b|\bof no\b": '"is not ..."',
-    r"\b(?:behavior|color|center(?:ed|s)?|favor|gray|modeling|modeled)\b": "British spelling",
+    r"\b(?:behavior|center(?:ed|s)?|favor|gray|modeling|modeled)\b": "British spelling",
+    r"(?<!-)\bcolor\b(?!-)": "British spelling",
     r"\b(?:optimi|normali|marginali|parametri|parameteri|reparametri|initiali|summari|vectori|"
     r"factori|standardi|minimi|maximi|randomi|seriali|generali|speciali|reali|organi|recogni|"
     r"regulari|discreti|linea|symboli|visuali|categori|penali|utili|locali|equali|locali)"
@@ -70,11 +71,21 @@ OPENINGS = (
     *("because", "for", "where", "when", "as", "also", "and", "but", "from", "with", "without"),
     *("like", "about", "to", "in", "after", "before", "beside", "may", "is", "has", "does"),
 )
+PARAMETERS = re.compile(r"\s*[*\w]+(?:, [*\w]+)*(?: : .*)?")  # a line of names in a docstring
 COMPILED = {re.compile(pattern): better for pattern, better in PHRASES.items()}
 
 # Findings that stay: (file, text in the line) -> why.
 ALLOWED: dict[tuple[str, str], str] = {
     ("examples/data/README.md", "randomized"): "the title of a paper",
+    ("src/kinetograph/approximations/pareto.py", "generalized"): "the title of a paper",
+    ("src/kinetograph/autograph/operators/merge.py", "initialized"): "AutoGraph's own text",
+    ("src/kinetograph/autograph/operators/undefined.py", "initialize"): "AutoGraph's own text",
+    ("src/kinetograph/samplers/ghmc.py", "generalized"): "the title of a paper",
+    ("src/kinetograph/optimizers/by_scipy.py", "<optimizer"): "the name of the class",
+    ("src/kinetograph/optimizers/descent.py", "<optimizer"): "the name of the class",
+    ("src/kinetograph/calls/elsewhere.py", "minimize"): "names of other libraries",
+    ("src/kinetograph/calls/words.py", "vectorized"): "names of other libraries",
+    ("src/kinetograph/calls/words.py", "initializer"): "names of other libraries",
 }
 
 
@@ -179,9 +190,10 @@ def plain(text: str) -> str:
     text = re.sub(r"```.*?```", lambda m: "\n" * m.group().count("\n"), text, flags=re.DOTALL)
     text = re.sub(r"``?[^`]*``?", lambda m: "`" + "\n" * m.group().count("\n") + "`", text)
     text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"\w+(?:\.\w+)+(?:\([^)\s]*\))?|\b\w+=\S*|\bcolor[:=]|stop-color", "", text)
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        if line.lstrip().startswith((">>>", "...")):
+        if line.lstrip().startswith((">>>", "...")) or PARAMETERS.fullmatch(line):
             lines[number] = ""
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ from importlib import import_module as _import_module
 
 from .version import __version__
 
-if _typing.TYPE_CHECKING:  # whose readers do not all follow a star to another one
+if _typing.TYPE_CHECKING:  # some type checkers do not follow nested star imports
     from .distributions import *  # noqa: F403
     from .graph.functions.arranging import *  # noqa: F403
     from .graph.functions.mathematics import *  # noqa: F403
@@ -15,8 +15,8 @@ if _typing.TYPE_CHECKING:  # whose readers do not all follow a star to another o
     from .public import *  # noqa: F403
     from .public import __all__
 else:
-    # JAX and all that stands on it are imported when the first public name is used: the command
-    # answers at once what it needs no model for.
+    # JAX and the modules that need it are imported when the first public name is used, so that the
+    # command starts quickly where it needs no model.
     def __getattr__(name):
         if name == "__all__" or not name.startswith("_"):
             public, names = _import_module(".public", __name__), globals()

@@ -1,4 +1,4 @@
-"""The public names: what the package gives as its own when the first of them is used."""
+"""The public names of the package, imported when one is first used."""
 
 import sys as _sys
 import typing as _typing

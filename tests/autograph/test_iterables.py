@@ -168,5 +168,5 @@ def test_enumerate_zip_and_map_as_python_has_them():
     assert [float(r) for r in f([5.0, 6.0, 7.0])] == [5.0, 12.0, 21.0]
     with pytest.raises(ValueError, match=r"zip with strict=True.*the lengths are 3, 2"):
         STAGED[zip](v, [1, 2], strict=True)
-    with pytest.raises(TypeError, match="stands beside a symbolic iterable"):
+    with pytest.raises(TypeError, match="is used next to a symbolic iterable"):
         STAGED[zip](v, "abc")

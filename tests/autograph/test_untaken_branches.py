@@ -285,7 +285,9 @@ def test_refused_changes_name_the_variable():
             put(items, x)
         return items
 
-    refused(kg.StagingError, f, (1.0,), "'items' is modified inside a staged `if`", "a function")
+    refused(
+        kg.StagingError, f, (1.0,), "'items' is modified inside a staged `if`", "a called function"
+    )
 
 
 def test_what_a_branch_makes_it_may_change():

@@ -13,7 +13,7 @@ from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
 from ..graph.source import PACKAGE, Site
 from .calling import CALLING
 from .operators.second_names import forget_names
-from .operators.staging import Left
+from .operators.staging import EscapingException
 from .plain import plain_check
 from .skipped import GENERATORS, is_library
 from .transform import NoSource, Unsupported, is_converted, rewritten, transform
@@ -139,8 +139,10 @@ def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., An
             # Arrays are passed by value: assignments to their items do not reach the caller.
             keywords = {name: _by_value(value) for name, value in kwargs.items()}
             return converted(*map(_by_value, args), **keywords)
-        except (Exception, Left) as error:
-            staging = isinstance(error, Left) or any(map(_is_symbolic, (*args, *kwargs.values())))
+        except (Exception, EscapingException) as error:
+            staging = isinstance(error, EscapingException) or any(
+                map(_is_symbolic, (*args, *kwargs.values()))
+            )
             explained = explain_in_user_code(error, staging)
         finally:
             CALLING.depth, CALLING.strict = 0, outer_strict
@@ -308,8 +310,8 @@ def to_code(function: Any) -> str:
     """
     if hasattr(function, "python_function"):
         raise TypeError(
-            "to_code: kg.function made this function, which is compiled; pass its attribute "
-            "python_function"
+            "to_code: kg.function made this function, which is compiled; try passing "
+            "f.python_function"
         )
     if isinstance(function, MethodType):
         function = function.__func__

@@ -13,7 +13,7 @@ from types import CodeType, FrameType, TracebackType
 
 from ..graph.errors import StagingError, SymbolicTruthError
 from ..graph.source import PACKAGE, cell_of
-from .operators.staging import Left, unwrapped
+from .operators.staging import EscapingException, unwrapped
 from .skipped import GENERATORS
 from .transform import is_converted
 
@@ -39,13 +39,13 @@ class _Text(str):
         return str(self)
 
 
-def explain_in_user_code(raised: Exception | Left, staging: bool) -> Exception:
+def explain_in_user_code(raised: Exception | EscapingException, staging: bool) -> Exception:
     """The exception to raise for one that left converted code.
 
     Usually it is the same object with another text.
     """
-    place = raised.place if isinstance(raised, Left) else ""
-    error = unwrapped(raised) if isinstance(raised, Left) else raised
+    place = raised.place if isinstance(raised, EscapingException) else ""
+    error = unwrapped(raised) if isinstance(raised, EscapingException) else raised
     if _is_own(error.__traceback__):
         place = ""  # kinetograph refuses the statement itself
     frames = _frames(error.__traceback__)

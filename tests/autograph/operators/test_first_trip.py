@@ -103,7 +103,7 @@ def test_a_loop_that_made_no_trip_is_an_error():
             i += 1
         return d
 
-    gist = r"the loop must iterate at least once to make d\['k'\]"
+    gist = r"the loop must iterate at least once to create d\['k'\]"
     refused(UnboundLocalError, f, (0,), gist)
 
     def g(n):
@@ -174,7 +174,7 @@ def test_a_while_loop_makes_attributes():
         return holder.last, holder.table["i"]
 
     compare(f, (1,), (4,))
-    refused(UnboundLocalError, f, (0,), "must iterate at least once to make holder.last", at="")
+    refused(UnboundLocalError, f, (0,), "must iterate at least once to create holder.last", at="")
 
 
 def test_keys_that_only_some_trips_make_are_refused():
@@ -185,7 +185,7 @@ def test_keys_that_only_some_trips_make_are_refused():
                 d["k"] = row
         return d
 
-    refused(TypeError, f, (np.ones(2),), "give it all its keys before, or in both branches")
+    refused(TypeError, f, (np.ones(2),), "create all its keys before, or in both branches")
 
 
 def test_symbolic_keys_are_refused():

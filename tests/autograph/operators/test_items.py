@@ -104,7 +104,7 @@ def test_owners_that_cannot_be_replaced():
     v = kg.placeholder(3, name="v")
     with pytest.raises(kg.SymbolicError, match=r"\(test_items\.py:\d+\).*`global` or `nonlocal`"):
         ag.assign_item_in(1.0, v, 0)
-    with pytest.raises(kg.SymbolicError, match="no variable of this function"):
+    with pytest.raises(kg.SymbolicError, match="not in a variable of this function"):
         ag.update_item_in("+=", ag.item(v, 0), 1.0)
 
 

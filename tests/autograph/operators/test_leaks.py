@@ -92,11 +92,11 @@ def test_numpy_arrays_are_read_only_while_held():
     array, locked = np.zeros(2), np.zeros(2)
     locked.flags.writeable = False
     around = Surroundings(sys._getframe())
-    with around.held(), pytest.raises(ValueError, match="read-only"):
+    with around.arrays_frozen(), pytest.raises(ValueError, match="read-only"):
         array[0] = 1.0
     array[0] = 1.0
     assert not locked.flags.writeable
-    with pytest.raises(RuntimeError), around.held():
+    with pytest.raises(RuntimeError), around.arrays_frozen():
         raise RuntimeError
     assert array.flags.writeable
 
@@ -104,7 +104,7 @@ def test_numpy_arrays_are_read_only_while_held():
 def test_views_and_the_arrays_they_look_at_are_writable_again():
     def both(one, other):
         around = Surroundings(sys._getframe())
-        with around.held():
+        with around.arrays_frozen():
             assert not any(a.flags.writeable for a in (one, other))
         assert one.flags.writeable
         assert other.flags.writeable
@@ -117,5 +117,5 @@ def test_views_and_the_arrays_they_look_at_are_writable_again():
 def test_what_is_not_followed():
     big = list(range(100_000))
     around = Surroundings(sys._getframe())
-    assert around.left <= 0
+    assert around.budget <= 0
     del big

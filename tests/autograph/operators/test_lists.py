@@ -75,8 +75,8 @@ def test_symbolic_index_out_of_range():
     ("arguments", "error", "text"),
     [
         (((1, 2),), TypeError, "expected a list, got tuple"),
-        (([1],), ValueError, "capacity is None.*1 at least"),
-        (([1, 2], int, (), 1), ValueError, "capacity is 1.*2 at least"),
+        (([1],), ValueError, "capacity is None.*at least 1"),
+        (([1, 2], int, (), 1), ValueError, "capacity is 1.*at least 2"),
         (([], int, (), True), ValueError, "capacity is True"),
     ],
 )

@@ -168,7 +168,9 @@ def test_asserts_of_arrays():
 )
 @pytest.mark.parametrize("kind", [{"shape": 3, "dtype": bool}, {"shape": 0}], ids=str)
 def test_conditions_that_are_none(use, kind):
-    gist = r"expected to be a scalar, got v: .* ambiguous; use .any\(\) or .all\(\); .*is not None"
+    gist = (
+        r"expected to be a scalar, got v: .* ambiguous .*; use .any\(\) or .all\(\); .*is not None"
+    )
     with pytest.raises(ValueError, match=gist):
         use(kg.placeholder(**kind, name="v"))
 

@@ -289,9 +289,9 @@ def test_a_message():
         kg.autograph.convert(list_kept)(kg.placeholder(name="x"))
     line = list_kept.__code__.co_firstlineno + 6
     assert (
-        f"a list is changed (test_second_names.py:{line}) that may be the same one as 'kept' holds:"
-        " after one way through a staged branch or loop it is, after another it is not, so that "
-        "Python would change both or one. Let one of them be a copy, by list(...)"
+        f"a list is changed (test_second_names.py:{line}) that may be the object that 'kept' "
+        "refers to: this depends on a staged branch or loop, so that Python would change both or "
+        "only one. Make one of them a copy, by list(...)"
     ) in str(caught.value)
 
 
@@ -303,7 +303,7 @@ def test_a_change_by_the_standard_library_is_refused(change):
     lines = ["import bisect, heapq, random", "def f(x):", "    a, b = [1.0], [x]"]
     lines += ["    if x > 0:", "        b = a", f"    {change}", "    return b[0]"]
     f = source_function("\n".join(lines) + "\n")
-    with pytest.raises(StagingError, match=r"a list is changed .* 'b' holds"):
+    with pytest.raises(StagingError, match=r"a list is changed .* 'b' refers to"):
         kg.autograph.convert(f)(kg.placeholder(name="x"))
 
 

@@ -5,7 +5,7 @@ import traceback
 import pytest
 
 from kinetograph.autograph.calling import CALLING
-from kinetograph.autograph.operators.staging import Left, building, caught, unwrapped
+from kinetograph.autograph.operators.staging import EscapingException, building, caught, unwrapped
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def test_an_exception_is_out_of_the_reach_of_handlers():
         except Exception:
             pytest.fail("it was caught")
 
-    with pytest.raises(Left) as left:
+    with pytest.raises(EscapingException) as left:
         user()
     assert left.value.place.startswith("a staged `if`")
     error = unwrapped(left.value)
@@ -31,7 +31,7 @@ def test_an_exception_is_out_of_the_reach_of_handlers():
 
 
 def test_an_exception_leaves_once():
-    with pytest.raises(Left) as left, building("`while`"), building("`if`"):
+    with pytest.raises(EscapingException) as left, building("`while`"), building("`if`"):
         raise KeyError("k")
     assert "`if`" in left.value.place
     assert isinstance(left.value.error, KeyError)
@@ -45,7 +45,7 @@ def test_handlers_for_everything_let_it_pass():
         except BaseException as error:
             caught(error)
 
-    with pytest.raises(Left):
+    with pytest.raises(EscapingException):
         user()
     caught(KeyboardInterrupt())
 

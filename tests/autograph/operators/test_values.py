@@ -39,7 +39,7 @@ def test_leaves_and_their_paths():
     assert value.structure.fill([7, 8, "other"]) == {"k": [7, (8, "other")]}
     assert read_value(Undefined("v"), "v").leaves == []
     maybe = Maybe("v", 3, True, "")
-    assert (read_value(maybe, "v").leaves, read_value(maybe, "v").held) == ([3], maybe)
+    assert (read_value(maybe, "v").leaves, read_value(maybe, "v").object) == ([3], maybe)
 
 
 def test_the_same_leaf():

@@ -7,7 +7,7 @@ import pytest
 from tests.autograph.refusals import refused
 
 import kinetograph as kg
-from kinetograph.autograph.operators.writing import Written, snapshot, write
+from kinetograph.autograph.operators.writing import WriteLog, snapshot, write
 
 
 class Box:
@@ -298,7 +298,7 @@ def test_a_loop_refuses_what_is_none_of_its_variables():
             put(x)  # here
         return total
 
-    with pytest.raises(kg.StagingError, match="no variable of this staged `for`"):
+    with pytest.raises(kg.StagingError, match="not a variable of this staged `for`"):
         kg.function(f)(np.ones(3))
 
 
@@ -352,7 +352,7 @@ def test_gradients_through_writing_by_a_function():
 def test_what_a_way_leaves_has_handles_of_its_own_where_it_was_written():
     a, b, c = kg.data([1.0, 2.0]), kg.data([3.0, 4.0]), kg.data([5.0, 6.0])
     assert snapshot(a) is a
-    with Written():
+    with WriteLog():
         assert snapshot(a) is a
         for array in (a, b):
             write(array, array + 1)

@@ -171,7 +171,7 @@ def test_checks_that_conversion_makes_need_no_trust(tmp_path):
     a, b = kg.load_graph(tmp_path / "graph.kg")
     f = kg.compile([a], b)
     assert f(1.0) == 2.0
-    with pytest.raises(UnboundLocalError, match=r"iterate at least once to make d\['k'\]"):
+    with pytest.raises(UnboundLocalError, match=r"iterate at least once to create d\['k'\]"):
         f(5.0)
 
 

@@ -1,7 +1,8 @@
-"""What converted code calls, under the name `ag__`.
+"""The operators that converted code calls, under the name `ag__`.
 
-Each operator looks at the type of what decides: a `kg.Array` makes a node of the graph, anything
-else is Python's own statement. Nothing is tried and taken back.
+Each operator looks at the type of the value that decides: a `kg.Array` makes a node of the graph
+(the statement is staged), any other value runs Python's own statement. Nothing is tried and undone
+for this decision.
 """
 
 from .branching import if_exp, if_stmt

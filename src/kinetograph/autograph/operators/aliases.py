@@ -1,7 +1,8 @@
-"""NumPy arrays of several names.
+"""Detection of NumPy arrays that have several names.
 
-Where a NumPy array is changed by symbolic values it becomes an array of the graph, of which only
-the variable that is assigned knows. Python would change the array itself, under all its names.
+A NumPy array that is changed by symbolic values is replaced by an array of the graph, which only
+the assigned variable refers to. Python would change the array itself, so that all its names would
+see the change.
 """
 
 import sys
@@ -19,39 +20,38 @@ from ...graph.source import PACKAGE, place_text
 
 __all__ = ["original_of", "refuse_aliases", "remember"]
 
-_FRAMES = 50
+_FRAMES = 50  # the largest number of frames that are examined
 _ORIGINALS: "weakref.WeakKeyDictionary[Node, np.ndarray]" = weakref.WeakKeyDictionary()
 
 
 def remember(array: Array, original: np.ndarray) -> None:
-    """Note which NumPy array an array of the graph stands for, in a staged statement."""
+    """Record the NumPy array that an array of the graph replaces."""
     _ORIGINALS[array.node] = original
 
 
 def original_of(array: Array) -> np.ndarray | None:
-    """The NumPy array that a staged statement began with."""
+    """The NumPy array that an array of the graph replaces, if any."""
     node = array.node
     while isinstance(node, Inner):
         node = node.outer
     return _ORIGINALS.get(node)
 
 
-def refuse_aliases(array: Any, own: int = 1) -> None:
-    """Refuse to change the items of a NumPy array in the graph that other variables know, too.
+def refuse_aliases(array: Any, allowed: int = 1) -> None:
+    """Refuse to change items of a NumPy array that has further names.
 
-    `own` variables may hold it.
-
-    Variables of the user's function and of those that called it are looked at.
+    The variables of the user's function and of its callers are examined. `allowed` of them may
+    refer to the array.
 
     Raises
     ------
     StagingError
-        It names them.
+        If more variables do. The message names them.
     """
     if not isinstance(array, np.ndarray):
         return
     owner = _owner(array)
-    found: dict[tuple[str, str, str], None] = {}
+    aliases: dict[tuple[str, str, str], None] = {}
     frame: FrameType | None = sys._getframe(1)
     for _ in range(_FRAMES):
         if frame is None:
@@ -60,14 +60,14 @@ def refuse_aliases(array: Any, own: int = 1) -> None:
         if not code.co_filename.startswith(PACKAGE):
             for variable, value in local_variables(frame).items():
                 if isinstance(value, np.ndarray) and _owner(value) is owner:
-                    found[(code.co_filename, code.co_qualname, variable)] = None
+                    aliases[(code.co_filename, code.co_qualname, variable)] = None
         frame = frame.f_back
-    if len(found) > own:
-        others = " and ".join(dict.fromkeys(repr(variable) for _, _, variable in found))
+    if len(aliases) > allowed:
+        names = " and ".join(dict.fromkeys(repr(variable) for _, _, variable in aliases))
         raise StagingError(
             f"items of a NumPy array are assigned{place_text()}, so that it becomes an array of "
-            f"the graph, but its memory has other names, too, in this function or in one that "
-            f"called it: {others}. Python would change them all. Work on a copy, or return the "
+            f"the graph, but several variables of this function or its callers refer to its "
+            f"memory: {names}. Python would change all of them. Work on a copy, or return the "
             "new array and assign it"
         )
 

@@ -13,7 +13,7 @@ from ...graph.source import place_text
 from ..verbosity import report
 from .leaks import Surroundings
 from .merge import Merge
-from .owned import Owned, owned, refuse_left, settled
+from .owned import ObjectTree, object_tree, refuse_left, settled
 from .staging import building
 from .undefined import Undefined
 from .values import (
@@ -32,20 +32,23 @@ Access = Callable[[], tuple[Any, ...]]
 Assign = Callable[[tuple[Any, ...]], None]
 
 
-def predicate(condition: Array, what: str) -> Node:
-    """The node of a condition: Python's truth of a number, which is whether it is not zero.
+def predicate(condition: Array, statement: str) -> Node:
+    """The node of a condition.
+
+    A number is true if it is not zero, as in Python.
 
     Raises
     ------
     ValueError
-        If it is not a scalar.
+        If the condition is not a scalar.
     """
     node = as_node(condition)
     if node.size != 1:
         raise ValueError(
-            f"condition of {what} expected to be a scalar, got {describe(node)}: {node.dtype} of "
-            f"shape {node.shape}{place_text()}: the truth value of an array that has not one "
-            "element is ambiguous; use .any() or .all(); to check for None, use `is not None`"
+            f"condition of {statement} expected to be a scalar, got {describe(node)}: "
+            f"{node.dtype} of shape {node.shape}{place_text()}: the truth value of an array is "
+            "ambiguous unless it has one element; use .any() or .all(); to check for None, use "
+            "`is not None`"
         )
     if node.dtype.kind != "b":
         node = as_node(condition != 0)
@@ -67,16 +70,34 @@ def if_stmt(
     flags: Sequence[tuple[str, str]] = (),
     plain: Sequence[str] = (),
 ) -> None:
-    """An `if`: both branches are built if the condition is symbolic, else one runs.
+    """An `if`: a symbolic condition builds both branches, another one runs one.
 
-    `names` are the variables that the branches modify: first those that are read later, `needed` in
-    number, then those that functions share, and may read, then those read in the branches alone.
-    In `lenient` ones it is no error if one branch alone binds a variable. `operands` tells of
-    branches that evaluate the operands of an expression, which are such, which variable holds its
-    value, and how it is written.
-    `left` says which branches never come to their end, but leave by `return` or another `jump`, and
-    `flags` which variables say so of a branch at whose end they are True: what a `return` leaves in
-    `plain` variables is not read any more.
+    Parameters
+    ----------
+    condition
+        The value of the condition.
+    body, orelse
+        The two branches.
+    get_state, set_state
+        Functions that read and write the variables `names`.
+    names
+        The variables that the branches modify: first the variables that are read later, then the
+        variables that inner functions share and may read, then the variables that only the branches
+        read.
+    needed, shared
+        The numbers of variables of the first and of the second kind.
+    lenient
+        Whether a variable may be bound in one branch only.
+    operands
+        For an `if` made from an operand of an expression: the variable that holds its value, and
+        the text of the expression. Such an `if` is lenient.
+    left
+        For each branch that never reaches its end, "return" or "jump".
+    flags
+        Variables and "return" or "jump": a flag that is True at the end of a branch says that the
+        branch was left in this way.
+    plain
+        Variables that are not read after a `return`.
     """
     if not isinstance(condition, Array):
         report("if", condition)
@@ -88,79 +109,85 @@ def if_stmt(
     report("if", condition)
     pred = predicate(condition, "if statement")
     entry = get_state()
-    held = Containers(entry)
+    containers = Containers(entry)
     around = Surroundings(caller(), names)
     start = tuple(map(frozen, entry))
     contexts, values, writings = [], [], []
-    left_there: list[list[Owned | None]] = []
-    changed_there: dict[int, Any] = {}
+    trees_at_end: list[list[ObjectTree | None]] = []
+    changed_containers: dict[int, Any] = {}
     name = None
 
     def undo() -> None:
-        held.restore()
+        containers.restore()
         set_state(entry)
 
     for number, function in ((1, body), (0, orelse)):
         context = CondContext(pred, number, name)
         name = context.name
         set_state(tuple(map(own_copy, start)))
-        with building("`if`", undo) as written, around.held(), context:
+        with building("`if`", undo) as written, around.arrays_frozen(), context:
             function()
             state = get_state()
-            left_there.append(list(map(owned, state)))
-            changed_there |= held.changed()
-            found = [read_value(v, n) for v, n in zip(state, names, strict=True)]
-            values.append([v._replace(leaves=list(map(snapshot, v.leaves))) for v in found])
+            trees_at_end.append(list(map(object_tree, state)))
+            changed_containers |= containers.changed()
+            ends = [read_value(v, n) for v, n in zip(state, names, strict=True)]
+            values.append([v._replace(leaves=list(map(snapshot, v.leaves))) for v in ends])
         writings.append(written)
         contexts.append(context)
         undo()
         around.check("`if`")
-    left = [way or _left(flags, names, found) for way, found in zip(left, values, strict=True)]
+    left = [
+        exit_kind or _left(flags, names, ends) for exit_kind, ends in zip(left, values, strict=True)
+    ]
     merge = Merge(contexts, lenient or operands is not None, left, operands)
-    for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):
+    for index, (n, *pair) in enumerate(zip(names, *values, strict=True)):
         if n in plain:
             pair = [
-                _unread(value, n, entry[place]) if way == "return" else value
-                for way, value in zip(left, pair, strict=True)
+                _unread(value, n, entry[index]) if exit_kind == "return" else value
+                for exit_kind, value in zip(left, pair, strict=True)
             ]
         if any(map(_is_left_inside, pair, contexts)):
             merge.unread(n)
-        elif place < needed:
+        elif index < needed:
             merge.variable(n, *pair)
-        elif place < needed + shared:
+        elif index < needed + shared:
             merge.variable_if_possible(n, *pair)
         else:
             merge.skip()
     after = list(entry)
     changed = {number for written in writings for number in written.handles}
-    for place, result in enumerate(merge.finish(pred)[: needed + shared]):
-        if result is not start[place]:
-            after[place] = settled(result, [way[place] for way in left_there], changed)
+    for index, result in enumerate(merge.finish(pred)[: needed + shared]):
+        if result is not start[index]:
+            after[index] = settled(result, [trees[index] for trees in trees_at_end], changed)
     set_state(tuple(after))
-    refuse_left(changed_there, after)
+    refuse_left(changed_containers, after)
     for written in writings:
         written.close()
 
 
 def _is_left_inside(value: Value, context: CondContext) -> bool:
-    """Whether a variable holds what a statement inside has made, and not handed back.
+    """Whether a variable holds an array of an inner statement.
 
-    Nobody reads it: it is overwritten on all ways to where it is read.
+    The inner statement did not return the array. The variable is overwritten on all paths to a
+    read.
     """
-    made = [leaf.node.context for leaf in value.leaves if type(leaf) is Array]
-    return any(c is not None and c is not context and context in c.enclosing() for c in made)
+    contexts = [leaf.node.context for leaf in value.leaves if type(leaf) is Array]
+    return any(c is not None and c is not context and context in c.enclosing() for c in contexts)
 
 
 def _left(flags: Sequence[tuple[str, str]], names: Sequence[str], values: Sequence[Value]) -> str:
-    """How a branch has been left whose variables have these values, by its flags."""
-    ways = {way for flag, way in flags if values[names.index(flag)].held is True}
-    return max(ways, default="")  # a `return` before another jump
+    """The way in which a branch was left, by its flags."""
+    exits = {exit_kind for flag, exit_kind in flags if values[names.index(flag)].object is True}
+    return max(exits, default="")  # a `return` before another jump
 
 
-def _unread(value: Value, name: str, before: Any) -> Value:
-    """What counts as the value of a variable that nobody reads: none, unless others may hold it."""
-    kept = isinstance(value.held, (list, dict)) and value.held is before
-    return value if kept else read_value(Undefined(name), name)
+def _unread(value: Value, name: str, old: Any) -> Value:
+    """The value of a variable that is not read: usually undefined.
+
+    A list or dictionary that was there before keeps its value, because other names may refer to it.
+    """
+    is_shared = isinstance(value.object, (list, dict)) and value.object is old
+    return value if is_shared else read_value(Undefined(name), name)
 
 
 def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
@@ -171,23 +198,23 @@ def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -
     pred = predicate(condition, "conditional expression")
     around = Surroundings(caller())
     contexts, values, writings = [], [], []
-    left_there = []
+    trees_at_end = []
     name = None
     for number, function in ((1, body), (0, orelse)):
         context = CondContext(pred, number, name)
         name = context.name
-        with building("conditional expression") as written, around.held(), context:
-            held = function()
-            left_there.append(owned(held))
-            found = read_value(held, "")
-            values.append(found._replace(leaves=list(map(snapshot, found.leaves))))
+        with building("conditional expression") as written, around.arrays_frozen(), context:
+            result = function()
+            trees_at_end.append(object_tree(result))
+            value = read_value(result, "")
+            values.append(value._replace(leaves=list(map(snapshot, value.leaves))))
         writings.append(written)
         contexts.append(context)
         around.check("conditional expression")
     merge = Merge(contexts)
     merge.variable("", *values)
     changed = {number for written in writings for number in written.handles}
-    result = settled(merge.finish(pred)[0], left_there, changed)
+    result = settled(merge.finish(pred)[0], trees_at_end, changed)
     for written in writings:
         written.close()
     return result

@@ -1,6 +1,7 @@
-"""Python's built-in functions in converted code, where their arguments are symbolic.
+"""Python's built-in functions for symbolic arguments in converted code.
 
-Each one is Python's own as long as no argument is an array of the graph, or an iterable of such.
+Each function is Python's own unless an argument is an array of the graph, or an iterable of such
+arrays.
 """
 
 import functools
@@ -37,23 +38,26 @@ def _staged(original: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _rows(value: Any) -> Rows:
-    """The rows of an argument beside symbolic ones; a list of numbers counts as an array."""
-    found = rows_of(value)
-    if found is None:
+    """The rows of an argument next to symbolic ones.
+
+    A list of numbers counts as an array.
+    """
+    rows = rows_of(value)
+    if rows is None:
         try:
-            found = rows_of(arranging.stack(list(value)))
+            rows = rows_of(arranging.stack(list(value)))
         except (TypeError, ValueError) as error:
             raise TypeError(
-                f"a {type(value).__name__} stands beside a symbolic iterable{place_text()}, but "
+                f"a {type(value).__name__} is used next to a symbolic iterable{place_text()}, but "
                 f"its elements cannot be joined to an array: {error}"
             ) from None
-    assert found is not None
-    return found
+    assert rows is not None
+    return rows
 
 
-def _make(name: str, found: Rows, arguments: Iterable[Any]) -> Sequenced:
+def _make(name: str, rows: Rows, arguments: Iterable[Any]) -> Sequenced:
     inner = ", ".join(describe(a.node) if isinstance(a, Array) else repr(a) for a in arguments)
-    return Sequenced(found, f"{name}({inner})")
+    return Sequenced(rows, f"{name}({inner})")
 
 
 @_staged(len)
@@ -76,9 +80,11 @@ def _int(*arguments: Any, **keywords: Any) -> Any:
         number = scalar(arguments[0], "int")
         if number.dtype.kind == "f":
             finite = Array(elementwise("isfinite", number))
-            what = describe(arguments[0].node)
+            name = describe(arguments[0].node)
             run_time_check(
-                finite, ValueError, f"int: {what} is NaN or infinite, no whole number{place_text()}"
+                finite,
+                ValueError,
+                f"int: {name} is NaN or infinite, not a whole number{place_text()}",
             )
         return _as_python(number, int)
     return int(*arguments, **keywords)
@@ -99,10 +105,10 @@ def _bool(*arguments: Any) -> Any:
 
 
 def _as_python(array: Array, kind: type) -> Array:
-    made = array.astype(kind)
+    result = array.astype(kind)
     if array.node.weak:
-        made.node.weak = True
-    return made
+        result.node.weak = True
+    return result
 
 
 @_staged(any)
@@ -120,13 +126,16 @@ def _all(values: Any) -> Any:
 
 
 def _folded(values: Iterable[Any], combine: Callable[..., Any], start: bool) -> Any:
-    """`any` and `all` of a Python iterable, which they read no further than they must."""
-    found: Any = start
+    """`any` or `all` of a Python iterable.
+
+    As in Python, elements are read only until the result is certain.
+    """
+    result: Any = start
     for value in values:
-        found = combine(found, functools.partial(_truth, value))
-        if not isinstance(found, Array) and bool(found) is not start:
+        result = combine(result, functools.partial(_truth, value))
+        if not isinstance(result, Array) and bool(result) is not start:
             return not start
-    return found if isinstance(found, Array) else bool(found)
+    return result if isinstance(result, Array) else bool(result)
 
 
 def _truth(value: Any) -> Any:
@@ -156,7 +165,7 @@ def _extreme(
         if array.ndim != 1 or not array.size:
             raise ValueError(
                 f"{original.__name__}({describe(array.node)}){place_text()}: the array has shape "
-                f"{array.shape}, expected a vector with an element at least"
+                f"{array.shape}, expected a vector with at least one element"
             )
         _refuse_key(original, keywords)
         return array.max() if original is max else array.min()
@@ -168,9 +177,9 @@ def _extreme(
             else original(*arguments, **keywords)
         )
     _refuse_key(original, keywords)
-    found = functools.reduce(pair, values)
-    found.node.weak = all(isinstance(type_of(value), type) for value in values)
-    return found
+    result = functools.reduce(pair, values)
+    result.node.weak = all(isinstance(type_of(value), type) for value in values)
+    return result
 
 
 def _refuse_key(original: Callable[..., Any], keywords: Any) -> None:
@@ -211,7 +220,8 @@ def _range(*arguments: Any) -> Any:
     if symbolic is not None:
         raise SymbolicError(
             f"range({describe(symbolic.node)}){place_text()}: Python's range needs numbers that "
-            "are known now; use kg.range, over which a `for` becomes a loop of the graph"
+            "are known while the graph is built; use kg.range, which makes a `for` a loop of the "
+            "graph"
         )
     return range(*arguments)
 
@@ -251,18 +261,18 @@ def _zip(*values: Any, strict: bool = False) -> Any:
 def _map(function: Any, *values: Any) -> Any:
     from .call import converted
 
-    called = converted(function)
+    converted_function = converted(function)
     if not any(map(is_iterable, values)):
-        return map(called, *values)
+        return map(converted_function, *values)
     parts = [_rows(value) for value in values]
-    return _make("map", joined(parts, lambda row: called(*row)), values)
+    return _make("map", joined(parts, lambda row: converted_function(*row)), values)
 
 
 @_staged(filter)
 def _filter(function: Any, values: Any) -> Any:
     if is_iterable(values):
         raise NotImplementedError(
-            f"filter over a symbolic array{place_text()}: the number of elements that stay is not "
+            f"filter over a symbolic array{place_text()}: the number of selected elements is not "
             "known; use an `if` in the loop, or kg.where"
         )
     from .call import converted

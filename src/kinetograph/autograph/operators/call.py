@@ -1,4 +1,4 @@
-"""Calls in converted code: what is called is converted, too, if it is the user's own Python."""
+"""Calls in converted code: functions of the user are converted, too."""
 
 import bisect
 import heapq
@@ -32,7 +32,13 @@ CHANGING_FIRST = (
 
 
 def converted(function: Any) -> Any:
-    """What is to be called in place of `function`."""
+    """The function to call in place of `function`.
+
+    Raises
+    ------
+    StagingError
+        If the call would draw a random number of Python, or change an object with two names.
+    """
     if CALLING.watch is not None:
         CALLING.watch(function)
     refuse_frozen_draw(function)
@@ -73,23 +79,35 @@ def _changing_first(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def elements(iterated: Any) -> Any:
-    """What a comprehension runs over: anything but symbolic arrays."""
+    """The iterable of a comprehension, which must not be a symbolic array.
+
+    Raises
+    ------
+    SymbolicTruthError
+        If it is a symbolic array.
+    """
     if isinstance(iterated, Array) or getattr(iterated, "symbolic", False):
         raise SymbolicTruthError(
-            f"a comprehension runs over a symbolic array{place_text()}: comprehensions are "
-            "Python's and make lists; compute with the whole array, use kg.scan or kg.vmap, or a "
+            f"a comprehension runs over a symbolic array{place_text()}: comprehensions run in "
+            "Python and make lists; compute with the whole array, use kg.scan or kg.vmap, or a "
             "`for` statement, which becomes a loop of the graph. kg.stack makes an array of a list"
         )
     return iterated
 
 
 def chosen(condition: Any) -> Any:
-    """The condition of a comprehension: anything but a symbolic array."""
+    """The condition of a comprehension, which must not be a symbolic array.
+
+    Raises
+    ------
+    SymbolicTruthError
+        If it is a symbolic array.
+    """
     if isinstance(condition, Array):
         raise SymbolicTruthError(
             f"the condition of a comprehension is symbolic: {describe(condition.node)}"
-            f"{place_text()}. How many elements it keeps is not known while the graph is built; "
-            "keep them all, and make those that do not count neutral by kg.where, or count them in "
+            f"{place_text()}. The number of selected elements is not known while the graph is "
+            "built; keep all elements, and make the unselected ones neutral by kg.where, or write "
             "a `for` statement with an `if`"
         )
     return condition

@@ -1,8 +1,8 @@
-"""What Python objects hold that a program can change, and what can be reached through them.
+"""The content of Python objects that a program can change.
 
-Of the user's own modules, classes, functions and objects these are the attributes; of containers
-the elements. Iterators, files, generators of random numbers and objects of other libraries are not
-followed.
+For the user's modules, classes, functions and objects the content is their attributes; for
+containers it is their elements. Iterators, files, random generators and objects of other libraries
+are not followed.
 """
 
 import operator
@@ -31,7 +31,7 @@ __all__ = ["Content", "cells", "is_special", "is_users", "parts"]
 _SEQUENCES = (list, deque)
 _BYTES = (bytearray, array)
 _CONTAINERS = (*_SEQUENCES, *_BYTES, dict, set)
-_OPEN = (SimpleNamespace, UserDict, UserList, ChainMap, List)  # of libraries, yet followed
+_OPEN = (SimpleNamespace, UserDict, UserList, ChainMap, List)  # library classes that are followed
 _KNOWN = (*_CONTAINERS, *_OPEN)
 _DESCRIPTORS = (property, staticmethod, classmethod)
 _WRAPPED = (
@@ -41,7 +41,7 @@ _WRAPPED = (
 
 
 class Content:
-    """What an object holds at one moment: its elements and its attributes."""
+    """The elements and attributes of an object at one moment."""
 
     __slots__ = ("attributes", "elements", "owner")
 
@@ -52,20 +52,23 @@ class Content:
 
     @property
     def may_change(self) -> bool:
-        """Whether it is a thing whose content is known."""
+        """Whether the content of the object is known and can change."""
         return bool(self.attributes) or isinstance(self.owner, _KNOWN) or is_users(self.owner)
 
     def changed(self) -> bool:
-        """Whether the object holds something else by now."""
-        same = _alike(self.elements, _elements(self.owner))
-        return not (same and _alike(self.attributes, _attributes(self.owner)))
+        """Whether the object has another content now."""
+        equal_elements = _alike(self.elements, _elements(self.owner))
+        return not (equal_elements and _alike(self.attributes, _attributes(self.owner)))
 
     def __len__(self) -> int:
         return len(self.elements) + len(self.attributes)
 
 
 def is_users(value: Any) -> bool:
-    """Whether a module, function, class or other object is the user's own, and no library's."""
+    """Whether a module, function, class or object belongs to the user.
+
+    Otherwise it belongs to a library.
+    """
     if isinstance(value, ModuleType):
         return not is_library(value.__name__)
     if isinstance(value, FunctionType):
@@ -89,23 +92,26 @@ def _elements(value: Any) -> Any:
 def _attributes(value: Any) -> dict[str, Any]:
     if not (isinstance(value, _OPEN) or is_users(value)):
         return {}
-    found = dict(getattr(value, "__dict__", ()))
+    attributes = dict(getattr(value, "__dict__", ()))
     if isinstance(value, FunctionType):
         if value.__defaults__ or value.__kwdefaults__:
-            found["its defaults"] = value.__defaults__
-            found["its keyword defaults"] = value.__kwdefaults__
+            attributes["its defaults"] = value.__defaults__
+            attributes["its keyword defaults"] = value.__kwdefaults__
     elif not isinstance(value, (type, ModuleType)):
-        found.update(_slots(value))
-    return {name: held for name, held in found.items() if _counts(name, held)}
+        attributes.update(_slots(value))
+    return {name: attribute for name, attribute in attributes.items() if _counts(name, attribute)}
 
 
-def _counts(name: str, held: Any) -> bool:
-    """Whether an attribute is the user's, and no import or note of Python's or ours."""
-    return not (is_special(name) or isinstance(held, Undefined))
+def _counts(name: str, attribute: Any) -> bool:
+    """Whether an attribute counts as content.
+
+    Special attributes and undefined values do not.
+    """
+    return not (is_special(name) or isinstance(attribute, Undefined))
 
 
 def is_special(name: str) -> bool:
-    """Whether a name is one of Python's own, such as that of the register of warnings."""
+    """Whether a name is special in Python, such as `__warningregistry__`."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -120,29 +126,30 @@ def _slots(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _alike(first: Any, second: Any) -> bool:
-    """Whether two notes hold the same objects."""
+    """Whether two records hold the same objects."""
     if isinstance(first, dict):
         missing = object()
         after = dict(second)
         return all(after.pop(k, missing) is v for k, v in first.items()) and all(
             isinstance(v, ModuleType)
-            for v in after.values()  # a package gets its modules
+            for v in after.values()  # importing a module adds it to its package
         )
     if isinstance(first, list):
         return len(first) == len(second) and all(map(operator.is_, first, second))
     return bool(first == second)
 
 
-def parts(value: Any, held: Content) -> Iterable[tuple[str, Any]]:
-    """What can be reached from an object at one step, and how it is called where it has a name.
+def parts(value: Any, content: Content) -> Iterable[tuple[str, Any]]:
+    """The objects that an object refers to, with their names.
 
-    Of modules nothing: only what code names is looked at.
+    A name is empty if there is none. Modules give no objects: only the names that code uses are
+    examined.
     """
     if isinstance(value, ModuleType):
         return
-    yield from (("", part) for part in held.attributes.values())
+    yield from (("", part) for part in content.attributes.values())
     if isinstance(value, FunctionType):
-        yield from ((name, content) for name, _, content in cells(value))
+        yield from ((name, cell_value) for name, _, cell_value in cells(value))
         yield "", value.__dict__.get("__wrapped__")
     elif isinstance(value, type):
         if is_users(value):
@@ -168,7 +175,7 @@ def parts(value: Any, held: Content) -> Iterable[tuple[str, Any]]:
 
 
 def cells(function: FunctionType) -> Iterator[tuple[str, CellType, Any]]:
-    """The variables of functions around that a function knows."""
+    """The variables of enclosing functions that a function uses."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell, cell.cell_contents

@@ -1,4 +1,4 @@
-"""`for` statements."""
+"""Staged and Python `for` statements."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -45,11 +45,19 @@ def for_stmt(
     names: Sequence[str],
     **options: Any,
 ) -> None:
-    """A `for`: a loop of the graph over arrays and what else gives `Rows`, else Python's.
+    """A `for`: staged over arrays and other objects with `Rows`.
 
-    `extra_test` tells after each iteration whether the loop goes on: it has `break` or `return`.
-    Where that becomes symbolic in a loop of Python's, what is left of a `range` becomes a loop of
-    the graph; other elements each have their iteration, which is carried out if the loop goes on.
+    Over other iterables the loop runs in Python. `extra_test` says after each trip whether the loop
+    continues; it is given if the loop has `break` or `return`. If its result becomes symbolic in a
+    Python loop, the remaining part of a `range` becomes a loop of the graph; for other iterables,
+    each remaining element gets a branch that is taken if the loop continues.
+
+    Raises
+    ------
+    StagingError
+        If the loop has no end.
+    NotImplementedError
+        If `break` or `return` is not supported for the iterable.
     """
     report("for", iterated)
     rows = rows_of(iterated)
@@ -59,10 +67,10 @@ def for_stmt(
         if loop.run():
             return
         if not isinstance(iterated, range):
-            loop.go_on(get_state, set_state, names)
+            loop.stage_remaining(get_state, set_state, names)
             return
         trips = loop.trips
-        rows = _rest(iterated[trips:])
+        rows = _range_rows(iterated[trips:])
         report("for", rows)
     if extra_test is not None and not rows.early_exit:
         raise _no_early_exit(iterated, names)
@@ -70,8 +78,8 @@ def for_stmt(
         return
     if rows.length is None and extra_test is None:
         raise StagingError(
-            f"this `for` never ends{place_text()}: what it runs over, {iterated!r}, has no end; "
-            "leave it by break or return, or take a number of elements"
+            f"this `for` never ends{place_text()}: its iterable, {iterated!r}, has no end; "
+            "leave the loop by break or return, or take a number of elements"
         )
     access = get_state, set_state, names
     _stage(rows, extra_test, body, access, options, after_trips(read_options(**options), trips))
@@ -83,80 +91,81 @@ def _stage(
     body: Callable[[Any], None],
     access: tuple[Access, Assign, Sequence[str]],
     options: Mapping[str, Any],
-    chosen: Options,
+    loop_options: Options,
     begun: bool = False,
     followed: Sequence[int] = (),
 ) -> None:
-    """The loop of the graph, which has `begun` if its first trip was made before.
+    """Build the loop of the graph.
 
-    `followed` are loop variables that it runs over and writes into: it reads what they are by then.
+    `begun` says that its first trip was built separately. `followed` are loop variables that the
+    loop runs over and writes into: each trip reads their present values.
     """
     moment = mark()
     around = Surroundings(caller(), access[2])
     check = partial(around.check, "`for`")
     state = LoopState(*access)
     if followed:
-        rows = _as_they_are(rows, state, followed)
+        rows = _current_rows(rows, state, followed)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
-    whole = isinstance(rows.length, int) and extra_test is None and not options
+    all_elements = isinstance(rows.length, int) and extra_test is None and not options
     at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
-    with building("`for`", state.restore), around.held():
+    with building("`for`", state.restore), around.arrays_frozen():
         state.find_types(lambda context: body(_some_element(rows, context)))
     check()
     if not begun and (state.new_keys or (state.new_attributes and not at_least_once)):
-        rest = _after_first(rows, body, state, chosen)
-        _stage(rest, extra_test, body, access, options, after_trips(chosen, 1), True)
+        remaining = _after_first(rows, body, state, loop_options)
+        _stage(remaining, extra_test, body, access, options, after_trips(loop_options, 1), True)
         return
-    with building("`for`", state.restore) as written, around.held():
-        if whole:
+    with building("`for`", state.restore) as written, around.arrays_frozen():
+        if all_elements:
             numbers = state.built(lambda: _scan(rows, body, state, target), check)
         else:
             counter = target if rows.xs is None else f"the number of {target}"
             name = options.get("name")
             numbers = state.built(
-                lambda: _repeat(rows, extra_test, body, state, chosen, name, counter), check
+                lambda: _repeat(rows, extra_test, body, state, loop_options, name, counter), check
             )
     check()
-    own = _written_rows(rows, state)
-    if own:
+    written_variables = _written_rows(rows, state)
+    if written_variables:
         rollback(moment)
         state.restore()
-        _stage(rows, extra_test, body, access, options, chosen, begun, own)
+        _stage(rows, extra_test, body, access, options, loop_options, begun, written_variables)
         return
     written.refuse_outer("`for`")
     if rows.done is not None:
-        rows.done(rows.length if whole else numbers[0])
-    state.finish(numbers if whole else numbers[1:], at_least_once)
+        rows.done(rows.length if all_elements else numbers[0])
+    state.finish(numbers if all_elements else numbers[1:], at_least_once)
     written.close()
 
 
 def _written_rows(rows: Rows, state: LoopState) -> list[int]:
-    """The loop variables that the loop writes into, of the arrays that it runs over.
+    """The loop variables that a loop runs over and writes into.
 
     Raises
     ------
     StagingError
-        If it is not sure that it runs over them.
+        If it may run over an array that it writes into, but not certainly.
     """
-    found = []
+    indices = []
     leaves = [] if rows.xs is None else flatten(rows.xs)[0]
     arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
-    for number, place in state.written.items():
-        whole = state.numbers()[number]
-        parts = [a for a in arrays if a is whole or (a._of() is not None and a._of() is whole)]
-        if not parts and not any(linked(a, whole) for a in arrays):
+    for index, place in state.written.items():
+        array = state.numbers()[index]
+        parts = [a for a in arrays if a is array or (a._of() is not None and a._of() is array)]
+        if not parts and not any(linked(a, array) for a in arrays):
             continue
         if not parts:
             raise StagingError(
-                f"items of an array are assigned{place} in a loop over an array that may be the "
-                "same one: loop over a copy, `.copy()`, or over its numbers, kg.range(len(x))"
+                f"items of an array are assigned{place} in a loop over an array that may be that "
+                "array: loop over a copy, `.copy()`, or over its indices, kg.range(len(x))"
             )
-        found.append(number)
-    return found
+        indices.append(index)
+    return indices
 
 
-def _as_they_are(rows: Rows, state: LoopState, followed: Sequence[int]) -> Rows:
-    """Rows of arrays that the loop writes into, read in each trip."""
+def _current_rows(rows: Rows, state: LoopState, followed: Sequence[int]) -> Rows:
+    """Rows of arrays that the loop changes, read in each trip."""
 
     def at(i: Array) -> Any:
         outer = state.numbers()
@@ -175,7 +184,7 @@ def _as_they_are(rows: Rows, state: LoopState, followed: Sequence[int]) -> Rows:
 def _after_first(
     rows: Rows, body: Callable[[Any], None], state: LoopState, options: Options
 ) -> Rows:
-    """The elements that are left after the first trip, which is built."""
+    """The elements that remain after the first trip, which is built here."""
     length, done = rows.length, rows.done
     conditions: list[Any] = [length > 0] if isinstance(length, Array) else []
     if options.bound is not None:
@@ -209,8 +218,8 @@ def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:
     )
 
 
-def _rest(numbers: range) -> Rows:
-    """The numbers of a `range` as rows: Python numbers."""
+def _range_rows(numbers: range) -> Rows:
+    """The numbers of a `range` as rows of Python numbers."""
 
     def at(i: Array) -> Array:
         number: Array = numbers.start + i * numbers.step
@@ -221,7 +230,7 @@ def _rest(numbers: range) -> Rows:
 
 
 def _some_element(rows: Rows, context: WhileContext) -> Any:
-    """An element as the body sees it, in an iteration that is thrown away."""
+    """An element for the body, in a trip that is discarded."""
     if rows.xs is None:
         return rows.at(Array(context.argument(as_node(np.int64(0)), "loop variable", "i")))
     leaves, paths, structure = flatten(rows.xs, "element")
@@ -233,7 +242,7 @@ def _some_element(rows: Rows, context: WhileContext) -> Any:
 
 
 def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str) -> list[Array]:
-    """A loop over all elements."""
+    """Build a loop over all elements."""
     assert isinstance(rows.length, int)
     xs = graph_range(rows.length) if rows.xs is None else rows.xs
     leaves, paths, structure = flatten(xs, target)
@@ -244,15 +253,15 @@ def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str
         variables = with_first(variables, [("idle", 0)])
 
     def advance(numbers: list[Array], row: Any) -> tuple[list[Any], None]:
-        own = [] if idle else numbers
-        state.enter(own)
+        values = [] if idle else numbers
+        state.enter(values)
         if rows.xs is None:
             body(rows.at(row))
         else:
-            for part, whole in zip(flatten(row)[0], leaves, strict=True):
-                may_be(part, [whole])
+            for part, array in zip(flatten(row)[0], leaves, strict=True):
+                may_be(part, [array])
             body(rows.element(row))
-        after = state.leave(own, variables.growing[: len(own)])
+        after = state.leave(values, variables.growing[: len(values)])
         return ([*numbers] if idle else after), None
 
     last, _ = build_scan(advance, variables, (nodes, paths, structure), rows.length)
@@ -268,11 +277,14 @@ def _repeat(
     name: str | None,
     counter: str,
 ) -> list[Array]:
-    """A loop that may end early, or whose length is not known: its first variable counts."""
+    """Build a loop that may end early, or has an unknown length.
+
+    Its first variable counts the trips.
+    """
     if isinstance(rows.length, int) and options.bound is None:
         options = options._replace(bound=rows.length)
 
-    def going_on(numbers: Sequence[Array]) -> Any:
+    def continues(numbers: Sequence[Array]) -> Any:
         state.enter(numbers[1:])
         verdict: Any = True if rows.length is None else numbers[0] < rows.length
         if extra_test is not None:
@@ -287,4 +299,4 @@ def _repeat(
         return [numbers[0] + 1, *state.leave(numbers[1:], growing[1:])]
 
     first = [(counter, np.int64(0))]
-    return repeat(going_on, advance, state, options, name, first)
+    return repeat(continues, advance, state, options, name, first)

@@ -1,4 +1,7 @@
-"""Random numbers of Python's generators, which staged code would draw once, while it is built."""
+"""Refusal of Python's random generators in staged code.
+
+They would draw only once, while the graph is built.
+"""
 
 import random
 from collections.abc import Callable
@@ -20,7 +23,7 @@ _WITHOUT_DRAWING = {"getstate", "get_state", "seed", "setstate", "set_state", "s
 def drawing_method(function: Callable[..., Any]) -> str | None:
     """Name the random draw that a call would make, or None."""
     name: str = getattr(function, "__name__", "")
-    if name == "rvs":  # of SciPy's distributions
+    if name == "rvs":  # a method of SciPy's distributions
         return name
     if not isinstance(getattr(function, "__self__", None), _GENERATORS):
         return None
@@ -28,12 +31,15 @@ def drawing_method(function: Callable[..., Any]) -> str | None:
 
 
 def refuse_frozen_draw(function: Callable[..., Any]) -> None:
-    """Refuse a random draw of Python's in a branch, a loop or a function of the graph.
+    """Refuse a random draw of Python in staged code.
+
+    Staged code is a branch, a loop or a function of the graph.
 
     Raises
     ------
     StagingError
-        It names the line, and what draws each time.
+        If the call would draw. The message names the line, and a function that draws at each
+        execution.
     """
     context = CURRENT.context
     if context is None and not CALLING.tracing:
@@ -45,9 +51,8 @@ def refuse_frozen_draw(function: Callable[..., Any]) -> None:
     if context is not None:
         where = f"a branch or loop of the graph ({context.site})"
     raise StagingError(
-        f"{name} of a Python generator of random numbers is called{place_text()} in {where}: it "
-        "would be drawn once, while the graph is made, and be the same number in every trip and "
-        "every call. kg.random.normal() draws in each of them, and so do the other methods of "
-        "kg.random and kg.RandomStreams; draw a number that is meant to stay outside, and pass it "
-        "as an argument"
+        f"{name} of a Python generator of random numbers is called{place_text()} in {where}: the "
+        "number would be drawn once, while the graph is made, and be equal in all trips and calls. "
+        "kg.random.normal() and the other methods of kg.random and kg.RandomStreams draw in each "
+        "trip and call. To draw a number only once, draw it outside and pass it as an argument"
     )

@@ -1,9 +1,9 @@
-"""`x[i] = v` and `x[i] += v`.
+"""Assignments of items: `x[i] = v` and `x[i] += v`.
 
-Arrays of the graph stand for new values afterwards, under all their names; lists, dictionaries and
-NumPy arrays are changed in place, as in Python, unless what is written into a NumPy array is
-symbolic, or the statement is staged: then it becomes an array of the graph. Each function gives the
-owner or what takes its place.
+An array of the graph then refers to a new value, under all its names. Lists, dictionaries and NumPy
+arrays are changed in place, as in Python. But a NumPy array is replaced by an array of the graph if
+the new item is symbolic, or if the statement is staged. Each function returns the owner of the
+item, or its replacement.
 """
 
 import operator
@@ -58,7 +58,7 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def get_item(owner: Any, index: Any) -> Any:
-    """`owner[index]`, also of NumPy arrays and lists by an index that is symbolic."""
+    """`owner[index]`, also for NumPy arrays and lists with a symbolic index."""
     if _is_symbolic(index):
         if isinstance(owner, np.ndarray):
             return Array(as_node(owner))[index]
@@ -66,9 +66,9 @@ def get_item(owner: Any, index: Any) -> Any:
             return _joined(owner)[index]
         if isinstance(owner, dict):
             raise SymbolicError(
-                f"a dictionary is asked for the symbolic key {_name(index)!r}{place_text()}: its "
-                "value is not known while the graph is built; use an array and a number, "
-                "kg.switch, or `if`"
+                f"a dictionary is read by the symbolic key {_name(index)!r}{place_text()}: the "
+                "value of the key is not known while the graph is built; use an array and an "
+                "index, kg.switch, or `if`"
             )
     return owner[index]
 
@@ -82,19 +82,19 @@ def _joined(values: Sequence[Any]) -> Array:
         return stack(values)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"an item of a {type(values).__name__} is read by a symbolic index{place_text()}, for "
-            f"which its elements must make an array: {error}"
+            f"an item of a {type(values).__name__} is read by a symbolic index{place_text()}, but "
+            f"its elements cannot be joined to an array: {error}"
         ) from None
 
 
 def assign_item(value: Any, owner: Any, *path: Any) -> Any:
-    """The owner with `owner[path[0]][path[1]]... = value`."""
-    index, *rest = path
-    if rest and isinstance(owner, Array):
+    """The owner after `owner[path[0]][path[1]]... = value`."""
+    index, *inner_path = path
+    if inner_path and isinstance(owner, Array):
         return write(owner, _with_item(value, owner, *path))
-    if rest:
+    if inner_path:
         inner = owner[index]
-        after = assign_item(value, inner, *rest)
+        after = assign_item(value, inner, *inner_path)
         return owner if after is inner else assign_item(after, owner, index)
     if isinstance(owner, Array):
         return write(owner, _with_item(value, owner, index))
@@ -104,8 +104,8 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
     if isinstance(owner, dict) and _is_symbolic(index) and current_context() is not None:
         raise SymbolicError(
             f"a dictionary gets the symbolic key {_name(index)!r} in a staged branch or loop"
-            f"{place_text()}: which keys it has must be known while the graph is built; write into "
-            "an array by number"
+            f"{place_text()}: its keys must be known while the graph is built; write into an "
+            "array by index"
         )
     if isinstance(owner, tuple) and isinstance(value, Array):
         raise TypeError(
@@ -118,11 +118,11 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
 
 
 def _with_item(value: Any, owner: Array, *path: Any) -> Array:
-    """An array like `owner` with other items."""
-    refuse_aliases(original_of(owner), own=0)
-    index, *rest = path
-    if rest:
-        value = _with_item(value, owner[index], *rest)
+    """A copy of an array with another item."""
+    refuse_aliases(original_of(owner), allowed=0)
+    index, *inner_path = path
+    if inner_path:
+        value = _with_item(value, owner[index], *inner_path)
     mask = _mask(owner, index)
     if mask is not None and np.ndim(value) == 0:
         return where(mask, value, owner)
@@ -130,7 +130,11 @@ def _with_item(value: Any, owner: Array, *path: Any) -> Array:
 
 
 def _mask(owner: Array, index: Any) -> Array | None:
-    """A symbolic mask, by which elements are chosen whose number is not known."""
+    """The index as a symbolic mask, of the owner's number of axes.
+
+    None if the index is not a symbolic mask. The number of elements that a mask selects is not
+    known.
+    """
     if not isinstance(index, Array) or index.dtype.kind != "b" or not index.shape:
         return None
     if index.shape != owner.shape[: index.ndim]:
@@ -148,17 +152,17 @@ def _becomes_array(value: Any, index: Any) -> bool:
 
 
 class Item(NamedTuple):
-    """`owner[path[0]]...`, as read before what it is combined with is evaluated."""
+    """`owner[path[0]]...`, read before the other operand is evaluated."""
 
     owner: Any
     path: tuple[Any, ...]
     value: Any
-    holder: Any = None  # of which the owner is an attribute
+    holder: Any = None  # the object whose attribute the owner is
     name: str = ""
 
 
 def item(owner: Any, *path: Any) -> Item:
-    """`owner[path[0]]...`, to be updated."""
+    """`owner[path[0]]...`, as operand of an augmented assignment."""
     value = owner
     if _mask_alone(owner, path) is None:
         for index in path:
@@ -167,17 +171,17 @@ def item(owner: Any, *path: Any) -> Item:
 
 
 def _mask_alone(owner: Any, path: tuple[Any, ...]) -> Array | None:
-    """The symbolic mask that is the whole path."""
+    """The symbolic mask, if it is the whole path."""
     return _mask(owner, path[0]) if isinstance(owner, Array) and len(path) == 1 else None
 
 
 def item_of(holder: Any, name: str, *path: Any) -> Item:
-    """`holder.name[path[0]]...`, to be updated."""
+    """`holder.name[path[0]]...`, as operand of an augmented assignment."""
     return item(getattr(holder, name), *path)._replace(holder=holder, name=name)
 
 
 def update_item(word: str, place: Item, value: Any) -> Any:
-    """The owner with `owner[path[0]]... += value`, or another operation."""
+    """The owner after `owner[path[0]]... += value`, or another operation."""
     inner, owner = place.value, place.owner
     mask = _mask_alone(owner, place.path)
     if mask is not None:
@@ -188,16 +192,19 @@ def update_item(word: str, place: Item, value: Any) -> Any:
 
 
 def _combined(word: str, value: Any, other: Any) -> Any:
-    """`value += other` and the like, but for arrays of the graph a new one."""
+    """`value += other`, or another operation, without changes to arrays.
+
+    For an array of the graph the result is a new array.
+    """
     combine = _IN_PLACE[word]
     return combine(value.copy(), other) if isinstance(value, Array) else combine(value, other)
 
 
 def assign_item_of(value: Any, holder: Any, name: str, *path: Any) -> None:
     """`holder.name[path[0]]... = value`."""
-    before = getattr(holder, name)
-    after = assign_item(value, before, *path)
-    if after is not before:
+    owner = getattr(holder, name)
+    after = assign_item(value, owner, *path)
+    if after is not owner:
         setattr(holder, name, after)
 
 
@@ -209,26 +216,26 @@ def update_item_of(word: str, place: Item, value: Any) -> None:
 
 
 def assign_item_in(value: Any, owner: Any, *path: Any) -> None:
-    """`owner[path[0]]... = value` where the owner is no variable of the function."""
+    """`owner[path[0]]... = value` if the owner is not a local variable."""
     _refuse_array(owner, lambda: assign_item(value, owner, *path))
 
 
 def update_item_in(word: str, place: Item, value: Any) -> None:
-    """`owner[path[0]]... += value` where the owner is no variable of the function."""
+    """`owner[path[0]]... += value` if the owner is not a local variable."""
     _refuse_array(place.owner, lambda: update_item(word, place, value))
 
 
 def _refuse_array(owner: Any, change: Callable[[], Any]) -> None:
     if isinstance(owner, Array) or change() is not owner:
         raise SymbolicError(
-            f"an item of an array is assigned{place_text()}, but what holds the array is no "
-            "variable of this function: arrays of the graph cannot be changed in place; declare "
-            "the variable `global` or `nonlocal`, or work on a local one"
+            f"an item of an array is assigned{place_text()}, but the array is not in a variable of "
+            "this function: arrays of the graph cannot be changed in place; declare the variable "
+            "`global` or `nonlocal`, or work on a local variable"
         )
 
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
-    """`holder.name = value`; an attribute that was not there is taken away again."""
+    """`holder.name = value`; an undefined value deletes the attribute."""
     if isinstance(value, Undefined):
         if name in getattr(holder, "__dict__", ()):
             delattr(holder, name)

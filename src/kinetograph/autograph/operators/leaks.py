@@ -1,11 +1,11 @@
-"""Python objects that a staged statement changes behind the backs of its variables.
+"""Detection of side effects in staged statements.
 
-All ways of a staged statement are built, so what a function that is called there appends to a list,
-or sets in an object, would stay even if the program never gets there. Before a way is built, notes
-are taken of all that can be reached from the user's function; afterwards they are compared, and
-NumPy arrays cannot be written to in between.
+All branches of a staged statement are built. If a called function appended to a list there, or set
+an attribute of an object, the change would stay even if the program never takes the branch. So the
+content of all objects that the user's function can reach is recorded before a branch is built, and
+compared afterwards; NumPy arrays are read-only in between.
 
-Iterators, files and generators of random numbers are not followed.
+Iterators, files and random generators are not followed.
 """
 
 from collections import deque
@@ -35,14 +35,14 @@ __all__ = ["Surroundings"]
 
 _NUMBERS = (bool, int, float, complex, np.float64, np.int64, np.bool_, Array)
 _PLAIN = frozenset([*_NUMBERS, str, bytes, type(None), CodeType, GetSetDescriptorType])
-_DEPTH = 8
-_BUDGET = 20_000  # elements that are looked at
+_DEPTH = 8  # the largest distance of objects from a variable
+_BUDGET = 20_000  # the largest number of elements that are examined
 
 
 class Surroundings:
-    """What the user's function can reach, as it is before a staged statement.
+    """The objects that the user's function can reach before a staged statement.
 
-    `carried` are the variables that the statement follows.
+    `carried` are the variables that the statement carries.
     """
 
     def __init__(self, frame: FrameType, carried: Sequence[str] = ()) -> None:
@@ -50,13 +50,17 @@ class Surroundings:
         self.arrays: dict[int, tuple[np.ndarray, str]] = {}
         self.bindings: list[tuple[CellType, str, Any]] = []
         self.globals: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        self.seen: set[int] = set()
-        self.left = _BUDGET
+        self.visited: set[int] = set()
+        self.budget = _BUDGET
         self.pending: deque[tuple[Any, str, int]] = deque()
         variables = local_variables(frame)
         function = _function_of(frame)
-        own = {*function.f_code.co_cellvars, *carried}
-        self.own = {name: value for name, value in local_variables(function).items() if name in own}
+        carried_names = {*function.f_code.co_cellvars, *carried}
+        self.carried_values = {
+            name: value
+            for name, value in local_variables(function).items()
+            if name in carried_names
+        }
         pairs = sorted(variables.items(), key=lambda pair: isinstance(pair[1], FunctionType))
         self.pending.extend((value, name, 0) for name, value in pairs)
         self._note_code(frame.f_code, frame.f_globals, 0)
@@ -64,8 +68,8 @@ class Surroundings:
             self._note(*self.pending.popleft())
 
     def _note_code(self, code: CodeType, module: dict[str, Any], depth: int) -> None:
-        if id(module) not in self.seen:
-            self.seen.add(id(module))
+        if id(module) not in self.visited:
+            self.visited.add(id(module))
             self.globals.append((module, dict(module)))
         for name in code.co_names:
             if name in module:
@@ -81,27 +85,27 @@ class Surroundings:
     def _note(self, value: Any, name: str, depth: int) -> None:
         if type(value) in _PLAIN or isinstance(value, Node) or depth > _DEPTH:
             return
-        if id(value) in self.seen or self.left <= 0:
+        if id(value) in self.visited or self.budget <= 0:
             return
-        self.seen.add(id(value))
+        self.visited.add(id(value))
         if isinstance(value, np.ndarray) and value.flags.writeable:
             self.arrays[id(value)] = value, name
-        held = Content(value)
-        self.left -= len(held) + 1
-        if held.may_change:
-            self.contents.append((held, name))
+        content = Content(value)
+        self.budget -= len(content) + 1
+        if content.may_change:
+            self.contents.append((content, name))
         if isinstance(value, FunctionType) and is_users(value):
             self._note_code(value.__code__, value.__globals__, depth + 1)
-            for variable, cell, content in cells(value):
-                if self.own.get(variable, self) is not content:
-                    self.bindings.append((cell, variable, content))
-        for inner, part in parts(value, held):
+            for variable, cell, cell_value in cells(value):
+                if self.carried_values.get(variable, self) is not cell_value:
+                    self.bindings.append((cell, variable, cell_value))
+        for inner, part in parts(value, content):
             if type(part) not in _PLAIN:
                 self.pending.append((part, inner or name, depth + 1))
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Make NumPy arrays read-only while a way is built.
+    def arrays_frozen(self) -> Iterator[None]:
+        """Make NumPy arrays read-only while a branch is built.
 
         Raises
         ------
@@ -122,19 +126,19 @@ class Surroundings:
             ) from error
         finally:
             # A view can be made writable only after the array that owns its memory.
-            held = [array for array, _ in self.arrays.values()]
-            for array in sorted(held, key=lambda a: not a.flags.owndata):
+            arrays = [array for array, _ in self.arrays.values()]
+            for array in sorted(arrays, key=lambda a: not a.flags.owndata):
                 array.flags.writeable = True
 
     def check(self, statement: str) -> None:
-        """Refuse what has changed.
+        """Refuse changed objects.
 
         Raises
         ------
         StagingError
-            It names a variable from which the changed object can be reached.
+            If an object has changed. The message names a variable that refers to it.
         """
-        changed = [name for held, name in self.contents if held.changed()]
+        changed = [name for content, name in self.contents if content.changed()]
         changed += [n for cell, n, value in self.bindings if cell.cell_contents is not value]
         for module, before in self.globals:
             changed += _rebound(before, module)
@@ -146,26 +150,33 @@ class Surroundings:
 
 
 _REMEDY = (
-    ": through a function that is called, through another name, or in an object it holds. All ways "
-    "are built, so it would change even where the program does not get there. Assign to a variable "
-    "or an attribute in the function itself, return the new value, or keep it in a kg.state"
+    ": through a called function, through another name, or inside an object. All branches are "
+    "built, so the change would happen even if the program does not take the branch. Assign to a "
+    "variable or an attribute in the function itself, return the new value, or keep it in a "
+    "kg.state"
 )
 
 
 def _function_of(frame: FrameType) -> FrameType:
-    """The frame of the user's function, of which a frame may carry out a part of a statement."""
+    """The frame of the user's function.
+
+    The given frame may run only a generated part of it.
+    """
     code = frame.f_code
-    back = frame.f_back
-    while back is not None:
-        same = back.f_code.co_qualname == code.co_qualname
-        if same and any(const is code for const in back.f_code.co_consts):
-            frame, code = back, back.f_code
-        back = back.f_back
+    caller_frame = frame.f_back
+    while caller_frame is not None:
+        equal_names = caller_frame.f_code.co_qualname == code.co_qualname
+        if equal_names and any(const is code for const in caller_frame.f_code.co_consts):
+            frame, code = caller_frame, caller_frame.f_code
+        caller_frame = caller_frame.f_back
     return frame
 
 
 def _rebound(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """The global variables that stand for other objects, but for imports and what is undefined."""
+    """The global variables that refer to other objects.
+
+    Imports and undefined values do not count.
+    """
     missing = Undefined("")
     names = [n for n, value in before.items() if after.get(n, missing) is not value]
     names = [n for n in names if not is_special(n)]

@@ -1,4 +1,4 @@
-"""`kg.autograph.List`: a list of fixed capacity that may grow inside loops that become graph."""
+"""`kg.autograph.List`: a list of fixed capacity for staged loops."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ __all__ = ["List", "typed_list"]
 
 @dataclass(eq=False)
 class List:
-    """Elements of one shape and type, in a buffer, and their number.
+    """A list of fixed capacity, whose elements have one shape and type.
 
     Attributes
     ----------
     buffer
-        Room for the elements, along the first axis; zeros where none has been written yet.
+        An array with room for the elements along its first axis; unused places are zero.
     count
         The number of elements: an integer array.
     """
@@ -38,7 +38,10 @@ class List:
         return int(self.buffer.shape[0])
 
     def append(self, value: Any) -> None:
-        """Add an element at the end."""
+        """Add an element at the end.
+
+        A compiled function raises OverflowError if the list is full.
+        """
         run_time_check(
             self.count < self.capacity,
             OverflowError,
@@ -53,13 +56,16 @@ class List:
             self.append(value)
 
     def pop(self) -> Array:
-        """Take away the last element and return it."""
+        """Remove the last element and return it.
+
+        A compiled function raises IndexError if the list is empty.
+        """
         run_time_check(self.count > 0, IndexError, f"pop from empty list{place_text()}")
         self.count = self.count - 1
         return self.buffer[self.count]
 
     def clear(self) -> None:
-        """Take away all elements."""
+        """Remove all elements."""
         self.count = self.count * 0
 
     def _place(self, index: Any) -> Any:
@@ -77,11 +83,14 @@ class List:
     def __len__(self) -> int:
         raise TypeError(
             "the number of elements of this list is not known while the graph is built; in "
-            "converted code len(...) gives it as an array, `.count` anywhere"
+            "converted code len(...) gives it as an array; in other code write `.count`"
         )
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError("the number of elements is not known now; loop over it in converted code")
+        raise TypeError(
+            "the number of elements is not known while the graph is built; loop over the list in "
+            "converted code"
+        )
 
 
 def _rows(values: List) -> Rows:
@@ -94,7 +103,10 @@ register_iterable(List, _rows)
 def typed_list(
     values: Any, dtype: Any = None, shape: Any = (), capacity: int | None = None
 ) -> List:
-    """A Python list as one of fixed capacity; see `set_element_type`."""
+    """Convert a Python list to a list of fixed capacity.
+
+    See `set_element_type`.
+    """
     if not isinstance(values, list):
         raise TypeError(
             f"set_element_type{place_text()}: expected a list, got {type(values).__name__}"
@@ -102,7 +114,7 @@ def typed_list(
     if capacity is None or isinstance(capacity, bool) or int(capacity) < len(values):
         raise ValueError(
             f"set_element_type{place_text()}: capacity is {capacity}; give the largest number of "
-            f"elements the list may have{f', {len(values)} at least' if values else ''}"
+            f"elements the list may have{f', at least {len(values)}' if values else ''}"
         )
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     kind = float_dtype() if dtype is None else np.dtype(dtype)

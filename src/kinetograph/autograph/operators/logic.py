@@ -1,8 +1,8 @@
-"""`and`, `or`, `not`, chained comparisons and `in`, lazily; `assert`; patterns of `match`.
+"""Lazy `and`, `or`, `not`, comparisons and `in`; `assert`; patterns of `match`.
 
-Where a symbolic operand decides whether the next one is evaluated, that one is built into a branch.
-A branch that only computes a few numbers, draws nothing and changes no state is computed in any
-case, which is cheaper than a branch.
+If a symbolic operand decides whether the next operand is evaluated, the next operand is built in a
+branch. But an operand that computes only a few numbers, draws nothing and changes no state is
+always computed, which is cheaper than a branch.
 """
 
 import functools
@@ -32,7 +32,7 @@ __all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_", "tru
 
 Lazy = Callable[[], Any]
 _COUNTABLE = (list, tuple, range, set, frozenset, dict)
-_CHEAP = 16  # elements
+_CHEAP = 16  # the largest number of elements, and of nodes, that is always computed
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -52,69 +52,73 @@ def not_(value: Any) -> Any:
     return not value
 
 
-def truth(value: Any, what: str) -> Any:
-    """Whether an operand is true, where nothing else of it counts; `what` it is an operand of."""
+def truth(value: Any, operator_name: str) -> Any:
+    """The truth value of an operand whose other properties do not matter.
+
+    `operator_name` is the name of its operator.
+    """
     if not isinstance(value, Array):
         return bool(value)
-    node = predicate(value, what)
+    node = predicate(value, operator_name)
     return value if node is value.node else Array(node)
 
 
-def and_(value: Any, *rest: Lazy) -> Any:
-    """`value and rest[0]() and ...`: the first that is false, else the last."""
-    return _chained(value, rest, "and")
+def and_(value: Any, *operands: Lazy) -> Any:
+    """`value and operands[0]() and ...`: the first false operand, or the last."""
+    return _chained(value, operands, "and")
 
 
-def or_(value: Any, *rest: Lazy) -> Any:
-    """`value or rest[0]() or ...`: the first that is true, else the last."""
-    return _chained(value, rest, "or")
+def or_(value: Any, *operands: Lazy) -> Any:
+    """`value or operands[0]() or ...`: the first true operand, or the last."""
+    return _chained(value, operands, "or")
 
 
-def _chained(value: Any, rest: Sequence[Lazy], word: str) -> Any:
-    for place, later in enumerate(rest):
+def _chained(value: Any, operands: Sequence[Lazy], word: str) -> Any:
+    for index, later in enumerate(operands):
         if isinstance(value, Array):
-            return _staged(value, rest[place:], word)
+            return _staged(value, operands[index:], word)
         if bool(value) is (word == "or"):
             return value
         value = later()
     return value
 
 
-def _staged(value: Array, rest: Sequence[Lazy], word: str) -> Any:
-    if not rest:
+def _staged(value: Array, operands: Sequence[Lazy], word: str) -> Any:
+    if not operands:
         return value
     pred = predicate(value, f"`{word}`")
 
-    def others() -> Any:
-        return _chained(rest[0](), rest[1:], word)
+    def remaining() -> Any:
+        return _chained(operands[0](), operands[1:], word)
 
-    moment = mark()
+    checkpoint = mark()
     versions = current_versions()
-    before = dict(versions.latest), len(versions.effects)
+    versions_before = dict(versions.latest), len(versions.effects)
     around = Surroundings(caller())
-    with building(f"`{word}`") as written, around.held():
-        found = snapshot(others())
+    with building(f"`{word}`") as written, around.arrays_frozen():
+        result = snapshot(remaining())
     around.check(f"`{word}`")
-    if isinstance(found, (bool, np.bool_)):
-        found = Array(as_node(np.asarray(found)))
+    if isinstance(result, (bool, np.bool_)):
+        result = Array(as_node(np.asarray(result)))
     if written.handles:
-        found = None  # what writes is built as a branch
-    if isinstance(found, Array) and (versions.latest, len(versions.effects)) == before:
-        node = found.node
+        result = None  # an operand that writes into arrays is built as a branch
+    if isinstance(result, Array) and (versions.latest, len(versions.effects)) == versions_before:
+        node = result.node
         flags = node.dtype.kind == "b" and (word == "and" or value.dtype.kind == "b")
-        if flags and node.size == 1 and _is_cheap(node, moment.serial):
-            return Array(elementwise(f"logical_{word}", pred, predicate(found, f"`{word}`")))
-    unified = _unified(value, found, word)
-    rollback(moment)
+        if flags and node.size == 1 and _is_cheap(node, checkpoint.serial):
+            return Array(elementwise(f"logical_{word}", pred, predicate(result, f"`{word}`")))
+    unified = _unified(value, result, word)
+    rollback(checkpoint)
     deciding = word == "or" if value.dtype.kind == "b" else value
-    ways = [lambda: unified(others()), lambda: unified(deciding)]
-    return if_exp(value, *ways) if word == "and" else if_exp(value, *reversed(ways))
+    branches = [lambda: unified(remaining()), lambda: unified(deciding)]
+    return if_exp(value, *branches) if word == "and" else if_exp(value, *reversed(branches))
 
 
 def _unified(value: Array, other: Any, word: str) -> Callable[[Any], Any]:
-    """What gives the operands one type: True is 1 and 1 is 1.0, as in Python.
+    """A function that gives both operands one type, as in Python.
 
-    Of `number and flag` the truth is enough: where the number decides it is 0, which is False.
+    True becomes 1, and 1 becomes 1.0. For `number and flag` the truth of the number is enough: if
+    the number decides, it is 0, which is False.
     """
     if not is_number(other):
         return lambda operand: operand
@@ -135,8 +139,8 @@ def _unified(value: Array, other: Any, word: str) -> Callable[[Any], Any]:
 
 
 def _is_cheap(node: Node, since: int) -> bool:
-    """Whether what was made since a mark is a little arithmetic."""
-    pending, seen = [node], {node}
+    """Whether the nodes made since a mark are a little arithmetic."""
+    pending, visited = [node], {node}
     while pending:
         node = pending.pop()
         if node.serial < since or isinstance(node, Data):
@@ -144,26 +148,29 @@ def _is_cheap(node: Node, since: int) -> bool:
         arithmetic = isinstance(node, Apply) and node.operation.elementwise
         if node.context is not current_context() or not arithmetic or node.size > _CHEAP:
             return False
-        if len(seen) > _CHEAP:
+        if len(visited) > _CHEAP:
             return False
         for parent in node.parents:
-            if parent not in seen:
-                seen.add(parent)
+            if parent not in visited:
+                visited.add(parent)
                 pending.append(parent)
     return True
 
 
-def chain(value: Any, word: str, right: Any, *others: Any) -> Any:
-    """`value < b < c`: each operand evaluated once, and only as far as needed."""
+def chain(value: Any, word: str, right: Any, *following_parts: Any) -> Any:
+    """`value < b < c`, with lazy operands.
+
+    Each operand is evaluated at most once.
+    """
     first = in_(value, right) if word == "in" else None
     if word == "not in":
         first = not_(in_(value, right))
     elif word != "in":
         first = _COMPARE[word](value, right)
-    if not others:
+    if not following_parts:
         return first
-    following, later, *rest = others
-    return and_(first, lambda: chain(right, following, later(), *rest))
+    following, later, *remaining = following_parts
+    return and_(first, lambda: chain(right, following, later(), *remaining))
 
 
 def in_(value: Any, container: Any) -> Any:
@@ -174,47 +181,56 @@ def in_(value: Any, container: Any) -> Any:
     if (isinstance(value, Array) and isinstance(container, _COUNTABLE)) or (
         ordered and any(isinstance(part, Array) for part in container)
     ):
-        found: Any = False
+        result: Any = False
         for part in container:
             if part is None or isinstance(part, (str, bytes)):
-                continue  # no array is equal to it
-            found = or_(found, functools.partial(_equal, part, value))
-        return found
+                continue  # never equal to an array
+            result = or_(result, functools.partial(_equal, part, value))
+        return result
     return value in container
 
 
 def _equal(first: Any, second: Any) -> Any:
-    """Whether two values are the same, as one truth value."""
-    found = first == second
-    return found.all() if isinstance(found, Array) and found.shape else found
+    """Whether two values are equal, as one truth value."""
+    result = first == second
+    return result.all() if isinstance(result, Array) and result.shape else result
 
 
 def assert_stmt(condition: Any, message: Lazy | None = None) -> None:
-    """`assert condition, message()`: of a symbolic condition, checked when the program runs."""
+    """`assert condition, message()`; checked at run time if symbolic."""
     if not isinstance(condition, Array):
         if not condition:
             raise AssertionError(*([message()] if message is not None else ()))
         return
     text = str(message()) if message is not None else "assertion failed"
-    held = Array(predicate(condition, "`assert`"))
-    wrong = asserted() or describe(held.node)
-    run_time_check(held, AssertionError, f"{text}: {wrong} is false{place_text()}")
+    truth_value = Array(predicate(condition, "`assert`"))
+    condition_text = asserted() or describe(truth_value.node)
+    run_time_check(truth_value, AssertionError, f"{text}: {condition_text} is false{place_text()}")
 
 
 def matches(subject: Any, trial: Callable[[Any], bool], literals: tuple[Any, ...] | None) -> Any:
-    """Whether a pattern of `match` fits."""
+    """Whether a pattern of `match` fits.
+
+    `trial` tries it on a Python value, and `literals` are the values with which a symbolic subject
+    is compared; None if the pattern needs more than comparisons.
+
+    Raises
+    ------
+    TypeError
+        If a symbolic subject meets such a pattern.
+    """
     if not isinstance(subject, Array):
         return trial(subject)
     if literals is None:
         raise TypeError(
             f"match on the symbolic {describe(subject.node)}{place_text()}: its values are not "
             "known while the graph is built, so only literals, `_` and a name, with or without a "
-            "guard, can be matched; write sequence, mapping and class patterns as comparisons of "
-            "x.shape, x[i] and so on"
+            "guard, can be matched; write sequence, mapping and class patterns as comparisons, "
+            "for example of x.shape or x[i]"
         )
-    found: Any = False
+    result: Any = False
     for literal in literals:
         if literal is None or isinstance(literal, str):
-            continue  # an array is neither
-        found = or_(found, functools.partial(_equal, subject, literal))
-    return found
+            continue  # an array is neither None nor a text
+        result = or_(result, functools.partial(_equal, subject, literal))
+    return result

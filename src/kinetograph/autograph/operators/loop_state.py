@@ -1,8 +1,8 @@
-"""The variables of a staged loop: what goes in, round and out.
+"""The variables of a staged loop: before, during and after it.
 
-Numbers and arrays become loop variables, wherever in a structure they are. A variable that the loop
-makes has no value before: one iteration is built and thrown away to learn its type, and it goes in
-as zeros that do not count (`Maybe`).
+Numbers and arrays in the variables' structures become loop variables. A variable that the loop
+binds first has no value before it: one trip is built and discarded to find its type, and the
+variable enters the loop with zeros that do not count (`Maybe`).
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from .merge import blank, no_return_value
 from .owned import settled
 from .reach import is_read
 from .second_names import linked, stands_for
-from .trip import Anew, Trip
+from .trip import RebuildLoop, Trip
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import (
     UNDEFINED,
@@ -44,9 +44,9 @@ class _Variable(NamedTuple):
     """One of the user's variables as it enters the loop."""
 
     name: str
-    held: Any  # what it held before the loop
+    object: Any  # its value before the loop
     value: Value
-    place: str | None  # of the loop, where the variable may be undefined after it
+    place: str | None  # the place of the loop, if the variable may be undefined after it
     defined: Any = True
 
 
@@ -59,84 +59,86 @@ class LoopState:
         self.containers = Containers(self.entry)
         self.place = place_text()
         self.variables = [
-            self._variable(name, held) for name, held in zip(names, self.entry, strict=True)
+            self._variable(name, value) for name, value in zip(names, self.entry, strict=True)
         ]
         self.inner: list[Array] = []
-        self.written: dict[int, str] = {}  # the loop variables into which it writes, and where
-        self.surely: set[str] = set()  # variables that each iteration binds
+        self.written: dict[int, str] = {}  # the loop variables that are written into, with places
+        self.always_bound: set[str] = set()  # variables that each trip binds
         self.trip = Trip(names, self.entry)
-        self.found: list[Value] = []  # what the variables hold after the iteration that is not kept
-        self.new_keys: list[str] = []  # of dictionaries, that it makes
+        self.found_values: list[Value] = []  # values of the variables after the discarded trip
+        self.new_keys: list[str] = []  # keys of dictionaries that the loop creates
         self.new_attributes: list[str] = []
 
-    def _variable(self, name: str, held: Any) -> _Variable:
-        if isinstance(held, Maybe):
-            return _Variable(name, held, read_value(held, name), held.place, held.defined)
-        return _Variable(name, held, read_value(frozen(held), name), None)
+    def _variable(self, name: str, value: Any) -> _Variable:
+        if isinstance(value, Maybe):
+            return _Variable(name, value, read_value(value, name), value.place, value.defined)
+        return _Variable(name, value, read_value(frozen(value), name), None)
 
-    # Variables that the loop makes.
+    # Variables that the loop binds first.
     def find_types(self, iterate: Callable[[WhileContext], None]) -> None:
-        """Build one iteration, if need be, to learn what undefined variables become.
+        """Find the types of variables that the loop binds first.
 
-        And which keys dictionaries get, and objects which attributes.
+        If necessary, one trip is built and discarded. It also shows which keys of dictionaries and
+        which attributes of objects the loop creates.
         """
-        unknown = (isinstance(v.held, Undefined) for v in self.variables)
-        if not any(unknown) and not any(v.value.structure.has_keys() for v in self.variables):
+        undefined = (isinstance(v.object, Undefined) for v in self.variables)
+        if not any(undefined) and not any(v.value.structure.has_keys() for v in self.variables):
             return
-        moment = mark()
+        checkpoint = mark()
         context = WhileContext("first iteration")
         leaves = iter(self.numbers())
         arguments = [context.argument(as_leaf_node(leaf), "loop variable") for leaf in leaves]
         with context:
             self._put(iter([Array(a) for a in arguments]), probing=True)
             iterate(context)
-            found = [
-                _types(name, held) for name, held in zip(self.names, self.get_state(), strict=True)
+            values = [
+                _types(name, current)
+                for name, current in zip(self.names, self.get_state(), strict=True)
             ]
-        rollback(moment)
+        rollback(checkpoint)
         self.restore()
-        self.found = found
-        for v, after in zip(self.variables, found, strict=True):
+        self.found_values = values
+        for v, after in zip(self.variables, values, strict=True):
             self.new_keys += v.value.structure.new_keys(after.structure, v.name)
         self.new_attributes = [
             v.name
-            for v, after in zip(self.variables, found, strict=True)
+            for v, after in zip(self.variables, values, strict=True)
             if "." in v.name
-            and isinstance(v.held, Undefined)
-            and not isinstance(after.held, Undefined)
+            and isinstance(v.object, Undefined)
+            and not isinstance(after.object, Undefined)
         ]
         self.variables = [
-            v if not isinstance(v.held, Undefined) else self._created(v, value)
-            for v, value in zip(self.variables, found, strict=True)
+            v if not isinstance(v.object, Undefined) else self._created(v, value)
+            for v, value in zip(self.variables, values, strict=True)
         ]
 
     def _created(self, variable: _Variable, value: Value) -> _Variable:
-        if isinstance(value.held, Undefined):
+        if isinstance(value.object, Undefined):
             return variable
-        if isinstance(variable.held, UndefinedReturnValue):
+        if isinstance(variable.object, UndefinedReturnValue):
             return variable._replace(value=value)
         return variable._replace(value=value, place=self.place, defined=False)
 
-    # What goes in and round.
+    # Values that enter the loop, and values that a trip passes to the next.
     def loop_variables(self, several: bool) -> Variables:
         """The numbers and arrays in all variables."""
         leaves = self.numbers()
         paths = list(map(title, self._paths()))
         nodes: list[Node] = [as_leaf_node(leaf) for leaf in leaves]
-        pairs = zip(nodes, self._made(), strict=True)
-        growing = [node.weak or made for node, made in pairs]
+        pairs = zip(nodes, self._created_flags(), strict=True)
+        growing = [node.weak or created for node, created in pairs]
         return Variables(nodes, growing, paths, flatten(nodes)[2], several)
 
     def enter(self, arrays: Sequence[Array]) -> None:
-        """Let the user's variables hold the loop variables."""
-        self.inner = [Array(a.node) for a in arrays]  # what the iteration may write into
-        for array, before in zip(self.inner, self.numbers(), strict=True):
-            stands_for(array, before)
+        """Assign the loop variables to the user's variables."""
+        self.inner = [Array(a.node) for a in arrays]  # the trip may write into these
+        for array, outer in zip(self.inner, self.numbers(), strict=True):
+            stands_for(array, outer)
         self._put(iter(self.inner))
         self.trip.begin(self.get_state())
 
     def leave(self, before: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
-        """The loop variables after an iteration, checked."""
+        """The checked loop variables after a trip."""
         leaves: list[Any] = []
         self.trip.end(self.get_state())
         for number, array in enumerate(self.inner):
@@ -149,36 +151,38 @@ class LoopState:
         exchanged = self.trip.exchanged(lasting, written)
         self.trip.name_as_before()
         arrays = iter(zip(before, growing, strict=True))
-        for variable, held in zip(self.variables, self.get_state(), strict=True):
-            leaves += self._after(variable, held, arrays)
+        for variable, current in zip(self.variables, self.get_state(), strict=True):
+            leaves += self._after(variable, current, arrays)
         self.restore()
         self.trip.refuse_exchange(exchanged)
         return leaves
 
     def finish(self, arrays: Sequence[Array], at_least_once: bool = False) -> None:
-        """Give the user's variables their values after the loop."""
+        """Assign the values after the loop to the user's variables."""
         results = iter(arrays)
         after: list[Any] = []
         for variable in self.variables:
             value = self._filled(variable, results)
-            if isinstance(value, Maybe) and at_least_once and variable.name in self.surely:
+            if isinstance(value, Maybe) and at_least_once and variable.name in self.always_bound:
                 value = value.value
             if isinstance(value, Maybe) and "." in variable.name:
                 raise no_attribute(variable.name, self.place)
             after.append(value)
-        before = self.numbers()
-        written = {id(before[number]) for number in self.written}
-        ways = zip(after, self.trip.start, self.trip.ended or self.trip.start, strict=True)
-        self.set_state(tuple(settled(value, pair, written) for value, *pair in ways))
+        old_values = self.numbers()
+        written = {id(old_values[number]) for number in self.written}
+        triples = zip(
+            after, self.trip.entry_trees, self.trip.end_trees or self.trip.entry_trees, strict=True
+        )
+        self.set_state(tuple(settled(value, pair, written) for value, *pair in triples))
         for number, place in self.written.items():
-            overwrite(before[number], place)
+            overwrite(old_values[number], place)
 
     def _refuse_second_name(self, number: int, place: str) -> None:
         """Refuse to write into an array that two loop variables hold."""
-        before = self.numbers()
-        array = before[number]
+        old_values = self.numbers()
+        array = old_values[number]
         paths = self._paths()
-        for i, (other, path) in enumerate(zip(before, paths, strict=True)):
+        for i, (other, path) in enumerate(zip(old_values, paths, strict=True)):
             if (
                 i != number
                 and isinstance(other, Array)
@@ -187,54 +191,61 @@ class LoopState:
             ):
                 raise StagingError(
                     f"items of {title(paths[number])!r} are assigned{place} in a loop, but "
-                    f"{title(path)!r} is another name of the array: NumPy would change both; let "
-                    "one of them be a copy: .copy()"
+                    f"{title(path)!r} is another name of the array: NumPy would change both; "
+                    "make one of them a copy: .copy()"
                 )
 
     def built(
         self, build: Callable[[], Sequence[Array]], check: Callable[[], None]
     ) -> Sequence[Array]:
-        """What builds the loop, once more where it turns out that places have their own objects."""
+        """Build the loop, repeatedly if places turn out to need separate objects."""
         while True:
-            moment = mark()
+            checkpoint = mark()
             try:
                 return build()
-            except Anew:
-                rollback(moment)
+            except RebuildLoop:
+                rollback(checkpoint)
                 self.restore()
                 check()
 
     def numbers(self) -> list[Any]:
-        """What the loop variables are before the loop."""
-        found: list[Any] = []
+        """The values of the loop variables before the loop."""
+        numbers: list[Any] = []
         for variable in self.variables:
-            found += [leaf for leaf in variable.value.leaves if is_number(leaf)]
+            numbers += [leaf for leaf in variable.value.leaves if is_number(leaf)]
             if variable.place is not None:
-                found.append(variable.defined)
-        return found
+                numbers.append(variable.defined)
+        return numbers
 
-    def _made(self) -> list[bool]:
-        """Which of them the loop makes, so that their first values do not count."""
-        found: list[bool] = []
+    def _created_flags(self) -> list[bool]:
+        """Flags of the loop variables that the loop binds first.
+
+        The first values of these variables do not count.
+        """
+        flags: list[bool] = []
         for variable in self.variables:
             count = sum(map(is_number, variable.value.leaves)) + (variable.place is not None)
-            found += [isinstance(variable.held, Undefined)] * count
-        return found
+            flags += [isinstance(variable.object, Undefined)] * count
+        return flags
 
     def _paths(self) -> list[str]:
-        found: list[str] = []
+        paths: list[str] = []
         for variable in self.variables:
             pairs = zip(variable.value.leaves, variable.value.paths, strict=True)
-            found += [path for leaf, path in pairs if is_number(leaf)]
+            paths += [path for leaf, path in pairs if is_number(leaf)]
             if variable.place is not None:
-                found.append(f"{variable.name} is defined")
-        return found
+                paths.append(f"{variable.name} is defined")
+        return paths
 
     def _filled(self, variable: _Variable, arrays: Any, probing: bool = False) -> Any:
         value = variable.value
-        if isinstance(value.held, Undefined) and not value.leaves and value.structure == UNDEFINED:
-            created = probing and not isinstance(value.held, UndefinedReturnValue)
-            return LoopUndefined(variable.name) if created else value.held
+        if (
+            isinstance(value.object, Undefined)
+            and not value.leaves
+            and value.structure == UNDEFINED
+        ):
+            created = probing and not isinstance(value.object, UndefinedReturnValue)
+            return LoopUndefined(variable.name) if created else value.object
         leaves = [next(arrays) if is_number(leaf) else leaf for leaf in value.leaves]
         content = value.structure.fill(leaves)
         if variable.place is None:
@@ -246,30 +257,30 @@ class LoopState:
         self.set_state(self.trip.refilled(values))
 
     def restore(self) -> None:
-        """Put back what the user's variables held before the loop."""
+        """Restore the user's variables to their values before the loop."""
         self.containers.restore()
         self.set_state(self.entry)
 
-    def _after(self, variable: _Variable, held: Any, arrays: Any) -> list[Any]:
+    def _after(self, variable: _Variable, current: Any, arrays: Any) -> list[Any]:
         name, before = variable.name, variable.value
-        if isinstance(held, Undefined):
+        if isinstance(current, Undefined):
             if not before.leaves and variable.place is None:
                 return []
-            if not isinstance(held, UndefinedReturnValue):
-                raise held._read()
+            if not isinstance(current, UndefinedReturnValue):
+                raise current._read()
         if (
-            isinstance(held, Maybe)
+            isinstance(current, Maybe)
             and variable.place is None
-            and not isinstance(before.held, Undefined)
+            and not isinstance(before.object, Undefined)
         ):
             raise StagingError(
-                f"{name!r} is deleted on one way through this loop{place_text()}, and not on "
-                "another: whether it is there afterwards is not known while the graph is built. "
-                "Assign a number that tells, such as float('nan')"
+                f"{name!r} is deleted in one branch of this loop{place_text()}, and not in "
+                "another: whether it exists afterwards is not known while the graph is built. "
+                "Instead of `del`, assign a number such as float('nan')"
             )
-        value = read_value(held, name)
-        if isinstance(before.held, Undefined) and not before.leaves and variable.place is None:
-            return []  # bound on no way that was built
+        value = read_value(current, name)
+        if isinstance(before.object, Undefined) and not before.leaves and variable.place is None:
+            return []  # bound in none of the branches that were built
         _check_structure(name, before, value)
         leaves: list[Any] = []
         for path, first, second in zip(before.paths, before.leaves, value.leaves, strict=True):
@@ -281,36 +292,45 @@ class LoopState:
             leaves.append(_checked(path, array, growing, second))
         if variable.place is not None:
             next(arrays)
-            sure = not isinstance(held, Maybe)
-            if sure:
-                self.surely.add(name)
-            leaves.append(True if sure else held.defined)
+            always_bound = not isinstance(current, Maybe)
+            if always_bound:
+                self.always_bound.add(name)
+            leaves.append(True if always_bound else current.defined)
         return leaves
 
 
-def _types(name: str, held: Any) -> Value:
-    """What a variable holds, with zeros for its numbers: they are needed when it is no more."""
-    value = read_value(held, name)
+def _types(name: str, current: Any) -> Value:
+    """The type of a variable's value, with blank numbers.
+
+    The value is used when the arrays of the discarded trip no longer exist.
+    """
+    value = read_value(current, name)
     return value._replace(leaves=[blank(leaf) for leaf in value.leaves])
 
 
 def no_attribute(name: str, place: str) -> UndefinedError:
-    """The complaint about an attribute that a loop may not make."""
+    """The error for an attribute that a loop may not create."""
     return UndefinedError(
-        f"{name!r} must be defined before the loop{place}: the loop makes the attribute, but not "
-        "on every way through it"
+        f"{name!r} must be defined before the loop{place}: the loop creates the attribute, but "
+        "not in all branches"
     )
 
 
 def title(path: str) -> str:
-    """How messages call a variable."""
+    """The name of a variable in messages."""
     if path.startswith("retval_"):
         return "the return value" + path[len("retval_") :].lstrip("0123456789")
     return path
 
 
 def _checked(path: str, before: Array, growing: bool, leaf: Any) -> Any:
-    """A leaf after an iteration, of the type and shape that it had before."""
+    """Return a leaf after a trip if its type has not changed.
+
+    Raises
+    ------
+    ShapeError, TypeError
+        If its shape or type has changed.
+    """
     name = title(path)
     if not is_number(leaf):
         raise _no_number(path, before, leaf)
@@ -336,7 +356,7 @@ def _no_number(path: str, before: Any, after: Any) -> TypeError:
         return no_return_value(after)
     return TypeError(
         f"{name!r} is {_shown(before)} before the loop, but {_shown(after)} after one iteration"
-        f"{place_text()}: only numbers and arrays can change in a loop that becomes graph"
+        f"{place_text()}: only numbers and arrays can change in a loop of the graph"
     )
 
 
@@ -344,29 +364,29 @@ def _shown(value: Any) -> str:
     return f"an array of {value.dtype}" if isinstance(value, Array) else repr(value)
 
 
-_KEYS = "; give it all its keys before the loop, or make them in its first trip"
+_KEYS = "; create all its keys before the loop, or in the first trip"
 
 
 def _check_structure(name: str, before: Value, after: Value) -> None:
-    found = before.structure.difference(after.structure)
-    if not found:
+    difference = before.structure.difference(after.structure)
+    if not difference:
         return
-    path, first, second = found
-    called = title(name)
+    path, first, second = difference
+    variable = title(name)
     if first == "None" and not path:
         raise ValueError(
-            f"{called!r} is not allowed to be None before the loop{place_text()}: give it a value "
-            "of the type it gets in the loop"
+            f"{variable!r} is not allowed to be None before the loop{place_text()}: give it a "
+            "value of the type that it gets in the loop"
         )
-    if isinstance(before.held, list) and isinstance(after.held, list):
+    if isinstance(before.object, list) and isinstance(after.object, list):
         raise TypeError(
-            f"{called!r} does not have the same nested structure after one iteration: list "
-            f"{called!r} is modified inside a staged loop{place_text()}, from {first} to {second}; "
-            f"use a buffer: kg.autograph.set_element_type({called}, ...), as TensorFlow's "
-            "TensorArray does, or an array of the final length"
+            f"{variable!r} does not have the same nested structure after one iteration: list "
+            f"{variable!r} is modified inside a staged loop{place_text()}, from {first} to "
+            f"{second}; use a buffer: kg.autograph.set_element_type({variable}, ...), as "
+            "TensorFlow's TensorArray, or an array of the final length"
         )
     raise TypeError(
-        f"{called!r} does not have the same nested structure after one iteration{place_text()}: "
+        f"{variable!r} does not have the same nested structure after one iteration{place_text()}: "
         f"{f'at {path} ' if path else ''}it is {first} before the loop and {second} after"
         f"{_KEYS if first.startswith('dict') and second.startswith('dict') else ''}"
     )

@@ -1,4 +1,4 @@
-"""Bringing together what two branches leave in a variable."""
+"""Merging of the values that two branches leave in variables."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ from .values import Value, as_leaf_node, is_number, same
 __all__ = ["BRANCHES", "Merge", "blank", "no_return_value"]
 
 BRANCHES = ("main", "else")
-Fill = Callable[[list[Array]], Any]  # makes a value of the results of the conditional
+Fill = Callable[[list[Array]], Any]  # makes a value from the results of the conditional
 
 
 class Merge:
@@ -38,29 +38,32 @@ class Merge:
         contexts: Sequence[CondContext],
         lenient: bool = False,
         left: Sequence[str] = ("", ""),
-        written: tuple[str, str] | None = None,
+        operands: tuple[str, str] | None = None,
     ) -> None:
         self.contexts = contexts
         self.lenient = lenient  # whether a variable may be bound in one branch only
-        self.left = left  # how branches are left that do not come to their end
-        # The variable that holds the value of an expression, and how that is written.
-        self.kept: str | None
-        self.kept, self.written = written or (None, "")
+        self.left = left  # for branches that never reach their end, "return" or "jump"
+        # The variable that holds the value of an expression, and the text of the expression.
+        self.operand: str | None
+        self.operand, self.expression = operands or (None, "")
         self.outputs: tuple[list[Node], list[Node]] = ([], [])
         self.fills: list[Fill] = []
 
     def variable(self, name: str, first: Value, second: Value) -> None:
-        """Add a variable, of which the branches leave these values.
+        """Add a variable with its values at the ends of the branches.
 
         Raises
         ------
         UndefinedError, ValueError, TypeError, ShapeError
-            If one branch leaves none, or values that cannot be the results of one conditional.
+            If one branch leaves it undefined, or the values cannot be results of one conditional.
         """
         self.fills.append(self._variable(name, first, second))
 
     def variable_if_possible(self, name: str, first: Value, second: Value) -> None:
-        """Add a variable that may never be read; it is undefined where that cannot be."""
+        """Add a variable that may never be read.
+
+        It is undefined if the values cannot be merged.
+        """
         count = len(self.outputs[0])
         try:
             self.variable(name, first, second)
@@ -85,41 +88,45 @@ class Merge:
 
     def _variable(self, name: str, first: Value, second: Value) -> Fill:
         pair = (first, second)
-        if any(isinstance(v.held, Unread) for v in pair):
+        if any(isinstance(v.object, Unread) for v in pair):
             return lambda _: Unread(name)
-        undefined = [isinstance(v.held, Undefined) for v in pair]
+        undefined = [isinstance(v.object, Undefined) for v in pair]
         if all(undefined):
-            return lambda _: first.held
-        maybe = any(isinstance(v.held, (Maybe, LoopUndefined)) for v in pair)
-        ways = {way for way, missing in zip(self.left, undefined, strict=True) if missing}
-        if not any(isinstance(v.held, UndefinedReturnValue) for v in pair):
-            maybe = maybe or "jump" in ways or (self.lenient and any(undefined))
+            return lambda _: first.object
+        maybe = any(isinstance(v.object, (Maybe, LoopUndefined)) for v in pair)
+        exits = {
+            exit_kind for exit_kind, missing in zip(self.left, undefined, strict=True) if missing
+        }
+        if not any(isinstance(v.object, UndefinedReturnValue) for v in pair):
+            maybe = maybe or "jump" in exits or (self.lenient and any(undefined))
         if any(undefined):
             missing = undefined.index(True)
-            known = pair[1 - missing]
-            kind = pair[missing].held
-            read = not isinstance(kind, UndefinedReturnValue) and "return" not in ways
-            if read and not maybe:
+            bound = pair[1 - missing]
+            unbound = pair[missing].object
+            is_read = not isinstance(unbound, UndefinedReturnValue) and "return" not in exits
+            if is_read and not maybe:
                 raise UndefinedError(
                     f"{name!r} must also be initialized in the {BRANCHES[missing]} branch"
                     f"{place_text()}, because it is used later"
                 )
-            filled = known._replace(leaves=list(map(blank, known.leaves)), held=None)
-            values = (filled, known) if missing == 0 else (known, filled)
+            filled = bound._replace(leaves=list(map(blank, bound.leaves)), object=None)
+            values = (filled, bound) if missing == 0 else (bound, filled)
         else:
             values = pair
         fill = self._structure(name, *values)
         if not maybe:
             return fill
-        flag = self._leaf("", *(_is_defined(v.held) for v in pair))
-        place = next((v.held.place for v in pair if isinstance(v.held, Maybe)), "")
+        flag = self._leaf("", *(_is_defined(v.object) for v in pair))
+        place = next((v.object.place for v in pair if isinstance(v.object, Maybe)), "")
         return lambda results: Maybe(name, fill(results), flag(results), place)
 
     def _structure(self, name: str, first: Value, second: Value) -> Fill:
         _check_structures(name, self._title(name), first, second)
-        unchanged = first.held is second.held and not isinstance(first.held, (list, dict, tuple))
+        unchanged = first.object is second.object and not isinstance(
+            first.object, (list, dict, tuple)
+        )
         if unchanged and all(map(same, first.leaves, second.leaves)):
-            return lambda _: first.held
+            return lambda _: first.object
         fills = [
             self._leaf(path, a, b)
             for path, a, b in zip(first.paths, first.leaves, second.leaves, strict=True)
@@ -135,8 +142,8 @@ class Merge:
                     raise no_return_value(leaf)
                 raise TypeError(
                     f"{self._title(path)} is {_kind(leaf)} in the {branch} branch, but "
-                    f"{_kind(other)} in the other{place_text()}: what depends on a symbolic "
-                    "condition has to be a number, a boolean or an array of them"
+                    f"{_kind(other)} in the other{place_text()}: a value that depends on a "
+                    "symbolic condition must be a number, a boolean or an array of them"
                 )
         nodes = []
         for leaf, context in zip((first, second), self.contexts, strict=True):
@@ -150,7 +157,7 @@ class Merge:
                 "compute both and choose elements with kg.where"
             )
         dtype = common_dtype(nodes)
-        if dtype is None and path == self.kept:
+        if dtype is None and path == self.operand:
             dtype = promoted(*map(type_of, nodes))  # as `and` and `or` do
         if dtype is None:
             raise TypeError(
@@ -159,24 +166,30 @@ class Merge:
             )
         for out, node, context in zip(self.outputs, nodes, self.contexts, strict=True):
             out.append(converted(node, dtype, context))
-        place = len(self.outputs[0]) - 1
-        return lambda results: results[place]
+        index = len(self.outputs[0]) - 1
+        return lambda results: results[index]
 
     def _title(self, path: str) -> str:
-        kept = self.kept
-        if kept is not None and (path == kept or path.startswith((f"{kept}[", f"{kept}."))):
-            return f"the value of `{self.written}`{path[len(kept) :]}"
+        operand = self.operand
+        if operand is not None and (
+            path == operand or path.startswith((f"{operand}[", f"{operand}."))
+        ):
+            return f"the value of `{self.expression}`{path[len(operand) :]}"
         return _title(path)
 
 
-def _is_defined(held: Any) -> Any:
-    if isinstance(held, Maybe):
-        return held.defined
-    return not isinstance(held, Undefined)
+def _is_defined(value: Any) -> Any:
+    if isinstance(value, Maybe):
+        return value.defined
+    return not isinstance(value, Undefined)
 
 
 def blank(leaf: Any) -> Any:
-    """What stands where no value is: NaN where there is one, as checks do not stop a density."""
+    """A placeholder with the type of a value: NaN or 0.
+
+    It is NaN where the type allows it: a failed check does not stop the evaluation of a density,
+    but NaN invalidates it.
+    """
     if not is_number(leaf):
         return leaf
     kind = type_of(leaf)
@@ -187,26 +200,29 @@ def blank(leaf: Any) -> Any:
 
 
 def _check_structures(name: str, title: str, first: Value, second: Value) -> None:
-    found = first.structure.difference(second.structure)
-    if not found:
+    difference = first.structure.difference(second.structure)
+    if not difference:
         return
-    path, main, otherwise = found
+    path, main, otherwise = difference
     is_return = first.paths and name.startswith("retval_")
-    for branch, here, there in (("main", main, otherwise), ("else", otherwise, main)):
-        if here == "None" and not path:
+    for branch, structure, other_structure in (
+        ("main", main, otherwise),
+        ("else", otherwise, main),
+    ):
+        if structure == "None" and not path:
             if name.startswith("retval_") and branch == "else":
                 raise ValueError(
                     f"A value must also be returned from the else branch{place_text()}: the else "
-                    f"branch must also have a return statement with {there}"
+                    f"branch must also have a return statement with {other_structure}"
                 )
             if name.startswith("retval_"):
                 raise ValueError(
-                    f"A value must also be returned on all ways{place_text()}: one returns None, "
-                    f"while another, the else branch or what stands before, returns {there}"
+                    f"A value must be returned in all branches{place_text()}: one branch returns "
+                    f"None, while another, or the code before, returns {other_structure}"
                 )
             raise ValueError(f"{title} is None at the end of the {branch} branch{place_text()}.")
-    several = main.startswith("dict") and otherwise.startswith("dict")
-    keys = "; give it all its keys before, or in both branches" if several else ""
+    both_dictionaries = main.startswith("dict") and otherwise.startswith("dict")
+    keys = "; create all its keys before, or in both branches" if both_dictionaries else ""
     title = "the return value" if is_return else title
     raise TypeError(
         f"{title} must have the same nested structure in the main and else branches"
@@ -216,7 +232,7 @@ def _check_structures(name: str, title: str, first: Value, second: Value) -> Non
 
 
 def no_return_value(leaf: Any) -> TypeError:
-    """The complaint about a return value that depends on a symbolic condition."""
+    """The error for a return value that cannot be symbolic."""
     return TypeError(
         "the return value from a staged branch or loop may only be a number, a boolean, an array, "
         f"or a tuple, list or dict of them; got {leaf!r}{place_text()}"
@@ -225,8 +241,8 @@ def no_return_value(leaf: Any) -> TypeError:
 
 def _title(path: str) -> str:
     if path.startswith("retval_"):
-        rest = path[path.find("[") :] if "[" in path else ""
-        return f"the return value{rest}"
+        suffix = path[path.find("[") :] if "[" in path else ""
+        return f"the return value{suffix}"
     return repr(path) if path else "the value of the conditional expression"
 
 

@@ -1,7 +1,8 @@
-"""The objects that variables hold, as the ways of a staged statement leave them.
+"""Trees of the objects in variables, at the end of a branch.
 
-Where all ways leave one and the same list or dictionary, it gets the new content; where they leave
-different ones, the variable holds a new one, which may be either.
+If all branches of a staged statement leave the same list or dictionary in a variable, this object
+gets the new content. If they leave different objects, the variable gets a new object, which may be
+any of them.
 """
 
 import operator
@@ -27,10 +28,10 @@ from .second_names import (
 from .undefined import Maybe, Undefined
 
 __all__ = [
-    "Owned",
+    "ObjectTree",
     "changed_in",
     "has_changed",
-    "owned",
+    "object_tree",
     "places",
     "refilled",
     "refuse_left",
@@ -39,178 +40,200 @@ __all__ = [
 ]
 
 
-class Owned(NamedTuple):
-    """An object and the parts of it, as one way of a staged statement leaves them."""
+class ObjectTree(NamedTuple):
+    """An object and its parts, at the end of a branch."""
 
-    held: Any
-    parts: "tuple[Owned, ...]" = ()
+    object: Any
+    parts: "tuple[ObjectTree, ...]" = ()
 
 
-def owned(held: Any) -> Owned | None:
-    """The objects that a variable holds; None if it is not bound."""
-    if isinstance(held, Undefined):
+def object_tree(value: Any) -> ObjectTree | None:
+    """The tree of a variable's value; None if it is unbound."""
+    if isinstance(value, Undefined):
         return None
-    if isinstance(held, Maybe):
-        held = held.value
-    found = opened(held)
-    if found is None:
-        if type(held) is Array:
-            original = original_of(held)
-            return Owned(held if original is None else original)
-        return Owned(held)
-    return Owned(held, tuple(Owned(None) if p is None else p for p in map(owned, found[1])))
+    if isinstance(value, Maybe):
+        value = value.value
+    opened_value = opened(value)
+    if opened_value is None:
+        if type(value) is Array:
+            original = original_of(value)
+            return ObjectTree(value if original is None else original)
+        return ObjectTree(value)
+    return ObjectTree(
+        value,
+        tuple(ObjectTree(None) if p is None else p for p in map(object_tree, opened_value[1])),
+    )
 
 
-def settled(result: Any, ways: Sequence[Owned | None], written: Container[int] = ()) -> Any:
-    """What a variable holds after a staged statement of which the ways leave these objects.
+def settled(result: Any, ends: Sequence[ObjectTree | None], written: Container[int] = ()) -> Any:
+    """The value of a variable after a staged statement.
 
-    `result` is its new value. A list or dictionary that all ways leave gets the new content, and an
-    array that all leave stays what it is, but for those into which has been `written`.
+    `result` is its new value, and `ends` are the objects that the branches leave in it. A list or
+    dictionary that all branches leave gets the new content. An array that all branches leave stays
+    unchanged, unless it is in `written`, the ids of arrays that were written into.
     """
     if isinstance(result, Maybe):
-        result.value = settled(result.value, [*ways, None], written)
+        result.value = settled(result.value, [*ends, None], written)
         return result
-    known = [way for way in ways if way is not None]
-    if isinstance(result, Undefined) or not known or any(way.held is result for way in known):
+    bound = [way for way in ends if way is not None]
+    if isinstance(result, Undefined) or not bound or any(way.object is result for way in bound):
         return result
-    first = known[0].held
-    one = len(known) == len(ways) and all(way.held is first for way in known)
-    found = opened(result)
-    if found is None:
+    first = bound[0].object
+    unanimous = len(bound) == len(ends) and all(way.object is first for way in bound)
+    opened_value = opened(result)
+    if opened_value is None:
         if not is_written_into(result):
             return result
-        if one and type(first) is Array and id(first) not in written:
+        if unanimous and type(first) is Array and id(first) not in written:
             return first
-        if one:
+        if unanimous:
             note_one(result, first)
         else:
-            note(result, [way.held for way in known])
+            note(result, [way.object for way in bound])
         return result
-    _, content, make = found
-    inner = [
+    _, content, make = opened_value
+    new_parts = [
         settled(
             part,
-            [way.parts[i] if i < len(way.parts) else None for way in (*known, *missing)],
+            [way.parts[i] if i < len(way.parts) else None for way in (*bound, *missing)],
             written,
         )
-        for missing in [[Owned(None)] * (len(ways) - len(known))]
+        for missing in [[ObjectTree(None)] * (len(ends) - len(bound))]
         for i, part in enumerate(content)
     ]
-    same = all(map(operator.is_, inner, content))
-    made = result if same else make(inner)
+    unchanged = all(map(operator.is_, new_parts, content))
+    new_value = result if unchanged else make(new_parts)
     if not is_container(result):
-        return made
-    if one and type(first) is type(made):
-        if isinstance(made, (list, dict)):
-            return _refilled(first, made)
-        if all(map(operator.is_, _parts(first), _parts(made))):
+        return new_value
+    if unanimous and type(first) is type(new_value):
+        if isinstance(new_value, (list, dict)):
+            return _refilled(first, new_value)
+        if all(map(operator.is_, _parts(first), _parts(new_value))):
             return first
-    note(made, [way.held for way in known])
-    return made
+    note(new_value, [way.object for way in bound])
+    return new_value
 
 
 def refilled(
-    value: Any, start: Owned | None, parted: Container[tuple[int, ...]], place: tuple[int, ...]
+    value: Any,
+    start: ObjectTree | None,
+    replaced_places: Container[tuple[int, ...]],
+    path: tuple[int, ...],
 ) -> Any:
-    """The lists and dictionaries that a loop begins with, with other contents.
+    """The lists and dictionaries before a loop, with new content.
 
-    At the places that are parted these are others, which may be the same under another name.
+    At the places in `replaced_places` they are new objects, which may be the old ones under another
+    name.
     """
-    found = opened(value)
-    if start is None or found is None:
+    opened_value = opened(value)
+    if start is None or opened_value is None:
         return value
-    _, content, make = found
+    _, content, make = opened_value
     parts = [*start.parts, *[None] * len(content)]
-    inner = [refilled(part, parts[i], parted, (*place, i)) for i, part in enumerate(content)]
-    made = value if all(map(operator.is_, inner, content)) else make(inner)
+    new_parts = [
+        refilled(part, parts[i], replaced_places, (*path, i)) for i, part in enumerate(content)
+    ]
+    new_value = value if all(map(operator.is_, new_parts, content)) else make(new_parts)
     if not is_container(value):
-        return made
-    if isinstance(value, (list, dict)) and place not in parted and type(start.held) is type(value):
-        return _refilled(start.held, made)
-    note(made, [start.held])
-    return made
+        return new_value
+    if (
+        isinstance(value, (list, dict))
+        and path not in replaced_places
+        and type(start.object) is type(value)
+    ):
+        return _refilled(start.object, new_value)
+    note(new_value, [start.object])
+    return new_value
 
 
-def _refilled(held: Any, content: Any) -> Any:
-    if isinstance(held, list):
-        held[:] = content
+def _refilled(container: Any, content: Any) -> Any:
+    if isinstance(container, list):
+        container[:] = content
     else:
-        held.clear()
-        held.update(content)
-    return held
+        container.clear()
+        container.update(content)
+    return container
 
 
 def places(
-    begun: Owned | None, end: Owned | None, place: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, ...], Owned, Any]]:
-    """What is at the same places of a variable as an iteration begins and ends."""
+    begun: ObjectTree | None, end: ObjectTree | None, path: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], ObjectTree, Any]]:
+    """The objects at equal places of two trees.
+
+    Gives the place, the tree at the beginning of a trip, and the object at its end.
+    """
     if begun is None or end is None:
         return
-    if is_written_into(begun.held) and is_written_into(end.held):
-        yield place, begun, end.held
-    for i, (one, other) in enumerate(zip(begun.parts, end.parts, strict=False)):
-        yield from places(one, other, (*place, i))
+    if is_written_into(begun.object) and is_written_into(end.object):
+        yield path, begun, end.object
+    for i, (begun_part, end_part) in enumerate(zip(begun.parts, end.parts, strict=False)):
+        yield from places(begun_part, end_part, (*path, i))
 
 
-def changed_in(pairs: Sequence[tuple[str, Owned, Any]], arrays: Sequence[Array]) -> set[int]:
-    """The numbers of the objects that an iteration changes in place.
+def changed_in(pairs: Sequence[tuple[str, ObjectTree, Any]], arrays: Sequence[Array]) -> set[int]:
+    """The ids of the objects that a trip changes in place.
 
-    `pairs` are variables' objects as it begins and ends, `arrays` those that it has written into.
+    `pairs` are the objects of variables at the beginning and at the end of the trip; `arrays` are
+    the arrays that the trip has written into.
     """
-    changed = {id(begun.held) for _, begun, _ in pairs if has_changed(begun)}
+    changed = {id(begun.object) for _, begun, _ in pairs if has_changed(begun)}
     return changed.union(map(id, arrays))
 
 
 def second_name(
-    pairs: Sequence[tuple[str, Owned, Any]], changed: Container[int]
+    pairs: Sequence[tuple[str, ObjectTree, Any]], changed: Container[int]
 ) -> tuple[str, str] | None:
-    """The variables of which an iteration makes two names of one object that changes, if any."""
+    """Two variables to which a trip gives the same object, if any.
+
+    Only objects whose ids are in `changed`, because the trip changes them in place, are examined.
+    """
     for i, (name, begun, end) in enumerate(pairs if changed else ()):
-        for other, before, after in pairs[:i]:
-            ends = linked(end, after) and not linked(begun.held, before.held)
-            if ends and (id(begun.held) in changed or id(before.held) in changed):
-                return name, other
+        for other_name, before, after in pairs[:i]:
+            now_linked = linked(end, after) and not linked(begun.object, before.object)
+            if now_linked and (id(begun.object) in changed or id(before.object) in changed):
+                return name, other_name
     return None
 
 
-def has_changed(begun: Owned) -> bool:
-    """Whether a list or dictionary holds other things than as an iteration began."""
-    held = begun.held
-    if not is_container(held):
+def has_changed(begun: ObjectTree) -> bool:
+    """Whether a container was changed since the beginning of a trip."""
+    container = begun.object
+    if not is_container(container):
         return False
-    if has_been_changed(held):
+    if has_been_changed(container):
         return True
-    content = _parts(held)
-    parts = [part.held for part in begun.parts]
+    content = _parts(container)
+    parts = [part.object for part in begun.parts]
     return len(content) != len(parts) or not all(map(operator.is_, content, parts))
 
 
-def _parts(held: Any) -> Sequence[Any]:
-    found = opened(held)
-    return () if found is None else found[1]
+def _parts(container: Any) -> Sequence[Any]:
+    opened_container = opened(container)
+    return () if opened_container is None else opened_container[1]
 
 
 def refuse_left(changed: dict[int, Any], variables: Sequence[Any]) -> None:
-    """Refuse that one way has changed an object in place, and that another name of it is left.
+    """Refuse changes in place that another name would not see.
 
-    `changed` are those objects; where a variable still holds one, it has the new content.
+    `changed` are the objects changed in a branch, by id. A variable in `variables` that still
+    refers to such an object has the new content.
 
     Raises
     ------
     StagingError
-        It gives the other name.
+        If another name refers to a changed object. The message gives the name.
     """
     for value in variables:
-        tree = owned(value)
-        for _, found, _ in places(tree, tree, ()):
-            changed.pop(id(found.held), None)
+        tree = object_tree(value)
+        for _, part, _ in places(tree, tree, ()):
+            changed.pop(id(part.object), None)
     if not changed:
         return
     note_changed(changed.values())
     for number, variable in reachable():
         if number in changed:
             raise StagingError(
-                f"{variable!r} holds {kind_of(changed[number])[0]} that one way through a "
-                f"staged branch{place_text()} changes in place under another name, which then "
-                "stands for another object. Let one of them be a copy, by list(...) or dict(...)"
+                f"{variable!r} refers to {kind_of(changed[number])[0]} that one side of a staged "
+                f"branch{place_text()} changes in place under another name, which then refers to "
+                "another object. Make one of them a copy, by list(...) or dict(...)"
             )

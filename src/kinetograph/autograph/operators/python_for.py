@@ -1,4 +1,4 @@
-"""A `for` over Python's own iterables: it runs while the graph is made, element by element."""
+"""Python `for` loops, which run while the graph is made."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -15,19 +15,19 @@ __all__ = ["PythonLoop"]
 
 Access = Callable[[], tuple[Any, ...]]
 Assign = Callable[[tuple[Any, ...]], None]
-_GUARDED = 2000  # elements of an iterator whose length is not known
+_GUARDED = 2000  # the largest number of staged trips over an iterator without a length
 
-# Iterators that are commonly written where the loop is, so that nobody else goes on with them.
-_WRITTEN_THERE: tuple[type, ...] = (zip, enumerate, map, filter, reversed, type(reversed([])))
+# Iterators that are usually created in the `for` statement, so that no other code reads them.
+_CREATED_IN_PLACE: tuple[type, ...] = (zip, enumerate, map, filter, reversed, type(reversed([])))
 
 
 class PythonLoop:
-    """The iterations of a loop that runs in Python.
+    """The trips of a loop that runs in Python.
 
     Attributes
     ----------
     trips
-        How many were run before whether the loop goes on became symbolic.
+        The number of trips before the condition to continue became symbolic.
     """
 
     def __init__(
@@ -39,47 +39,61 @@ class PythonLoop:
         self.trips = 0
 
     def run(self) -> bool:
-        """Run until the end, or until `break` or `return` depends on a symbolic condition."""
+        """Run the loop until its end.
+
+        Returns False if `break` or `return` depends on a symbolic condition before the end.
+        """
         for element in self.elements:
             self.body(element)
             self.trips += 1
             self.count.step()
-            going_on = True if self.extra_test is None else self.extra_test()
-            if isinstance(going_on, Array):
+            continues = True if self.extra_test is None else self.extra_test()
+            if isinstance(continues, Array):
                 return False
-            if not going_on:
+            if not continues:
                 break
         return True
 
-    def go_on(self, get_state: Access, set_state: Assign, names: Sequence[str]) -> None:
-        """The iterations that are left, each in a branch that is taken if the loop goes on."""
+    def stage_remaining(self, get_state: Access, set_state: Assign, names: Sequence[str]) -> None:
+        """Build each remaining trip in a branch.
+
+        The branch is taken if the loop continues.
+
+        Raises
+        ------
+        StagingError
+            If there are more trips than an iterator without a length may have.
+        """
         assert self.extra_test is not None
         self._refuse_shared()
         for number, element in enumerate(self.elements):
-            going_on, body = self.extra_test(), partial(self.body, element)
-            if_stmt(going_on, body, _stay, get_state, set_state, names, len(names), lenient=True)
+            continues, body = self.extra_test(), partial(self.body, element)
+            if_stmt(continues, body, _stay, get_state, set_state, names, len(names), lenient=True)
             self.count.step()
             if number > _GUARDED and not hasattr(self.iterated, "__len__"):
                 raise StagingError(
                     f"iteration limit exceeded{place_text()}: a symbolic condition ends this `for`,"
-                    f" and what it runs over has more than {_GUARDED} elements, or no end; use "
+                    f" and its iterable has more than {_GUARDED} elements, or no end; use "
                     "kg.range, or `while`"
                 )
 
     def _refuse_shared(self) -> None:
-        """Refuse an iterator that is read elsewhere, too: where it stands depends on a value."""
+        """Refuse an iterator that other code may read, too.
+
+        Its position after the loop would depend on a symbolic value.
+        """
         if self.iterated is not self.elements:
             return
         frame = user_frame()
         names = local_variables(frame).items() if frame is not None else ()
         holder = next((name for name, value in names if value is self.iterated), None)
         kind = type(self.iterated)
-        if holder is None and (kind in _WRITTEN_THERE or kind.__module__ == "itertools"):
+        if holder is None and (kind in _CREATED_IN_PLACE or kind.__module__ == "itertools"):
             return
         raise NotImplementedError(
             "break and return statements which depend on a symbolic condition are not supported "
-            f"in Python for loops over {_named(holder, kind)}{place_text()}: how far it is read "
-            "would depend on a value that is not known while the graph is built; let the loop run "
+            f"in Python for loops over {_named(holder, kind)}{place_text()}: the position of the "
+            "iterator would depend on a value that is not known while the graph is built; loop "
             "over a list of its elements, over an array or kg.range"
         )
 

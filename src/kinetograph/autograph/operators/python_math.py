@@ -1,6 +1,7 @@
-"""The functions of Python's `math` in converted code, where their arguments are symbolic.
+"""Functions of Python's `math` for symbolic arguments in converted code.
 
-They are NumPy's, of a single number: outside of their domains NaN, where Python raises.
+They are NumPy's functions of a single number. Outside of their domain they give NaN, where Python
+raises.
 """
 
 import math
@@ -19,7 +20,13 @@ __all__ = ["MATH", "scalar"]
 
 
 def scalar(array: Array, name: str) -> Array:
-    """An array of one element as the number that Python's `name` takes."""
+    """The single number in an array, as argument of Python's function `name`.
+
+    Raises
+    ------
+    TypeError
+        If the array does not have exactly one element.
+    """
     if array.size != 1:
         raise TypeError(
             f"{name}({describe(array.node)}){place_text()}: the array has shape {array.shape}, "
@@ -63,11 +70,11 @@ def _staged(name: str, of_graph: Callable[..., Any]) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
         if not any(isinstance(argument, Array) for argument in arguments):
             return original(*arguments)
-        found = of_graph(
+        result = of_graph(
             *(scalar(a, f"math.{name}") if isinstance(a, Array) else a for a in arguments)
         )
-        found.node.weak = all(isinstance(type_of(a), type) for a in arguments)
-        return found
+        result.node.weak = all(isinstance(type_of(a), type) for a in arguments)
+        return result
 
     return function
 

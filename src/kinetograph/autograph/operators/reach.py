@@ -1,4 +1,4 @@
-"""What the user's functions that run can reach, by which variables."""
+"""The objects that the user's running functions can reach, by variable."""
 
 import sys
 import threading
@@ -16,14 +16,14 @@ from .undefined import Maybe
 
 __all__ = ["RETURNED", "cleanup", "is_read", "reachable"]
 
-RETURNED = "retval_"  # how variables begin that hold what a function returns
-_BUDGET = 20_000  # objects that are looked at
+RETURNED = "retval_"  # the beginning of the names of variables for return values
+_BUDGET = 20_000  # the largest number of objects that are examined
 
 
 def reachable(without: Container[str] = ()) -> Iterator[tuple[int, str]]:
-    """The numbers of all objects that the user's functions reach, and by which variable.
+    """The ids of all objects that the user's functions can reach.
 
-    The variables `without` are left out.
+    Each comes with a variable that leads to it. The variables in `without` are left out.
     """
     pending: deque[tuple[Any, str]] = deque()
     for frame in _frames():
@@ -32,38 +32,46 @@ def reachable(without: Container[str] = ()) -> Iterator[tuple[int, str]]:
                 pending.append((value, variable))
         code, module = frame.f_code, frame.f_globals
         pending.extend((module[name], name) for name in code.co_names if name in module)
-    seen: set[int] = set()
-    while pending and len(seen) < _BUDGET:
+    visited: set[int] = set()
+    while pending and len(visited) < _BUDGET:
         value, variable = pending.popleft()
-        if isinstance(value, (Node, str, int, float)) or value is None or id(value) in seen:
+        if isinstance(value, (Node, str, int, float)) or value is None or id(value) in visited:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         yield id(value), variable
         if isinstance(value, Maybe):
             pending.append((value.value, variable))
         elif not isinstance(value, Array):
             inner = parts(value, Content(value))
             if isinstance(value, FunctionType):
-                named = ((part, name) for name, part in inner if name not in without)
-                pending.extend((part, name or variable) for part, name in named if is_read(name))
+                parts_and_names = ((part, name) for name, part in inner if name not in without)
+                pending.extend(
+                    (part, name or variable) for part, name in parts_and_names if is_read(name)
+                )
             else:
                 pending.extend((part, variable) for _, part in inner)
 
 
 class _Cleanup(threading.local):
-    depth = 0  # of blocks of `finally`, which run when what is returned is known
+    depth = 0  # number of active `finally` blocks, which run when the return value is known
 
 
 _CLEANUP = _Cleanup()
 
 
 def is_read(variable: str) -> bool:
-    """Whether a variable may be read: what is returned is not, after the `return`."""
+    """Whether a variable may be read.
+
+    A return value is not read after the `return`, except in a `finally`.
+    """
     return not variable.startswith(RETURNED) or _CLEANUP.depth > 0
 
 
 class cleanup:
-    """A block of `finally`, in a `with`: what it changes, the caller may get."""
+    """A `finally` block, used in `with`.
+
+    The caller may see the block's changes to the returned object.
+    """
 
     def __enter__(self) -> None:
         _CLEANUP.depth += 1
@@ -73,15 +81,18 @@ class cleanup:
 
 
 def _frames() -> list[FrameType]:
-    """Those of the user's functions that run, up to the one that called the first converted one."""
-    found: list[FrameType] = []
-    last = 0
+    """The frames of the user's running functions.
+
+    The last one is the caller of the first converted function.
+    """
+    frames: list[FrameType] = []
+    count = 0
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            found.append(frame)
+            frames.append(frame)
         elif code.co_qualname == "_entry.<locals>.entry":
-            last = len(found)
+            count = len(frames)
         frame = frame.f_back
-    return found[: last + 1]
+    return frames[: count + 1]

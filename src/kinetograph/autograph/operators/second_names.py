@@ -1,11 +1,12 @@
-"""Lists, dictionaries, dataclasses and arrays that may be one and the same under two names.
+"""Records of objects that may be the same under two names.
 
-After `if c: kept = held`, with a condition of the graph, `kept` is a new list or array, which holds
-what `held` held if the branch was taken. In Python it would be `held` itself, so that what is
-written into one is seen in the other. Which objects may be one is noted here; to write into one is
-refused as long as the user's functions can reach the other.
+The objects are lists, dictionaries, dataclasses and arrays. After `if c: a = b`, with a condition
+of the graph, `a` is a new list or array, with the content of `b` if the branch was taken. In Python
+`a` would be `b` itself, so that a change through one name is visible through the other. Pairs of
+such objects are recorded here. Writing into one is refused while the user's functions can reach the
+other.
 
-The notes are kept while a converted function runs that a user called.
+The records are kept until the outermost converted function returns.
 """
 
 import threading
@@ -43,211 +44,228 @@ _KINDS: dict[Any, tuple[str, str]] = {
     list: ("a list", "list(...)"),
     dict: ("a dictionary", "dict(...)"),
 }
-_MANY = 64
+_MANY = 64  # number of origins from which unneeded ones are removed
 
 
 def is_container(value: Any) -> bool:
-    """Whether something holds others that can be exchanged: also a dataclass that is not frozen."""
+    """Whether an object has exchangeable parts.
+
+    These are lists, dictionaries and dataclasses that are not frozen.
+    """
     parameters = getattr(type(value), "__dataclass_params__", None)
     return isinstance(value, _CONTAINERS) or (parameters is not None and not parameters.frozen)
 
 
 def is_written_into(value: Any) -> bool:
-    """Whether something can be changed in place, as far as notes are taken."""
+    """Whether changes in place of an object are recorded."""
     if type(value) is Array or isinstance(value, np.ndarray):
         return bool(value.shape)
     return isinstance(value, Array) or is_container(value)
 
 
-class _Name:
-    """An object that may be another one, too."""
+class _Identity:
+    """The identity of an object that may also be another object."""
 
-    __slots__ = ("__weakref__", "first", "owner", "was")
+    __slots__ = ("__weakref__", "origins", "owner", "source")
 
     def __init__(self, value: Any, owner: Callable[[], Any]) -> None:
         self.owner = owner
-        self.first: set[_Name] = {self}  # what it may have been before
-        self.was: _Name | None = None  # what it surely was
+        self.origins: set[_Identity] = {self}  # the objects that it may be
+        self.source: _Identity | None = None  # the object that it certainly is
 
 
-class _Names(threading.local):
+class _Records(threading.local):
     def __init__(self) -> None:
-        self.known: dict[int, _Name] = {}
-        self.changed: set[_Name] = set()  # in place, on a way that has been built
+        self.entries: dict[int, _Identity] = {}
+        self.changed: set[_Identity] = set()  # changed in place in a branch that was built
 
 
-_NAMES = _Names()
+_RECORDS = _Records()
 
 
 def forget_names() -> None:
-    """Forget all notes, at the end of a call."""
-    _NAMES.known.clear()
-    _NAMES.changed.clear()
+    """Delete all records, at the end of a call."""
+    _RECORDS.entries.clear()
+    _RECORDS.changed.clear()
 
 
-def _name(value: Any) -> _Name:
-    known = _NAMES.known
-    name = known.get(id(value))
-    if name is not None and name.owner() is value:
-        return name
+def _identity(value: Any) -> _Identity:
+    entries = _RECORDS.entries
+    identity = entries.get(id(value))
+    if identity is not None and identity.owner() is value:
+        return identity
     if is_container(value):
-        name = _Name(value, lambda: value)
+        identity = _Identity(value, lambda: value)
     else:
-        number = id(value)
+        key = id(value)
 
-        def drop(_: object, known: dict[int, _Name] = known, number: int = number) -> None:
-            known.pop(number, None)
+        def drop(_: object, entries: dict[int, _Identity] = entries, key: int = key) -> None:
+            entries.pop(key, None)
 
-        name = _Name(value, weakref.ref(value, drop))
-    known[id(value)] = name
+        identity = _Identity(value, weakref.ref(value, drop))
+    entries[id(value)] = identity
     base = _base(value)
     if base is not None:
-        name.first |= _name(base).first
-    return name
+        identity.origins |= _identity(base).origins
+    return identity
 
 
 def _base(value: Any) -> Any:
-    """What an array is a view of."""
+    """The array that an array is a view of, if any."""
     if type(value) is Array:
         return value._of()
     base = value.base if isinstance(value, np.ndarray) else None
     return base if isinstance(base, np.ndarray) else None
 
 
-def note(result: Any, others: Sequence[Any]) -> None:
-    """Note that an object may be another one."""
-    first: set[_Name] = set()
-    for other in others:
-        if is_written_into(other):
-            first |= _name(other).first
-    if first:
-        _name(result).first |= first if len(first) < _MANY else _needed(first, others)
+def note(result: Any, candidates: Sequence[Any]) -> None:
+    """Record that an object may be any of some other objects."""
+    origins: set[_Identity] = set()
+    for candidate in candidates:
+        if is_written_into(candidate):
+            origins |= _identity(candidate).origins
+    if origins:
+        _identity(result).origins |= (
+            origins if len(origins) < _MANY else _needed(origins, candidates)
+        )
 
 
-def _needed(first: set[_Name], others: Sequence[Any]) -> set[_Name]:
-    """Without what is no more and no third object may be."""
-    numbers = set(map(id, others))
-    third = [n.first for number, n in _NAMES.known.items() if number not in numbers]
-    shared = set().union(*third)
-    return {n for n in first if n.owner() is not None or n in shared}
+def _needed(origins: set[_Identity], candidates: Sequence[Any]) -> set[_Identity]:
+    """The origins that still matter.
+
+    Origins that no longer exist are removed, unless a third object may also be one of them.
+    """
+    ids = set(map(id, candidates))
+    other_origins = [n.origins for key, n in _RECORDS.entries.items() if key not in ids]
+    shared = set().union(*other_origins)
+    return {n for n in origins if n.owner() is not None or n in shared}
 
 
 def linked(one: Any, other: Any) -> bool:
     """Whether two objects may be one and the same."""
-    return one is other or not _firsts(one).isdisjoint(_firsts(other))
+    return one is other or not _origins(one).isdisjoint(_origins(other))
 
 
-def _firsts(value: Any) -> set[_Name]:
-    name = _NAMES.known.get(id(value))
-    if name is not None and name.owner() is value:
-        return name.first
+def _origins(value: Any) -> set[_Identity]:
+    """The objects that an object may be."""
+    identity = _RECORDS.entries.get(id(value))
+    if identity is not None and identity.owner() is value:
+        return identity.origins
     base = _base(value)
-    return set() if base is None else _firsts(base)
+    return set() if base is None else _origins(base)
 
 
-def _owners(names: set[_Name], root: Any = None) -> set[int]:
-    """The numbers of the objects that may be one of these, but surely not that of the root."""
-    known = [(n.owner(), n.first) for n in [*_NAMES.known.values()] if _root(n.owner()) is not root]
+def _owners(origins: set[_Identity], root: Any = None) -> set[int]:
+    """The ids of the objects that may be one of these origins.
+
+    Objects that certainly are the root are left out.
+    """
+    pairs = [
+        (n.owner(), n.origins) for n in [*_RECORDS.entries.values()] if _root(n.owner()) is not root
+    ]
     return {
         id(owner)
-        for owner, first in known
+        for owner, owner_origins in pairs
         if not (
             owner is None
-            or first.isdisjoint(names)
+            or owner_origins.isdisjoint(origins)
             or (isinstance(owner, Array) and type(owner) is not Array)
         )
     }
 
 
 def _root(value: Any) -> Any:
-    """What stands for the same object surely: the first of its handles."""
-    name = _NAMES.known.get(id(value))
-    if name is None or name.owner() is not value:
+    """The first handle of the object that a value certainly is."""
+    identity = _RECORDS.entries.get(id(value))
+    if identity is None or identity.owner() is not value:
         return value
-    while name.was is not None:
-        name = name.was
-    return name
+    while identity.source is not None:
+        identity = identity.source
+    return identity
 
 
-def comes_from(value: Any, before: Any) -> bool:
-    """Whether a handle is another one, or what it became when it was written into."""
-    if value is before:
+def comes_from(value: Any, earlier_value: Any) -> bool:
+    """Whether a handle is another one, or its successor after writing."""
+    if value is earlier_value:
         return True
-    name, earlier = _NAMES.known.get(id(value)), _NAMES.known.get(id(before))
-    while name is not None and name is not earlier:
-        name = name.was
-    return name is not None
+    identity, earlier_identity = (
+        _RECORDS.entries.get(id(value)),
+        _RECORDS.entries.get(id(earlier_value)),
+    )
+    while identity is not None and identity is not earlier_identity:
+        identity = identity.source
+    return identity is not None
 
 
-def stands_for(array: Array, before: Any) -> None:
-    """Note that an array in a loop is one from outside."""
-    original = original_of(before) if type(before) is Array else None
-    before = before if original is None else original
-    if array.shape and is_written_into(before):
-        name, outer = _name(array), _name(before)
-        name.first |= outer.first
-        name.was = outer
+def stands_for(array: Array, outer_array: Any) -> None:
+    """Record that an array in a loop represents an outer array."""
+    original = original_of(outer_array) if type(outer_array) is Array else None
+    outer_array = outer_array if original is None else original
+    if array.shape and is_written_into(outer_array):
+        identity, outer_identity = _identity(array), _identity(outer_array)
+        identity.origins |= outer_identity.origins
+        identity.source = outer_identity
 
 
 def same_as(value: Any) -> set[int]:
-    """The numbers of all objects that an object may be."""
-    return {id(value), *_owners(_firsts(value))}
+    """The ids of all objects that an object may be."""
+    return {id(value), *_owners(_origins(value))}
 
 
 def refuse_second_name(value: Any) -> None:
-    """Refuse to change an object that may be one that the user's functions reach by another name.
+    """Refuse to change an object that may have another name.
 
     Raises
     ------
     StagingError
-        It gives the other name.
+        If the user's functions can reach such an object. The message gives the other name.
     """
-    if not _NAMES.known or not is_written_into(value):
+    if not _RECORDS.entries or not is_written_into(value):
         return
     original = original_of(value) if type(value) is Array else None
     value = value if original is None else original
-    own = _firsts(value)
-    if not own:
+    origins = _origins(value)
+    if not origins:
         return
-    others = _owners(own, _root(value))
-    if not others:
+    candidates = _owners(origins, _root(value))
+    if not candidates:
         return
-    for number, variable in reachable():
-        if number in others:
+    for key, variable in reachable():
+        if key in candidates:
             returned = variable.startswith(RETURNED)
             kind, copy = kind_of(value)
             raise StagingError(
-                f"{kind} is changed{place_text()} that may be the same one as "
-                f"{'the function returns' if returned else f'{variable!r} holds'}: after one way "
-                "through a staged branch or loop it is, after another it is not, so that Python "
-                f"would change both or one. Let one of them be a copy, by {copy}"
+                f"{kind} is changed{place_text()} that may be the object that "
+                f"{'the function returns' if returned else f'{variable!r} refers to'}: this "
+                "depends on a staged branch or loop, so that Python would change both or only "
+                f"one. Make one of them a copy, by {copy}"
             )
 
 
 def changed_owner(value: Any) -> Any:
-    """Give back an object of which an attribute is to be assigned, unless that is refused."""
+    """Return the owner of an attribute to assign, unless that is refused."""
     refuse_second_name(value)
     return value
 
 
 def kind_of(value: Any) -> tuple[str, str]:
-    """What an object is called, and how it is copied."""
+    """An object's kind in messages, and the way to copy it."""
     if hasattr(type(value), "__dataclass_params__"):
         return f"a {type(value).__name__}", "copy.copy(...)"
     return _KINDS.get(type(value), ("an array", ".copy()"))
 
 
-def note_one(result: Any, value: Any) -> None:
-    """Note that an array surely is another one, after it has been written into."""
-    note(result, [value])
-    _name(result).was = _name(value)
+def note_one(result: Any, earlier: Any) -> None:
+    """Record that an array certainly is another one, after writing into it."""
+    note(result, [earlier])
+    _identity(result).source = _identity(earlier)
 
 
 def note_changed(objects: Iterable[Any]) -> None:
-    """Note that objects have been changed in place, on a way that has been built."""
-    _NAMES.changed.update(map(_name, objects))
+    """Record that a branch that was built changes objects in place."""
+    _RECORDS.changed.update(map(_identity, objects))
 
 
 def has_been_changed(value: Any) -> bool:
-    """Whether an object has been changed in place on a way that has been built."""
-    return _NAMES.known.get(id(value)) in _NAMES.changed
+    """Whether a branch that was built changes an object in place."""
+    return _RECORDS.entries.get(id(value)) in _RECORDS.changed

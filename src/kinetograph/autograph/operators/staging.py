@@ -1,8 +1,8 @@
 """Exceptions that leave a staged branch or loop while it is built.
 
-Whether the program gets there is not known, so an `except` or a `with` around must not take them as
-if it had. They travel as a `Left`, which is no `Exception`, to the call of the converted function,
-where they are themselves again.
+It is not known whether the program reaches the branch, so an enclosing `except` or `with` must not
+treat them like exceptions of the program. They travel as an `EscapingException`, which is not an
+`Exception`, to the call of the converted function, where the original exception is raised.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from typing import Any
 
 from ...graph.source import place_text
 from ..calling import CALLING
-from .writing import Written
+from .writing import WriteLog
 
-__all__ = ["Left", "building", "caught", "unwrapped"]
+__all__ = ["EscapingException", "building", "caught", "unwrapped"]
 
 
-class Left(BaseException):
+class EscapingException(BaseException):
     """An exception on its way out of a staged statement."""
 
     def __init__(self, error: Exception, place: str) -> None:
@@ -25,13 +25,16 @@ class Left(BaseException):
 
 
 class building:
-    """Build a way of a staged statement, in a `with`; `undo` is called if that fails."""
+    """Build a branch of a staged statement, in a `with`.
+
+    `undo` is called if building fails.
+    """
 
     def __init__(self, statement: str, undo: Callable[[], None] = lambda: None) -> None:
         self.statement, self.undo = statement, undo
-        self.written = Written()
+        self.written = WriteLog()
 
-    def __enter__(self) -> Written:
+    def __enter__(self) -> WriteLog:
         return self.written.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -39,28 +42,28 @@ class building:
         if error is not None:
             self.undo()
         if isinstance(error, Exception) and CALLING.depth:
-            raise Left(error, f"a staged {self.statement}{place_text()}") from None
+            raise EscapingException(error, f"a staged {self.statement}{place_text()}") from None
 
 
 def caught(error: BaseException) -> None:
-    """Let pass what a handler for all exceptions has caught."""
-    if isinstance(error, Left):
+    """Raise an escaping exception again that a handler has caught."""
+    if isinstance(error, EscapingException):
         raise error
 
 
-def unwrapped(left: Left) -> Exception:
-    """The exception itself, with the whole way it came."""
-    error = left.error
-    steps = [*_steps(left.__traceback__), *_steps(error.__traceback__)]
+def unwrapped(escaping: EscapingException) -> Exception:
+    """The original exception, with its complete traceback."""
+    error = escaping.error
+    entries = [*_entries(escaping.__traceback__), *_entries(error.__traceback__)]
     trace: TracebackType | None = None
-    for step in reversed(steps):
-        trace = TracebackType(trace, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    for entry in reversed(entries):
+        trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return error.with_traceback(trace)
 
 
-def _steps(trace: TracebackType | None) -> list[TracebackType]:
-    found = []
+def _entries(trace: TracebackType | None) -> list[TracebackType]:
+    entries = []
     while trace is not None:
-        found.append(trace)
+        entries.append(trace)
         trace = trace.tb_next
-    return found
+    return entries

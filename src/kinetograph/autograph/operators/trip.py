@@ -1,8 +1,8 @@
-"""What a trip of a staged loop does to the objects that its variables hold.
+"""The effect of a staged loop's trip on objects of variables.
 
-One trip is built for all. Where Python's trips would not all be alike, because the first gives an
-object a second name or exchanges it for another one, that does no harm as long as none of them is
-changed in place; else it is refused.
+One trip is built for all. In Python, trips could differ: the first may give an object a second
+name, or exchange it for another one. This has no effect if none of these objects is changed in
+place; otherwise the loop is refused.
 """
 
 from collections.abc import Sequence
@@ -11,136 +11,157 @@ from typing import Any
 from ...graph.array import Array
 from ...graph.errors import StagingError
 from ...graph.source import place_text
-from .owned import Owned, changed_in, has_changed, owned, places, refilled, second_name
+from .owned import ObjectTree, changed_in, has_changed, object_tree, places, refilled, second_name
 from .reach import reachable
 from .second_names import comes_from, same_as
 
-__all__ = ["Anew", "Trip"]
+__all__ = ["RebuildLoop", "Trip"]
 
-Exchanged = tuple[str, Owned, Any]  # a variable, and what is at a place as a trip begins and ends
+# A variable, the object at one of its places as a trip begins, and the object there at its end.
+Exchanged = tuple[str, ObjectTree, Any]
 
 
-class Anew(BaseException):
-    """The loop has to be built once more."""
+class RebuildLoop(BaseException):
+    """The request to build the loop once more."""
 
 
 class Trip:
-    """The objects of variables before a loop, as a trip of it begins, and at its end."""
+    """The objects of variables before a loop, and during a trip."""
 
     def __init__(self, names: Sequence[str], entry: Sequence[Any]) -> None:
         self.names = names
-        self.start: list[Owned | None] = list(map(owned, entry))
-        self.begun: list[Owned | None] = []
-        self.ended: list[Owned | None] = []
-        self.parted: set[tuple[int, ...]] = set()  # places that get other lists or dictionaries
+        self.entry_trees: list[ObjectTree | None] = list(map(object_tree, entry))
+        self.begin_trees: list[ObjectTree | None] = []
+        self.end_trees: list[ObjectTree | None] = []
+        self.replaced_places: set[tuple[int, ...]] = (
+            set()
+        )  # places whose lists or dictionaries are exchanged
 
     def refilled(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """What variables with these values hold as a trip begins."""
-        pairs = enumerate(zip(values, self.start, strict=True))
-        return tuple(refilled(value, start, self.parted, (i,)) for i, (value, start) in pairs)
+        """The containers of variables before a trip, with new content."""
+        pairs = enumerate(zip(values, self.entry_trees, strict=True))
+        return tuple(
+            refilled(value, start, self.replaced_places, (i,)) for i, (value, start) in pairs
+        )
 
     def begin(self, state: Sequence[Any]) -> None:
-        """Note what the variables hold as the trip begins."""
-        self.begun = list(map(owned, state))
+        """Record the objects of the variables at the beginning of a trip."""
+        self.begin_trees = list(map(object_tree, state))
 
     def end(self, state: Sequence[Any]) -> None:
-        """Note what they hold at its end.
+        """Record the objects of the variables at the end of a trip.
 
         Raises
         ------
-        Anew
-            If it leaves other lists or dictionaries in some places: these get their own ones.
+        RebuildLoop
+            If the trip exchanges lists or dictionaries that were not known to be exchanged.
         """
-        self.ended = list(map(owned, state))
-        self._part()
+        self.end_trees = list(map(object_tree, state))
+        self._find_exchanges()
 
-    def _part(self) -> None:
-        """Build the loop anew if an iteration leaves other lists or dictionaries in some places.
+    def _find_exchanges(self) -> None:
+        """Find the places at which a trip exchanges lists or dictionaries.
 
-        These have their own ones as an iteration begins.
+        If there are new ones, the loop is built again, with separate objects at these places when a
+        trip begins.
         """
-        parted = set()
-        begun = [pair for i, b in enumerate(self.begun) for pair in places(b, self.ended[i], (i,))]
-        for place, held, end in begun:
-            if held.held is end or not isinstance(held.held, (list, dict)):
+        replaced = set()
+        triples = [
+            pair
+            for i, b in enumerate(self.begin_trees)
+            for pair in places(b, self.end_trees[i], (i,))
+        ]
+        for path, begin_tree, end in triples:
+            if begin_tree.object is end or not isinstance(begin_tree.object, (list, dict)):
                 continue
-            others = [i for (i, *_), other, _ in begun if other.held is held.held]
-            if len(others) > 1 and has_changed(held):
-                one, other = (self.names[i] for i in others[:2])
+            sharing = [i for (i, *_), other, _ in triples if other.object is begin_tree.object]
+            if len(sharing) > 1 and has_changed(begin_tree):
+                one, other = (self.names[i] for i in sharing[:2])
                 raise StagingError(
-                    f"{one!r} and {other!r} hold one and the same object, which a trip of this loop"
-                    f"{place_text()} changes in place, but not at its end: the first trip would "
-                    "change both. Let one of them be a copy, by list(...) or dict(...)"
+                    f"{one!r} and {other!r} refer to the same object before a trip of this loop"
+                    f"{place_text()}, which changes it in place, but to different objects after "
+                    "the trip: the first trip would change both. Make one of them a copy, by "
+                    "list(...) or dict(...)"
                 )
-            parted.add(place)
-        if not parted <= self.parted:
-            self.parted |= parted
-            raise Anew
+            replaced.add(path)
+        if not replaced <= self.replaced_places:
+            self.replaced_places |= replaced
+            raise RebuildLoop
 
     def exchanged(self, lasting: Sequence[int], written: Sequence[Array]) -> list[Exchanged]:
-        """What the trip changes in place and then leaves for another object.
+        """The objects that a trip changes in place and then exchanges.
 
-        `lasting` are the numbers of the variables that live from trip to trip, `written` the arrays
-        that it has written into.
+        `lasting` are the indices of the variables that live from trip to trip; `written` are the
+        arrays that the trip has written into.
 
         Raises
         ------
         StagingError
-            If what it changes gets a second name: the next trip would change both.
+            If a changed object gets a second name: the next trip would change both.
         """
         pairs = [
             (self.names[i], *pair)
             for i in lasting
-            for _, *pair in places(self.begun[i], self.ended[i], (i,))
+            for _, *pair in places(self.begin_trees[i], self.end_trees[i], (i,))
         ]
         changed = changed_in(pairs, written)
-        found = second_name(pairs, changed)
-        if found is not None:
-            one, other = found
+        names = second_name(pairs, changed)
+        if names is not None:
+            one, other = names
             raise StagingError(
-                f"{one!r} becomes another name of what {other!r} holds in a trip of this loop"
-                f"{place_text()}, which changes it in place: from the next trip on Python would "
-                "change both. Let one of them be a copy, by copy.copy(...)"
+                f"{one!r} becomes another name of the object of {other!r} in a trip of this loop"
+                f"{place_text()}, which changes it in place: from the next trip on, Python would "
+                "change both. Make one of them a copy, by copy.copy(...)"
             )
         return [
             pair
             for pair in pairs
-            if id(pair[1].held) in changed and not comes_from(pair[2], pair[1].held)
+            if id(pair[1].object) in changed and not comes_from(pair[2], pair[1].object)
         ]
 
     def refuse_exchange(self, pairs: Sequence[Exchanged]) -> None:
-        """Refuse to change an object and to take another one for it that has a name outside.
+        """Refuse to exchange a changed object with an outer name.
 
-        The first trip would change the one, and the next trip the other.
+        The first trip would change one object, and the next trip the other.
+
+        Raises
+        ------
+        StagingError
+            If there is such an object. The message names both variables.
         """
         if not pairs:
             return
         objects = {
             number: name
             for name, begun, end in pairs
-            for number in same_as(begun.held) | same_as(end)
+            for number in same_as(begun.object) | same_as(end)
         }
         for number, variable in reachable(without=self.names):
             if number in objects:
                 raise StagingError(
                     f"{objects[number]!r} is changed in place in a trip of this loop{place_text()},"
-                    f" and stands for another object at its end, while {variable!r} holds one of "
-                    "the two: each trip would change another object. Let it be a copy, by "
+                    f" and refers to another object at its end, while {variable!r} refers to one "
+                    "of the two: each trip would change another object. Make it a copy, by "
                     "copy.copy(...)"
                 )
 
     def name_as_before(self) -> None:
-        """Let what the trip leaves as it was be what it was before the loop."""
-        pairs = zip(self.ended, self.begun, self.start, strict=True)
-        self.ended = [_as_before(*each) for each in pairs]
+        """Replace unchanged objects in `end_trees` by the objects before the loop."""
+        pairs = zip(self.end_trees, self.begin_trees, self.entry_trees, strict=True)
+        self.end_trees = [_as_before(*trees) for trees in pairs]
 
 
-def _as_before(end: Owned | None, begun: Owned | None, start: Owned | None) -> Owned | None:
+def _as_before(
+    end: ObjectTree | None, begun: ObjectTree | None, start: ObjectTree | None
+) -> ObjectTree | None:
+    """A tree whose unchanged objects are the objects before the loop."""
     if end is None or begun is None or start is None:
         return end
-    same = comes_from(end.held, begun.held)
-    others = len(end.parts) - min(len(begun.parts), len(start.parts))
-    blank = [None] * max(others, 0)
+    unchanged = comes_from(end.object, begun.object)
+    extra = len(end.parts) - min(len(begun.parts), len(start.parts))
+    blank = [None] * max(extra, 0)
     parts = zip(end.parts, [*begun.parts, *blank], [*start.parts, *blank], strict=False)
-    inner = (_as_before(*each) for each in parts)
-    return Owned(start.held if same else end.held, tuple(p for p in inner if p is not None))
+    inner = (_as_before(*trees) for trees in parts)
+    return ObjectTree(
+        start.object if unchanged else end.object, tuple(p for p in inner if p is not None)
+    )

@@ -1,11 +1,11 @@
-"""Variables that have no value, or may have none.
+"""Values of variables that are not bound, or may not be bound.
 
-    Undefined              not bound yet; reading it is an UnboundLocalError, as in Python
+    Undefined              not bound; a read raises UnboundLocalError, as in Python
     UndefinedReturnValue   no `return` has been reached
-    Unread                 overwritten on all ways to where it is read
-    Maybe                  bound if a loop made a trip: a value, and whether it counts
+    Unread                 overwritten on all paths to a read
+    Maybe                  bound if a loop made a trip: a value, and whether it is valid
 
-A `Maybe` is read by its value, with a check when the program runs.
+A read of a `Maybe` gives its value, with a check at run time.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,11 @@ __all__ = [
 
 
 class UndefinedError(KinetographError, UnboundLocalError, ValueError):
-    """A variable was used before anything was assigned to it."""
+    """A variable was read before it was bound."""
 
 
 class Undefined:
-    """The value of a variable that has none. Whatever is done with it is an error."""
+    """The value of an unbound variable; each use is an error."""
 
     __slots__ = ("name",)
 
@@ -40,7 +40,7 @@ class Undefined:
         self.name = name
 
     def complaint(self) -> str:
-        """What is wrong with reading it."""
+        """The message for a read."""
         return f"{self.name!r} is used before assignment{place_text()}"
 
     def _read(self, *_: Any) -> Any:
@@ -55,25 +55,28 @@ class Undefined:
 
 
 class LoopUndefined(Undefined):
-    """A variable that a loop may make: undefined as its first trip begins."""
+    """The value of a variable before the trip that may bind it."""
 
     __slots__ = ()
 
     def complaint(self) -> str:
         return (
-            f"{self.name!r} must be defined before the loop{place_text()}: it is read in the loop "
-            "before anything is assigned to it"
+            f"{self.name!r} must be defined before the loop{place_text()}: the loop reads it "
+            "before it assigns to it"
         )
 
 
 class Unread(Undefined):
-    """A variable that is overwritten on all ways to where it is read: it need not have a value."""
+    """A variable that is overwritten on all paths to a read.
+
+    It needs no value.
+    """
 
     __slots__ = ()
 
 
 class UndefinedReturnValue(Undefined):
-    """The value of a function that has not returned."""
+    """The return value of a function that has not returned."""
 
     __slots__ = ()
 
@@ -82,7 +85,7 @@ class UndefinedReturnValue(Undefined):
 
 
 class Maybe:
-    """A value that counts if `defined` is true when the program runs."""
+    """A value that is valid if `defined` is true at run time."""
 
     __slots__ = ("defined", "name", "place", "value")
 
@@ -99,7 +102,7 @@ class Maybe:
 
     def _reason(self) -> str:
         if not self.place:
-            return "on the way that was taken nothing was assigned to it"
+            return "the branch that was taken does not assign to it"
         return f"the loop must iterate at least once to initialize {self.name}{self.place}"
 
     def __repr__(self) -> str:
@@ -110,12 +113,12 @@ _SPECIAL = (Undefined, Maybe)
 
 
 def ld(value: Any) -> Any:
-    """What a variable holds that may be undefined."""
+    """The value of a variable that may be undefined."""
     return value._read() if isinstance(value, _SPECIAL) else value
 
 
 def ldu(read: Callable[[], Any], name: str) -> Any:
-    """What `read` gives, or an `Undefined`."""
+    """The result of `read`, or an `Undefined` if it fails."""
     try:
         return read()
     except (AttributeError, NameError):
@@ -123,5 +126,5 @@ def ldu(read: Callable[[], Any], name: str) -> Any:
 
 
 def retval(value: Any) -> Any:
-    """What a function returns: None if it reached no `return`."""
+    """The value that a function returns; None if it reached no `return`."""
     return None if isinstance(value, Undefined) else value

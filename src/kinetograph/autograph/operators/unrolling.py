@@ -1,4 +1,4 @@
-"""A watch over Python loops that write their body into the graph again and again."""
+"""Warnings about Python loops that add nodes in each trip."""
 
 import warnings
 
@@ -8,16 +8,19 @@ from ...graph.source import PACKAGE, place_text
 
 __all__ = ["ITERATION_LIMIT", "UNROLLED_ITERATIONS", "Unrolling"]
 
-UNROLLED_ITERATIONS = 50  # so many that each add to the graph are worth a warning
+UNROLLED_ITERATIONS = 50  # number of trips that add to the graph at which a warning is given
 ITERATION_LIMIT = 100_000_000
 _ADVICE = {
     "for": "Write kg.range(...) in place of range(...), or kg.stack(list) in place of a list",
-    "while": "Let its condition depend on an array, as kg.data(...) makes one of a number",
+    "while": "Make its condition depend on an array, such as kg.data(number)",
 }
 
 
 class Unrolling:
-    """Counts the iterations of one loop; without effect under `python -O`."""
+    """A counter of the trips of one loop.
+
+    It has no effect under `python -O`.
+    """
 
     __slots__ = ("adding", "count", "serial", "statement", "warned")
 
@@ -28,7 +31,13 @@ class Unrolling:
         self.warned = False
 
     def step(self) -> None:
-        """One more iteration."""
+        """Count one trip.
+
+        Raises
+        ------
+        StagingError
+            If the loop has run too many times.
+        """
         if not __debug__:
             return
         self.count += 1
@@ -48,9 +57,10 @@ class Unrolling:
         if self.adding > UNROLLED_ITERATIONS and not self.warned:
             self.warned = True
             warnings.warn(
-                f"Large unrolled loop detected{place_text()}: this `{self.statement}` is Python's "
-                f"and has added nodes to the graph in {self.adding} iterations, each of which has "
-                f"to be compiled. {_ADVICE[self.statement]}, and it is a loop of the graph",
+                f"Large unrolled loop detected{place_text()}: this `{self.statement}` runs in "
+                f"Python and has added nodes to the graph in {self.adding} iterations, and each "
+                f"iteration must be compiled. {_ADVICE[self.statement]}, to make it a loop of the "
+                "graph",
                 AutographWarning,
                 skip_file_prefixes=(PACKAGE,),
             )

@@ -1,8 +1,9 @@
-"""The values of variables in staged statements: structures whose leaves become nodes or stay.
+"""Values of variables in staged statements, as structures with leaves.
 
 Numbers and arrays become nodes. Other leaves, such as texts and functions, belong to the program
-and must be the same on all ways through it. Lists and dictionaries are changed in place by Python,
-so what they hold is noted at the entry of a statement, and put back before each way is built.
+and must be the same on all paths through the statement. Python changes lists and dictionaries in
+place, so their content is recorded when a statement begins, and restored before each branch is
+built.
 """
 
 import dataclasses
@@ -48,54 +49,57 @@ UNDEFINED = Structure(None, "undefined")
 
 
 class Value(NamedTuple):
-    """A variable's value at one moment."""
+    """The value of a variable at one moment."""
 
-    held: Any  # the object itself
+    object: Any  # the value itself
     leaves: list[Any]
     paths: list[str]
     structure: Structure
 
 
-def read_value(held: Any, name: str) -> Value:
-    """The structure of what a variable holds; of an undefined one, a single leaf."""
-    if isinstance(held, Undefined):
-        return Value(held, [], [], UNDEFINED)
-    content = held.value if isinstance(held, Maybe) else held
-    return Value(held, *flatten(content, name))
+def read_value(value: Any, name: str) -> Value:
+    """The structure of a value; an undefined value is a single leaf."""
+    if isinstance(value, Undefined):
+        return Value(value, [], [], UNDEFINED)
+    content = value.value if isinstance(value, Maybe) else value
+    return Value(value, *flatten(content, name))
 
 
-def frozen(held: Any) -> Any:
-    """A NumPy array as an array of the graph, which operators such as `+=` do not change."""
-    if isinstance(held, np.ndarray) and is_number(held):
-        array = Array(as_node(held))
-        remember(array, held)
+def frozen(value: Any) -> Any:
+    """Return an array of the graph for a NumPy array.
+
+    Operators such as `+=` do not change it.
+    """
+    if isinstance(value, np.ndarray) and is_number(value):
+        array = Array(as_node(value))
+        remember(array, value)
         return array
-    return held
+    return value
 
 
-def own_copy(held: Any) -> Any:
-    """A dataclass that may be changed as a copy, so that a branch changes its own."""
-    if dataclasses.is_dataclass(held) and not isinstance(held, type):
-        leaves, _, structure = flatten(held)
-        made = structure.fill(leaves)
-        _note_copies(made, held)
-        return made
-    return held
+def own_copy(value: Any) -> Any:
+    """Copy a mutable dataclass, so that a branch changes its own copy."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        leaves, _, structure = flatten(value)
+        copied = structure.fill(leaves)
+        _note_copies(copied, value)
+        return copied
+    return value
 
 
-def _note_copies(made: Any, held: Any) -> None:
-    """Note that each part of a copy stands for the part that it is a copy of."""
-    found, before = opened(made), opened(held)
-    if made is held or found is None or before is None:
+def _note_copies(copied: Any, original: Any) -> None:
+    """Record that each part of a copy stands for its original."""
+    opened_copy, opened_original = opened(copied), opened(original)
+    if copied is original or opened_copy is None or opened_original is None:
         return
-    if is_container(made):
-        note(made, [held])
-    for part, original in zip(found[1], before[1], strict=True):
-        _note_copies(part, original)
+    if is_container(copied):
+        note(copied, [original])
+    for part, original_part in zip(opened_copy[1], opened_original[1], strict=True):
+        _note_copies(part, original_part)
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two leaves are one and the same, so that no branch has to be asked."""
+    """Whether two leaves are the same, so that no branch is needed."""
     if first is second:
         return True
     kind = type(first)
@@ -103,7 +107,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 class Containers:
-    """Lists and dictionaries, with what they held at one moment."""
+    """Lists and dictionaries, with their content at one moment."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.contents: dict[int, tuple[Any, Any]] = {}
@@ -121,35 +125,35 @@ class Containers:
             self._note(part)
 
     def changed(self) -> dict[int, Any]:
-        """Those that hold something else by now, by number."""
+        """The containers with other content now, by id."""
         return {
-            number: held
-            for number, (held, content) in self.contents.items()
-            if not _alike(held, content)
+            key: container
+            for key, (container, content) in self.contents.items()
+            if not _alike(container, content)
         }
 
     def restore(self) -> None:
-        """Put the contents back."""
-        for held, content in self.contents.values():
-            if isinstance(held, list):
-                held[:] = content
+        """Restore the content of all containers."""
+        for container, content in self.contents.values():
+            if isinstance(container, list):
+                container[:] = content
             else:
-                held.clear()
-                held.update(content)
+                container.clear()
+                container.update(content)
 
 
-def _alike(held: Any, content: Any) -> bool:
+def _alike(container: Any, content: Any) -> bool:
     """Whether two lists or dictionaries hold the same objects."""
-    if isinstance(held, dict):
-        same = list(held) == list(content)
-        held, content = list(held.values()), list(content.values())
+    if isinstance(container, dict):
+        same = list(container) == list(content)
+        container, content = list(container.values()), list(content.values())
     else:
-        same = len(held) == len(content)
-    return same and all(map(operator.is_, held, content))
+        same = len(container) == len(content)
+    return same and all(map(operator.is_, container, content))
 
 
 def caller() -> FrameType:
-    """The user's frame that carries out a statement."""
+    """The user's frame that executes a statement."""
     frame = user_frame()
     assert frame is not None  # the interpreter's main module at least
     return frame

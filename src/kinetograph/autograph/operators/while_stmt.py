@@ -1,4 +1,4 @@
-"""`while` statements."""
+"""Staged and Python `while` statements."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,13 +33,14 @@ def while_stmt(
     names: Sequence[str],
     **options: Any,
 ) -> None:
-    """A `while`: a loop of the graph from where its condition is symbolic, until then Python's.
+    """A `while`: it runs in Python until its condition becomes symbolic.
 
-    The condition is evaluated once to see which; if it is symbolic at first, once more inside the
-    loop. What Python has run before the condition became symbolic stays as it is.
+    The rest is a loop of the graph. The condition is evaluated once to see whether it is symbolic;
+    if it is symbolic at first, it is evaluated once more inside the loop. Trips that Python has run
+    before stay as they are.
     """
     entry = get_state()
-    moment = mark()
+    checkpoint = mark()
     first = test()
     report("while", first)
     begins_as_python = not isinstance(first, Array)
@@ -49,29 +50,32 @@ def while_stmt(
         if not isinstance(first, Array):
             return
         report("while", first)
-    chosen = after_trips(read_options(**options), trips)
+    remaining_options = after_trips(read_options(**options), trips)
     around = Surroundings(caller(), names)
     tested = get_state()
     state = LoopState(get_state, set_state, names)
     binds = not all(a is b for a, b in zip(entry, tested, strict=True))
     name = options.get("name")
     if begins_as_python or binds:
-        _stage_judging(first, test, body, state, around, chosen, name)
+        _stage_judging(first, test, body, state, around, remaining_options, name)
         return
-    rollback(moment)
-    with building("`while`", state.restore), around.held():
+    rollback(checkpoint)
+    with building("`while`", state.restore), around.arrays_frozen():
         state.find_types(lambda context: body())
     around.check("`while`")
     if state.new_keys or state.new_attributes:
-        _stage_after_first(test(), test, body, state, chosen, name)
+        _stage_after_first(test(), test, body, state, remaining_options, name)
     else:
-        _stage(test, body, state, around, chosen, name)
+        _stage(test, body, state, around, remaining_options, name)
 
 
 def _run(
     value: Any, test: Callable[[], Any], body: Callable[[], None], count: Unrolling
 ) -> tuple[Any, int]:
-    """The loop in Python, as long as its condition is no array; that, and the number of trips."""
+    """Run a loop in Python while its condition is not an array.
+
+    Returns the last condition and the number of trips.
+    """
     trips = 0
     while not isinstance(value, Array) and value:
         body()
@@ -90,14 +94,14 @@ def read_options(
     swap_memory: bool = False,
     **_: Any,
 ) -> Options:
-    """The options a user gave by `set_loop_options`, checked."""
+    """The checked options of `set_loop_options`."""
     check_options(grad, on_limit, parallel_iterations)
     bound = as_bound(maximum_iterations)
     return Options(bound, grad, on_limit, parallel_iterations, swap_memory, shape_invariants)
 
 
 def after_trips(options: Options, trips: int) -> Options:
-    """The options of what is left of a loop that has made some trips."""
+    """The options of a loop that has already made some trips."""
     bound = options.bound
     if bound is None or not trips:
         return options
@@ -114,7 +118,9 @@ def _stage(
     options: Options,
     name: str | None,
 ) -> None:
-    def going_on(numbers: Sequence[Array]) -> Any:
+    """Build the loop of the graph."""
+
+    def continues(numbers: Sequence[Array]) -> Any:
         state.enter(numbers)
         return test()
 
@@ -123,9 +129,9 @@ def _stage(
         body()
         return state.leave(numbers, growing)
 
-    with building("`while`", state.restore) as written, around.held():
+    with building("`while`", state.restore) as written, around.arrays_frozen():
         numbers = state.built(
-            lambda: repeat(going_on, advance, state, options, name),
+            lambda: repeat(continues, advance, state, options, name),
             lambda: around.check("`while`"),
         )
     around.check("`while`")
@@ -142,15 +148,15 @@ def _stage_after_first(
     options: Options,
     name: str | None,
 ) -> None:
-    """The loop after its first trip."""
+    """Build the first trip and then the loop of the remaining trips."""
     go = _verdict(first)
     if options.bound is not None:
         go = go & (_number(options.bound) > 0)
     first_trip(go, body, state)
-    again = LoopState(state.get_state, state.set_state, state.names)
+    new_state = LoopState(state.get_state, state.set_state, state.names)
     around = Surroundings(caller(), state.names)
     _stage_judging(
-        go & _verdict(test()), test, body, again, around, after_trips(options, 1), name, True
+        go & _verdict(test()), test, body, new_state, around, after_trips(options, 1), name, True
     )
 
 
@@ -168,14 +174,18 @@ def _stage_judging(
     name: str | None,
     begun: bool = False,
 ) -> None:
-    """The loop with its condition at the end of each iteration, after a first one that is made."""
+    """Build a loop with its condition at the end of a trip.
+
+    `first` is the condition of the first trip. `begun` says that the first trip of the original
+    loop was built separately.
+    """
     go = Array(predicate(first, "while loop"))
 
     def iterate(context: Any) -> None:
         body()
         test()
 
-    with building("`while`", state.restore), around.held():
+    with building("`while`", state.restore), around.arrays_frozen():
         state.find_types(iterate)
     around.check("`while`")
     if not begun and (state.new_keys or state.new_attributes):
@@ -188,10 +198,10 @@ def _stage_judging(
         verdict = _verdict(test())
         return [verdict, *state.leave(numbers[1:], growing[1:])]
 
-    with building("`while`", state.restore) as written, around.held():
-        begin = [("go", go)]
+    with building("`while`", state.restore) as written, around.arrays_frozen():
+        go_variable = [("go", go)]
         numbers = state.built(
-            lambda: repeat(lambda numbers: numbers[0], advance, state, options, name, begin),
+            lambda: repeat(lambda numbers: numbers[0], advance, state, options, name, go_variable),
             lambda: around.check("`while`"),
         )
     around.check("`while`")
@@ -205,21 +215,26 @@ def _verdict(value: Any) -> Any:
 
 
 def repeat(
-    going_on: Callable[[Sequence[Array]], Any],
+    continues: Callable[[Sequence[Array]], Any],
     advance: Callable[[Sequence[Array], Sequence[bool]], list[Any]],
     state: LoopState,
     options: Options,
     name: str | None,
     first: Sequence[tuple[str, Any]] = (),
 ) -> list[Array]:
-    """A loop of the graph over the state, and over further variables in front of it."""
-    own = state.loop_variables(several=True)
-    idle = [] if first or own.nodes else [("idle", 0)]  # a loop has one variable at least
-    variables = with_first(own, [*first, *idle])
+    """Build a loop of the graph over the state.
+
+    `first` are names and initial values of variables in front of the state.
+    """
+    state_variables = state.loop_variables(several=True)
+    idle = (
+        [] if first or state_variables.nodes else [("idle", 0)]
+    )  # a loop has one variable at least
+    variables = with_first(state_variables, [*first, *idle])
     growing = variables.growing
 
     def condition(*numbers: Array) -> Any:
-        verdict = going_on(() if idle else numbers)
+        verdict = continues(() if idle else numbers)
         return Array(predicate(verdict, "while loop")) if isinstance(verdict, Array) else verdict
 
     def body(*numbers: Array) -> list[Any]:
@@ -233,7 +248,7 @@ def repeat(
 
 
 def with_first(variables: Variables, first: Sequence[tuple[str, Any]]) -> Variables:
-    """The variables, with further ones in front."""
+    """Add variables in front of a loop's variables."""
     added = [as_variable(value) for _, value in first]
     nodes = [*added, *variables.nodes]
     growing = [node.weak for node in added] + variables.growing

@@ -161,14 +161,10 @@ def test_others_keep_theirs_and_arrays_still_name_data():
     assert kg.predict(model, tree, observed=[y])["posterior_predictive"]["y"].shape == (1, 5, 2)
 
 
-def unknown_per_row():
-    x = kg.data(np.zeros(3), "x")
-    return kg.normal(x, 1, name="z")
-
-
-def prior_of_data():
-    x = kg.data(np.zeros(3), "x")
-    return kg.normal(x.mean(), 1, name="z")
+def bounded():
+    z = kg.variable(lower=kg.data(np.zeros(3), "x"), name="z")
+    kg.factor(-z.sum())
+    return z
 
 
 def with_data(f):
@@ -181,8 +177,6 @@ def with_data(f):
 
 
 REFUSED = {
-    "shape of an unknown": (unknown_per_row, "is an unknown whose distribution depends on them"),
-    "prior": (prior_of_data, "z (written at test_reshaped.py"),
     "end of a slice": (with_data(lambda x, z: z * x[:2]), "takes a slice up to 2 of an axis that"),
     "last place": (with_data(lambda x, z: z * x[2]), "takes the last place, 2, by its number"),
     "other places": (with_data(lambda x, z: z * (x[0] + x[-1] + x[-2:].sum())), None),
@@ -190,7 +184,8 @@ REFUSED = {
     "shape": (with_data(lambda x, z: z * x.reshape(1, 3, 1).reshape(3, 1)), None),
     "given shape": (with_data(lambda x, z: z * (x[:, None] * x).reshape(9, 1)), "given shape (9"),
     "numbers": (with_data(lambda x, z: z * (x + np.ones(3))), "does not fit together: x (4,)"),
-    "loop": (with_data(lambda x, z: kg.scan(lambda c, v: (c + v, c), z, x)[1]), "is not written"),
+    "while": (with_data(lambda x, z: kg.while_loop(lambda i, c: i < 3, lambda i, c: (i + 1, c + x), (0, z * x))[1]), "is not written"),
+    "bounds": (bounded, "is an unknown whose distribution depends on them"),
 }
 
 
@@ -222,12 +217,103 @@ def test_lengths_that_do_not_belong_together():
     assert model.log_prob(AT) == before
 
 
-def test_minibatches_are_made_anew():
-    mu = kg.normal(0, 1, name="mu")
-    kg.observe(kg.data(np.zeros(10), "y"), kg.student(3, mu, 1))
-    model = kg.minibatch(kg.model(mu), 5)
-    with pytest.raises(kg.ModelError, match="sees batches of 10 rows"):
+def test_minibatches_are_of_the_new_rows():
+    def made(n):
+        mu = kg.normal(0, 1, name="mu")
+        x, y = (kg.data(drawn(n)[name], name) for name in "xy")
+        kg.observe(y, kg.student(3, mu * x, 1))
+        return kg.minibatch(kg.model(mu), 5)
+
+    model, other = made(10), made(12)
+    with pytest.raises(kg.ShapeError, match=r"batches of 5 rows.*x \(4,\), y \(4,\)"):
+        model.set_data({name: drawn(4)[name] for name in "xy"})
+    with pytest.raises((kg.ShapeError, kg.ModelError), match=r"belong together|does not fit"):
         model.set_data(y=np.zeros(12))
+    set_other(model, {name: drawn(12)[name] for name in "xy"})
+    assert model.batch.settings[1:] == other.batch.settings[1:]
+    assert model.batch.count == 12
+    assert model.log_prob([0.3]) == other.log_prob([0.3])
+    settings = {"seed": 1, "chains": 1, "draws": 20, "warmup": 20, "progress": False}
+    trees = [kg.mcmc(m, kg.samplers.BAOAB(), **settings) for m in (model, other)]
+    np.testing.assert_array_equal(*(t["posterior"]["mu"].values for t in trees))
+
+
+def priors(x, y):
+    """Unknowns whose distributions follow from data, and unknowns that follow from these."""
+    x, y = kg.data(x, "x", dims="row"), kg.data(y, "y", dims="row")
+    centre = kg.normal(x.mean(), kg.data(2.0, "sd"), name="centre")
+    rows = kg.normal(x + centre, 1, name="rows", dims="row")
+    both = kg.normal(0.5 * rows, 1, shape=(2, len(x.node.value)), name="both")
+    scale = kg.half_normal(1, name="scale")
+    kg.observe(y, kg.normal(both.sum(0) * scale, 1))
+    return kg.model(centre, rows, both, scale, total=rows.sum())
+
+
+def test_priors_of_data():
+    (x, y), (other_x, other_y) = np.random.default_rng(3).normal(size=(2, 2, 8))
+    model, fresh = priors(x[:5], y[:5]), priors(other_x, other_y)
+    set_other(model, {"x": other_x, "y": other_y})
+    at = np.random.default_rng(4).normal(size=fresh.free_size)
+    np.testing.assert_array_equal(model.log_prob(at), fresh.log_prob(at))
+    np.testing.assert_array_equal(model.gradient(at), fresh.gradient(at))
+    assert (model.names, model.free_size) == (fresh.names, fresh.free_size)
+    assert model["rows"].shape == (8,)
+    model.set_data(sd=3.0)
+    settings = {"seed": 1, "chains": 1, "draws": 5, "warmup": 5, "progress": False}
+    with pytest.warns(kg.SamplingWarning):
+        tree = kg.mcmc(model, **settings)
+    assert tree["posterior"]["rows"].dims == ("chain", "draw", "row")
+    assert kg.predict(model, tree)["posterior_predictive"]["y"].shape == (1, 5, 8)
+    set_other(model, {"x": x[:5], "y": y[:5], "sd": 2.0})
+    back = priors(x[:5], y[:5])
+    at = at[: back.free_size]
+    np.testing.assert_array_equal(model.log_prob(at), back.log_prob(at))
+
+
+def test_expressions_of_an_unknown_that_was_written_again():
+    x = kg.data(np.arange(3.0), "x")
+    mu = kg.normal(x.mean(), 1, name="mu")
+    kg.observe(kg.data(np.zeros(3), "y"), kg.normal(mu * x, 1))
+    model = kg.model(mu)
+    set_other(model, {"x": np.arange(4.0), "y": np.ones(4)})
+    with pytest.warns(kg.SamplingWarning):
+        tree = kg.mcmc(model, seed=1, chains=1, draws=5, warmup=5, progress=False)
+    later = kg.normal(mu, 1, name="later")
+    found = kg.predict(model, tree, twice=2 * mu, later=later, seed=1)["predictions"]
+    np.testing.assert_allclose(found["twice"], 2 * tree["posterior"]["mu"])
+    assert found["later"].shape == (1, 5)
+
+
+def loops(x, y, group):
+    """Scans over rows: stacked results, a last carry, forms of both, a loop in a loop."""
+    a, b = kg.normal(0, 1, name="a", shape=3), kg.normal(0, 1, name="b")
+    s = kg.half_normal(1, name="s")
+    x, y, group = kg.data(x, "x"), kg.data(y, "y"), kg.data(group, "group")
+
+    def step(c, row):
+        v, g = row
+        m = 0.5 * c + a[g] * v + 1.0
+        return m, (m, kg.ilogit(m), kg.log_density(kg.normal(b, s), v))
+
+    last, (mean, prob, terms) = kg.scan(step, b, (x, group))
+    kg.observe(y, kg.normal(mean, s))
+    kg.factor(kg.log_density(kg.bernoulli(prob), kg.abs(group - 1)).sum())
+    kg.factor(terms.sum() - last**2)
+    inner = kg.scan(lambda c, v: (c + kg.scan(lambda d, w: (d + w * v, 0.0), s, x)[0], 0.0), 0.0, y)
+    kg.factor(-0.01 * inner[0] ** 2)
+    return kg.model(a, b, s, mean=mean)
+
+
+def test_loops_over_rows():
+    model, fresh = loops(**drawn(6)), loops(**drawn(9, 1))
+    set_other(model, drawn(9, 1))
+    np.testing.assert_array_equal(model.log_prob(AT), fresh.log_prob(AT))
+    np.testing.assert_array_equal(model.gradient(AT), fresh.gradient(AT))
+    assert_same(model, fresh)
+    again = pickle.loads(pickle.dumps(model))
+    set_other(again, drawn(4, 2))
+    assert_same(again, loops(**drawn(4, 2)))
+    assert_same(model, fresh)
 
 
 def test_values_for_calculate():

@@ -239,7 +239,16 @@ class Data(Node):
     A literal, such as a number in an expression, is part of the program instead.
     """
 
-    __slots__ = ("_held", "_owned", "coords", "literal", "settled", "source", "variable")
+    __slots__ = (
+        "_held",
+        "_owned",
+        "conditions",
+        "coords",
+        "literal",
+        "settled",
+        "source",
+        "variable",
+    )
     kind = "data"
 
     def __init__(
@@ -259,6 +268,7 @@ class Data(Node):
         self.variable: str | None = None  # the user's variable that holds the values
         self.source: Node | None = None  # the node that it was computed from: y for `y[1:]`
         self.settled: str | None = None  # why new values need a new graph, in words
+        self.conditions: tuple[str, ...] = ()  # on the values, which decided a form of a node
 
     @property
     def value(self) -> np.ndarray:

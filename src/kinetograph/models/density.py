@@ -5,7 +5,7 @@
 Each unknown v is a bijector f_v of its own slice of u. Everything here is traced by JAX.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -54,6 +54,16 @@ class Density:
             v: slice(int(end) - size, int(end))
             for v, size, end in zip(self.unknowns, sizes, ends, strict=True)
         }
+
+    def renewed(self, changed: Set[Node]) -> "Density":
+        """The density as it is made of the present values of data, of which some have changed."""
+        return Density(self.unknowns, [term.renewed(changed) for term in self.terms])
+
+    def fits(self, other: "Density") -> bool:
+        """Whether a density of the same nodes is computed by the same program."""
+        same = all(a.fits(b) for a, b in zip(self.terms, other.terms, strict=True))
+        batches, its = self.batches, other.batches
+        return same and (its is None if batches is None else batches.fits(its))
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

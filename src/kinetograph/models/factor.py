@@ -22,7 +22,14 @@ from .discovery import unknowns_above
 from .followed import check_support, consume, shapes_of, unused_distribution
 from .statements import add_statement
 
-__all__ = ["DERIVED", "LOG_DENSITY", "density_at", "factor", "known_support", "log_density"]
+__all__ = [
+    "check_density",
+    "density_at",
+    "factor",
+    "is_density",
+    "log_density",
+    "parameters_of",
+]
 
 
 def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **known: Any) -> Any:
@@ -64,6 +71,7 @@ def _guarded(
 
 LOG_DENSITY = {name: Operation(f"{name}_log_density", _log_density) for name in FAMILIES}
 DERIVED = Operation("log_density", _log_density)  # of families made of others
+_DENSITIES = {*LOG_DENSITY.values(), DERIVED}
 FACTOR = Operation("factor", lambda term: term)
 
 
@@ -151,10 +159,9 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     forms = stands.forms()
     attributes = {
         "family": family.key,
-        "support": known_support(follows),
         "shape": shape,
-        "small": stands.small(),
         "forms": tuple(forms),
+        **_choices(stands),
     }
     parents = (node, *follows.parents, *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
@@ -163,7 +170,51 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     return Apply(operation, parents, shape, dtype, attributes)
 
 
-def known_support(follows: Distribution) -> dict[str, Any]:
+def _choices(follows: Distribution) -> dict[str, Any]:
+    """The attributes of a density that follow from the values of data."""
+    return {"small": follows.small(), "support": _known_support(follows)}
+
+
+def parameters_of(node: Apply) -> tuple[Node, ...]:
+    """The parameters of the distribution whose log density a node is."""
+    return node.parents[1 : len(node.parents) - len(node.attributes["forms"])]
+
+
+def is_density(node: Node) -> bool:
+    """Whether a node is the log density of a distribution, as `density_at` writes it."""
+    return isinstance(node, Apply) and node.operation in _DENSITIES
+
+
+def check_density(doing: str, node: Apply) -> bool:
+    """Check the known operands of a log density; whether it would be written as it is.
+
+    Raises
+    ------
+    ValueError
+        If a parameter lies outside of its range.
+    DataError
+        If a known value lies outside the support.
+    """
+    family = family_of(node.attributes["family"])
+    target, parameters = node.parents[0], parameters_of(node)
+    family.check_values(parameters)
+    event = target.shape[len(target.shape) - family.event_ndim :]
+    follows = Distribution(family, parameters, (*node.attributes["shape"], *event))
+    follows.target = target
+    if isinstance(target, Data):
+        check_support(doing, target, follows)
+    return all(_equal(value, node.attributes[key]) for key, value in _choices(follows).items())
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return not isinstance(b, (dict, tuple)) and np.array_equal(a, b)
+
+
+def _known_support(follows: Distribution) -> dict[str, Any]:
     """What `_guarded` needs to know; a bound that is a parameter is told by its place."""
     support = follows.family.support(*follows.parents)
     lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)

@@ -21,7 +21,7 @@ from .density import data_environment
 from .model import Model
 from .term import Term
 
-__all__ = ["minibatch"]
+__all__ = ["in_batches", "minibatch"]
 
 
 class _Stuck(Exception):
@@ -117,10 +117,23 @@ def minibatch(
             f"minibatch: size must be a whole number from 1 to {count}, the number of rows, got "
             f"{size!r}"
         )
-    noisy = model._seen_by(tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
-    assert noisy.batch is not None
-    _check(noisy, noisy.batch)
-    return noisy
+    return in_batches(model, tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
+
+
+def in_batches(
+    model: Model, rows: tuple[Data, ...], size: int, replace: bool, allow_noisy: bool
+) -> Model:
+    """The model whose samplers see batches of these rows.
+
+    Raises
+    ------
+    ModelError
+        If what a row adds to the log density depends on other rows, too.
+    """
+    made = model._seen_by(rows, size, replace, allow_noisy)
+    assert made.batch is not None
+    _check(made, made.batch)
+    return made
 
 
 def _rows_of(term: Term) -> int | None:

@@ -7,7 +7,8 @@ what the user's own expressions were made for by the old values, and the new one
 an error. Nothing changes unless all is well.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,22 +16,22 @@ import numpy as np
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
+from ..graph.control.control import everything
 from ..graph.errors import DimsError, KinetographWarning, ModelError, ShapeError
+from ..graph.forms.conditions import decided_alike
 from ..graph.inputs import data as make_data
+from ..graph.known_inputs import check_known_operands
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Data, Node, ancestors, with_values
+from ..graph.node import Data, FormOf, Inner, Node, ancestors, sources, with_values
 from ..graph.precision import x64
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
-from .asked_again import check_nodes_again, same_density
 from .batch import Batch
-from .density import Density
+from .factor import check_density, is_density
 from .followed import check_support
 from .labels import check_coords
-from .marginal.marginal import MarginalTerm
-from .reshaped import ADVICE, with_shapes
-from .term import Term
+from .reshaped import ADVICE, with_data
 from .values import checked_value
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["replace_data"]
 
+_OTHER_FORM = "the new values need another form of what was written"
 _WRITTEN = ("log_likelihood", "log_prior")  # kept by models: log densities as operations
 
 
@@ -48,71 +50,145 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
             "set_data: values are given by the names of data, as in set_data(y=[...]) or "
             f"set_data({{'y': [...]}}); got {values!r:.60}{place_text()}"
         )
-    given, kept = _given(model, values, named), model._functions
+    given = _given(model, values, named)
     arrays = {n: _fitted(model, n, value) for n, value in given.items() if isinstance(n, Data)}
-    others = {n: made for n, made in arrays.items() if made.shape != n.shape}
-    if others:
-        _replace_shapes(model, given, arrays, others)
-        return
-    changed: dict[Node, np.ndarray] = {node: made.value for node, made in arrays.items()}
+    changed: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if a.shape == n.shape}
     unknowns = {n: value for n, value in given.items() if isinstance(n, Variable)}
+    reshaped = {n: made for n, made in arrays.items() if made.shape != n.shape}
+    if reshaped:
+        _replace_shapes(model, given, arrays, reshaped)
+        return
     with with_values(model._given_values() | changed):
         changed |= _follow(model, changed)
+    affected = _affected(model, changed)
+    undecided = _decided_otherwise(model, changed, affected)
     with with_values(model._given_values() | changed):
         for v, value in unknowns.items():
             changed[v] = checked_value(model.name(v), v, value)
         coords = _coords(model, arrays)
-        _check_statements(model, changed)
-        density, derived = _remade(model, changed)
-        check_nodes_again(model, density, changed)
-        stale = [key for key in _WRITTEN if not all(map(same_density, kept.get(key, ())))]
-        old = model.batch
-        remade = density is not model.density or (old is not None and bool(old.derived))
+        undecided |= _check_statements(model, changed, affected)
+        if undecided:
+            renewed = {n: arrays.get(n) or _with_value(n, changed[n]) for n in undecided}
+            _rewrite(model, given, arrays, renewed, _OTHER_FORM)
+            return
+        density = model.density.renewed(changed.keys())
+        same = model.density.fits(density)
+        derived = zip(model.density.derived, density.derived, strict=True) if same else ()
+        computed = {a: model.value_of(a) if b is a else b.value for a, b in derived}
+        density = model.density if same else density
+        kept, old = model._functions, model.batch
+        written = {
+            key: all(map(partial(check_density, "set_data"), kept.get(key, ()))) for key in _WRITTEN
+        }
+        remade = not same or (old is not None and bool(old.derived))
         batch = Batch(density, *old.settings) if remade and old is not None else old
-    model.values = model._given_values() | changed | derived
+    model.values = model._given_values() | changed | computed
     model.coords = coords
     if remade:
         model.density, model.batch, model.version = density, batch, model.version + 1
         model._functions.clear()
-    for key in stale:
-        kept.pop(key, None)
+    for key, same in written.items():
+        if not same:
+            kept.pop(key, None)
+
+
+def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
+    """The nodes of the model's graph that are computed from data that change, parents first."""
+    reached = set(changed)
+    found: list[Node] = []
+    roots = [*model.density.nodes, *model.component.nodes, *model.targets]
+    for node in everything(ancestors(roots, above=sources)):
+        outer = (node.outer,) if isinstance(node, Inner) else sources(node)
+        if not reached.isdisjoint(outer):
+            reached.add(node)
+            found.append(node)
+    return found
+
+
+def _decided_otherwise(
+    model: "Model", changed: Mapping[Node, np.ndarray], affected: Iterable[Node]
+) -> set[Data]:
+    """The data of whose values another form in the graph would now be chosen."""
+    with model.its_values():
+        other = {n for n, v in changed.items() if isinstance(n, Data) and not decided_alike(n, v)}
+    if not other or not any(isinstance(node, FormOf) for node in affected):
+        return set()
+    return {n for n in other if any(isinstance(node, FormOf) for node in _affected(model, [n]))}
+
+
+def _check_statements(
+    model: "Model", changed: Mapping[Node, np.ndarray], affected: Iterable[Node]
+) -> set[Data]:
+    """Check what was checked when lines were written; the data whose densities would differ.
+
+    Terms of the log density are made anew, so that they are not among these.
+    """
+    component = model.component
+    other: set[Data] = set()
+    for node in affected:
+        check_known_operands(node)
+        if isinstance(node, Distribution):
+            node.family.check_values(node.parents)
+        elif is_density(node) and node.context is None and not check_density("set_data", node):  # type: ignore[arg-type]
+            other |= {n for n in node.parents if isinstance(n, Data) and n in changed}
+    for follows, node in zip(component.likelihoods, component.observed, strict=True):
+        if node in changed or set(follows.parents) & set(changed):
+            check_support("set_data", node, follows)
+    return other
+
+
+def _with_value(node: Data, value: np.ndarray) -> Data:
+    made = Data(value, node.name, node.dims)
+    made.source = node.source
+    return made
 
 
 def _replace_shapes(
     model: "Model",
     given: Mapping[Node, Any],
     arrays: Mapping[Data, Data],
-    others: Mapping[Data, Data],
+    reshaped: Mapping[Data, Data],
 ) -> None:
-    """Write a model anew for data of other shapes, and give it the rest of its new values."""
-    held: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if n not in others}
+    """Write a model again for data of other shapes, with a warning that says so."""
     changes = [
         f"{describe(n, model.known_as)} has shape {n.shape}, got {made.shape}"
-        for n, made in others.items()
+        for n, made in reshaped.items()
     ]
     text = f"set_data: {' and '.join(changes)}"
-    with with_values(model._given_values() | held):
-        try:
-            made, nodes = with_shapes(model, others)
-        except ShapeError as error:
-            raise ShapeError(
-                f"{text}; give data that belong together in one call, or {ADVICE}\n{error}"
-            ) from None
-    new = {nodes.get(n, n) for n in given}
-    rest = {nodes.get(n, n): value for n, value in given.items() if n not in others}
-    changed: dict[Node, np.ndarray] = {n: n.value for n in made.data if n in new and n not in rest}
-    with with_values(made._given_values() | held):
-        check_nodes_again(made, made.density, changed)
-    replace_data(made, {Array(n): value for n, value in rest.items()}, {})
-    followed = {old: nodes.get(node, node) for old, node in model.became.items()}
-    made.became = {**nodes, **followed}
-    made.version = model.version + 1
-    vars(model).update(vars(made))
+    try:
+        _rewrite(model, given, arrays, reshaped, "the shape of data changes")
+    except ShapeError as error:
+        raise ShapeError(
+            f"{text}; give data that belong together in one call, or {ADVICE}\n{error}"
+        ) from None
     warn_user(
         f"{text}: the model is written anew for it, and its programs are compiled once more. "
         "Numbers that were computed of the old shape outside of the graph stay as they were",
         KinetographWarning,
     )
+
+
+def _rewrite(
+    model: "Model",
+    given: Mapping[Node, Any],
+    arrays: Mapping[Data, Data],
+    renewed: Mapping[Data, Data],
+    reason: str,
+) -> None:
+    """Write a model again with new data in its graph, and give it the rest of its new values."""
+    held: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if n not in renewed}
+    with with_values(model._given_values() | held):
+        made, nodes = with_data(model, renewed, reason)
+    new = {nodes[n] for n in given if n in nodes and n in renewed}
+    changed = [n for n in made.data if n in new]
+    with with_values(made._given_values() | held):
+        _check_statements(made, {n: n.value for n in changed}, _affected(made, changed))
+    rest = {nodes.get(n, n): value for n, value in given.items() if n not in renewed}
+    replace_data(made, {Array(n): value for n, value in rest.items()}, {})
+    followed = {old: nodes.get(node, node) for old, node in model.became.items()}
+    made.became = {**nodes, **followed}
+    made.version = model.version + 1
+    vars(model).update(vars(made))
 
 
 def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) -> dict[Node, Any]:
@@ -199,48 +275,3 @@ def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray
         return model.coords
     nodes = [arrays[n] if n in arrays and arrays[n].coords else n for n in model.data]
     return model.coords | model._labels(nodes, check_coords(model._made_of[2]))
-
-
-def _check_statements(model: "Model", changed: Mapping[Node, np.ndarray]) -> None:
-    """Ask of distributions what they were asked when they were made and observed."""
-    component = model.component
-    for follows in (term.node for term in model.density.terms):
-        if isinstance(follows, Distribution) and set(follows.parents) & set(changed):
-            follows.family.check_values(follows.parents)
-    for follows, node in zip(component.likelihoods, component.observed, strict=True):
-        if node in changed or set(follows.parents) & set(changed):
-            check_support("set_data", node, follows)
-
-
-def _remade(
-    model: "Model", changed: Mapping[Node, np.ndarray]
-) -> tuple[Density, dict[Node, np.ndarray]]:
-    """The log density, made again if the data give a term another form.
-
-    If not, also the values of what terms and batches compute from data once.
-    """
-    old = model.density
-    new = Density(old.unknowns, [_new_term(term, changed) for term in old.terms])
-    same = all(_alike(a, b) for a, b in zip(old.terms, new.terms, strict=True))
-    fits = new.batches is None if old.batches is None else old.batches.fits(new.batches)
-    if not (same and fits):
-        return new, {}
-    pairs = zip(old.derived, new.derived, strict=True)
-    return old, {a: model.value_of(a) if b is a else b.value for a, b in pairs}
-
-
-def _new_term(term: Term, changed: Mapping[Node, np.ndarray]) -> Term:
-    if isinstance(term, MarginalTerm):
-        inner = [_new_term(t, changed) for t in term.terms]
-        same = all(a is b for a, b in zip(inner, term.terms, strict=True))
-        return term if same else MarginalTerm(term.discrete, inner)
-    return Term(term.node) if set(ancestors(term.plain_needs())) & set(changed) else term
-
-
-def _alike(old: Term, new: Term) -> bool:
-    if isinstance(old, MarginalTerm) and isinstance(new, MarginalTerm):
-        return old.sums_like(new) and all(map(_alike, old.terms, new.terms))
-    compressed = (
-        new.compressed is None if old.compressed is None else old.compressed.fits(new.compressed)
-    )
-    return compressed and old.small == new.small and old.forms.keys() == new.forms.keys()

@@ -1,5 +1,6 @@
 """One addend of the log density of a model."""
 
+from collections.abc import Set
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from ..distributions.support import REAL
 from ..distributions.variable import Distribution
 from ..graph.lower import Environment, Scope
-from ..graph.node import Data, Node
+from ..graph.node import Data, Node, ancestors
 from .rewrites.normal_regression import Compressed, compress
 
 __all__ = ["Term", "widened"]
@@ -30,6 +31,16 @@ class Term:
         """The compressed form of the likelihood of an array, if it has one."""
         likelihood = isinstance(self.node, Distribution) and isinstance(self.target, Data)
         return compress([self.node]) if likelihood else None  # type: ignore[list-item]
+
+    def renewed(self, changed: Set[Node]) -> "Term":
+        """The term as it is made of the present values of data; itself if none of them changed."""
+        return self if changed.isdisjoint(ancestors(self.plain_needs())) else Term(self.node)
+
+    def fits(self, other: "Term") -> bool:
+        """Whether a term of the same node is computed by the same program."""
+        compressed, its = self.compressed, other.compressed
+        same = its is None if compressed is None else compressed.fits(its)
+        return same and self.small == other.small and self.forms.keys() == other.forms.keys()
 
     @property
     def target(self) -> Node | None:

@@ -135,9 +135,8 @@ def _with_current_shapes(model: Model, wanted: dict[Node, str]) -> dict[Node, st
         return wanted
     advice = "write it again with kg.data of the new values"
     remake = Remaker("predict", advice, model.became)
-    for unknown in unknowns_above(wanted):
-        if unknown not in remake.made:
-            remake.keep(unknown)
+    for unknown in sorted(unknowns_above(wanted), key=lambda node: node.serial):
+        remake.unknown(unknown)
     return {remake(node): name for node, name in wanted.items()}
 
 

@@ -37,6 +37,7 @@ from ..operations import reductions, shaping
 from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise
 from ..operations.indexing import WRITE, WRITE_CHECKED
 from ..operations.operands import literal
+from .conditions import holds
 from .moves import MOVED, keeps_matrices
 
 __all__ = ["Form", "Forms", "register", "represent"]
@@ -226,9 +227,9 @@ def _of_data(node: Data, kind: str) -> Node | None:
     if kind == "square":
         return literal(np.square(node.value)) if node.literal else elementwise("square", node)
     function = _FORMS_OF_DATA.get(kind)
-    if function is None or node.dtype.kind not in "iuf" or not np.all(node.value >= 0):
+    if function is None or node.dtype.kind not in "iuf" or not holds(node, "at least 0"):
         return None
-    if kind != "log" and not np.all(node.value <= 1):
+    if kind != "log" and not holds(node, "at most 1"):
         return None
     if node.literal:
         with np.errstate(divide="ignore"):
@@ -428,7 +429,7 @@ def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
 def _log1m_of_power(node: Apply, form: Form, y: Node) -> Node | None:
     base = node.parents[0]
     log, log1m = form(base, "log"), form(base, "log1m")
-    if log is None or log1m is None or not isinstance(y, Data) or not np.all(y.value > 0):
+    if log is None or log1m is None or not isinstance(y, Data) or not holds(y, "above 0"):
         return _log1m_by_log(node, form)
     parents = tuple(astype(part, node.dtype) for part in (log, log1m, y))
     return Apply(LOG_COMPLEMENT_OF_POWER, parents, node.shape, node.dtype)
@@ -442,7 +443,7 @@ _power(INTEGER_POWER, lambda node: float(node.attributes["y"]))
 @register(ELEMENTWISE["power"], "log")
 def _log_of_power(node: Apply, form: Form) -> Node | None:
     base, y = node.parents
-    if not isinstance(y, Data) or not np.all(y.value):  # 0 ** 0 is 1
+    if not isinstance(y, Data) or not holds(y, "not 0"):  # 0 ** 0 is 1
         return None
     log = form(base, "log")
     return None if log is None else elementwise("multiply", log, y)

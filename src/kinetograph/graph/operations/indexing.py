@@ -28,6 +28,7 @@ from .operands import Operand, as_node, literal, type_of
 __all__ = [
     "CHECKED",
     "check_bounds",
+    "check_labels",
     "fixed_parts",
     "index",
     "known_indices",
@@ -383,19 +384,20 @@ def one_hot(x: Operand, size: int) -> Node:
         raise ShapeError(f"one_hot of {describe(node)}: labels are integers, not {node.dtype}")
     dtype = float_dtype()
     attributes = {"size": size, "dtype": dtype}
-    if isinstance(node, Data):
-        _check_labels(node, size)
-    elif (checked := labels(node, size)) is not node:
+    check_labels("one_hot", node, size)
+    if not isinstance(node, Data) and (checked := labels(node, size)) is not node:
         node, attributes["checked"] = checked, True
     return Apply(ONE_HOT, (node,), (*node.shape, size), dtype, attributes)
 
 
-def _check_labels(node: Data, size: int) -> None:
-    if not node.size:
+def check_labels(what: str, labels: Node, size: int) -> None:
+    """Refuse known labels that fall outside of 0 .. size - 1."""
+    if not isinstance(labels, Data) or not labels.size:
         return
-    low, high = int(node.value.min()), int(node.value.max())
+    low, high = int(labels.value.min()), int(labels.value.max())
     if low < 0 or high >= size:
+        hint = "; do the labels start at 1? Subtract 1" if low == 1 and high == size else ""
         raise ShapeError(
-            f"one_hot of {describe(node)}: the labels run from {low} to {high}, not from 0 to "
-            f"{size - 1}"
+            f"{what}: the labels {describe(labels)} run from {low} to {high}, "
+            f"not from 0 to {size - 1}{hint}"
         )

@@ -17,13 +17,15 @@ from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Data, Node, Operation
 from ..numerics.special import segment_prod
-from .elementwise import elementwise, floating
-from .indexing import bad_value
+from .elementwise import floating
+from .indexing import bad_value, check_labels
 from .indexing import labels as known_labels
 from .operands import Operand, as_node
 from .shaping import as_sizes, reshape
 
-__all__ = ["SEGMENTS", "segment"]
+__all__ = ["JOINED_LABELS", "SEGMENTS", "segment"]
+
+INT = np.dtype(np.int64)
 
 
 def _mean(x: Any, index: Any, size: int, **options: Any) -> Any:
@@ -42,6 +44,14 @@ def _segment(name: str, lower: Any) -> Operation:
     return Operation(f"segment_{name}", lowered)
 
 
+def _joined(*labels: Any, sizes: tuple[int, ...]) -> Any:
+    joined: Any = 0
+    for each, size in zip(labels, sizes, strict=True):
+        joined = joined * size + each.astype(INT)
+    return joined
+
+
+JOINED_LABELS = Operation("joined_labels", _joined, elementwise=True)  # several labels as one
 SEGMENTS = {
     "sum": _segment("sum", jax.ops.segment_sum),
     "mean": _segment("mean", _mean),
@@ -74,8 +84,8 @@ def segment(name: str, x: Operand, index: Any, num_segments: int | Sequence[int]
     given_indices = indices
     indices = [known_labels(i, size) for i, size in zip(indices, sizes, strict=True)]
     labels = indices[0]
-    for i, size in zip(indices[1:], sizes[1:], strict=True):
-        labels = elementwise("add", elementwise("multiply", labels, size), i)
+    if len(indices) > 1:
+        labels = Apply(JOINED_LABELS, tuple(indices), labels.shape, INT, {"sizes": sizes})
     known_values = labels.value.reshape(-1) if isinstance(labels, Data) else None
     total = int(np.prod(sizes))
     attributes = {
@@ -101,11 +111,4 @@ def _check(operation: str, x: Node, index: Node, size: int, shape: tuple[int, ..
             f"{operation}: the labels {describe(index)} of shape {index.shape} do not fit the "
             f"first axes of {describe(x)}, shape {x.shape}"
         )
-    if isinstance(index, Data) and index.size:
-        low, high = int(index.value.min()), int(index.value.max())
-        if low < 0 or high >= size:
-            hint = "; do the labels start at 1? Subtract 1" if low == 1 and high == size else ""
-            raise ShapeError(
-                f"{operation}: the labels {describe(index)} run from {low} to {high}, "
-                f"not from 0 to {size - 1}{hint}"
-            )
+    check_labels(operation, index, size)

@@ -57,6 +57,7 @@ fields(
     Data,
     _held=numbers,
     _owned=optional(Node),
+    conditions=TupleOf(str),
     coords=_LABELS,
     literal=bool,
     settled=_NAME,

@@ -1,6 +1,6 @@
 """A term of the density in which discrete unknowns have been summed out."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -63,10 +63,18 @@ class MarginalTerm(Term):
         nodes = ancestors([n for table in self.tables for n in table.term.plain_needs()])
         return tuple(n for n in nodes if n in depends(nodes, self.discrete))
 
-    def sums_like(self, other: "MarginalTerm") -> bool:
-        """Whether the same sums are taken, whatever values the data have."""
-        pairs = zip(self.tables, other.tables, strict=True)
-        return all(a.sums_like(b) for a, b in pairs)
+    def renewed(self, changed: Set[Node]) -> Term:
+        """The term as it is made of the present values of data; itself if none of them changed."""
+        terms = [term.renewed(changed) for term in self.terms]
+        same = all(a is b for a, b in zip(terms, self.terms, strict=True))
+        return self if same else MarginalTerm(self.discrete, terms)
+
+    def fits(self, other: Term) -> bool:
+        """Whether a term of the same nodes is computed by the same program."""
+        assert isinstance(other, MarginalTerm)
+        tables = zip(self.tables, other.tables, strict=True)
+        terms = zip(self.terms, other.terms, strict=True)
+        return all(a.sums_like(b) for a, b in tables) and all(a.fits(b) for a, b in terms)
 
     def value(self, environment: Environment, scope: Scope | None = None) -> Any:
         """The logarithm of the sum over all values of the discrete unknowns."""

@@ -1,0 +1,1 @@
+"""Other graphs for the same values, or the same graph for other values."""

@@ -1,0 +1,229 @@
+"""Writing a graph again, operation by operation, where nodes that it follows from are replaced.
+
+Each operation below a replaced node is made again from its own attributes and its new operands, by
+the function that a user's line would call: shapes are inferred, and forms (`graph.forms`) chosen,
+as for a new line. A loop over rows (`kg.scan`) is written again with a new body for the new number
+of rows.
+
+The graph shows where a length has become a number, as the end of a slice or the shape given to a
+reshape. Such an operation cannot be written again: the rewriter refuses it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+
+from ..control.contexts import ControlFlowContext, ScanContext
+from ..control.scan import Scan
+from ..control.subgraph import Subgraph
+from ..forms.representations import represent
+from ..lower import Scope, lower_node
+from ..messages import describe
+from ..node import PART, Apply, Data, FormOf, Inner, Node, ancestors, within
+from ..operations.elementwise import elementwise
+from ..operations.indexing import (
+    READ,
+    READ_CHECKED,
+    SLICE,
+    SLOT,
+    WRITE,
+    WRITE_CHECKED,
+    index,
+    update,
+)
+from ..operations.linear_algebra import cholesky
+from ..operations.shaping import BROADCAST, REPEAT, RESHAPE, TILE
+from ..precision import x64
+
+__all__ = ["Rewriter"]
+
+_INDEXED = {READ, READ_CHECKED, SLICE, WRITE, WRITE_CHECKED}
+_WRITTEN = {"square": lambda of: elementwise("square", of), "cholesky": cholesky}
+_UNKNOWN_WAY = "is computed in a way that is not written again"
+_ROLES = ("loop variable", "row", "captured")  # the order of the inputs of a loop's body
+
+
+class Rewriter:
+    """Nodes of the new graph by nodes of the old one; calling it writes a node again.
+
+    Attributes
+    ----------
+    made
+        The new node of each old one that was reached; nodes that do not change map to themselves.
+    """
+
+    def __init__(
+        self,
+        refuse: Callable[[Node, str], NoReturn],
+        new: Mapping[Node, Node],
+        kept: Iterable[Node] = (),
+    ) -> None:
+        self.refuse = refuse
+        self.made: dict[Node, Node] = {**{node: node for node in kept}, **new}
+        self._contexts: dict[ControlFlowContext | None, ControlFlowContext | None] = {None: None}
+
+    def __call__(self, node: Node) -> Node:
+        """Return the new node: the old one where nothing that it follows from is replaced."""
+        for n in ancestors([node], self.made.__contains__, self.above):
+            if n not in self.made:
+                same = n.context is None and all(self.made[p] is p for p in self.above(n))
+                self.made[n] = n if same else self._rewritten(n)
+        return self.made[node]
+
+    def above(self, node: Node) -> tuple[Node, ...]:
+        """The nodes from which a node is written again: not the forms that were chosen for it."""
+        if isinstance(node, FormOf):
+            return (node.of,)
+        return (node.outer,) if isinstance(node, Inner) else node.parents
+
+    def _rewritten(self, node: Node) -> Node:
+        if node.context not in self._contexts:
+            self.refuse(node, _UNKNOWN_WAY)
+        with within(self._contexts[node.context]):
+            operands = tuple(self.made[n] for n in self.above(node))
+            made = self.write(node, operands)
+        made.name, made.weak, made._place = node.name, node.weak, node._place
+        if node.dims is not None and len(node.dims) == len(made.shape):
+            made.dims = node.dims
+        return made
+
+    def write(self, node: Node, operands: tuple[Node, ...]) -> Node:
+        """Write one node with new operands."""
+        if isinstance(node, Data):  # a number written in the body of a loop
+            return Data(node.value, literal=node.literal)
+        if isinstance(node, Inner):
+            return self._entering(node, *operands)
+        if isinstance(node, Scan):
+            return self._loop(node, operands)
+        if isinstance(node, FormOf):
+            kind = node.attributes["kind"]
+            form = _WRITTEN[kind](*operands) if kind in _WRITTEN else represent(*operands, kind)
+            return self.refuse(node, _UNKNOWN_WAY) if form is None else form
+        if type(node) is not Apply:
+            self.refuse(node, _UNKNOWN_WAY)
+        if node.operation is PART:
+            (loop,) = operands
+            if not isinstance(loop, Scan):
+                self.refuse(node, _UNKNOWN_WAY)
+            place = node.attributes["place"]
+            shape = loop.subgraphs[0].outputs[place].shape
+            shape = shape if place < loop.carried else (loop.length, *shape)
+            return loop.part(place, shape, node.dtype)
+        if node.operation in _INDEXED:
+            return self._index(node, operands)
+        return self._operation(node, operands)
+
+    def _loop(self, node: Scan, operands: Sequence[Node]) -> Scan:
+        """Write a loop over rows again: its body in a context of its own."""
+        (body,), (old,) = node.subgraphs, node.contexts
+        context = ScanContext(old.name)
+        self._contexts[old] = context
+        for inner, operand in zip(body.inputs, operands, strict=True):
+            if not isinstance(inner, Inner) or inner.role not in _ROLES:
+                self.refuse(node, _UNKNOWN_WAY)
+            self.made[inner] = self._entering(inner, operand)
+        variables = [self.made[inner] for inner in body.inputs[: node.carried]]
+        context._set("loop_variables", tuple(variables))
+        outputs = [self(output) for output in body.outputs]
+        for variable, output in zip(variables, outputs, strict=False):
+            if variable.shape != output.shape:
+                self.refuse(
+                    node,
+                    f"carries a value of shape {variable.shape} into a trip, and of "
+                    f"shape {output.shape} out of it",
+                )
+        by_role = [[n for n in context._arguments if n.role == role] for role in _ROLES]
+        carried, rows, captures = ([n.outer for n in inputs] for inputs in by_role)
+        lengths = {n.shape[0] for n in rows} or {node.length}
+        if len(lengths) > 1:
+            self.refuse(node, f"goes over {' and '.join(map(str, sorted(lengths)))} rows at once")
+        return Scan(
+            context,
+            (carried, rows, captures),
+            Subgraph([n for inputs in by_role for n in inputs], outputs),
+            length=lengths.pop(),
+            reverse=node.reverse,
+        )
+
+    def _entering(self, inner: Inner, outer: Node) -> Inner:
+        """The node inside of a loop that is written again for a value that comes in."""
+        context = self._contexts.get(inner.context)
+        assert context is not None
+        if inner.role == "captured" and outer in context._external:
+            return context._external[outer]
+        shape = outer.shape[1:] if inner.role == "row" else outer.shape
+        made = context.argument(outer, inner.role, inner.name, shape=shape, dtype=inner.dtype)
+        made.weak, made.interval = inner.weak, inner.interval
+        if inner.role == "captured":
+            context._external[outer] = made
+        return made
+
+    def _index(self, node: Apply, operands: tuple[Node, ...]) -> Node:
+        writes = node.operation in (WRITE, WRITE_CHECKED)
+        template, first = node.attributes["template"], 2 if writes else 1
+        old, new = node.parents[0], operands[0]
+        changed = [a != b for a, b in zip(old.shape, new.shape, strict=True)]
+        taken = sum(part is not None and part is not Ellipsis for part in template)
+        indices = iter(zip(node.parents[first:], operands[first:], strict=True))
+        key: list[Any] = []
+        axis = 0
+        for part in template:
+            if part is SLOT:
+                before, part = next(indices)
+                if changed[axis] and isinstance(before, Data) and before.literal:
+                    self.refuse(node, "takes given places of an axis that changes")
+            elif isinstance(part, slice) and changed[axis] and (part.stop or -1) >= 0:
+                self.refuse(node, f"takes a slice up to {part.stop} of an axis that changes")
+            elif type(part) is int and changed[axis] and part == old.shape[axis] - 1 > 0:
+                self.refuse(node, f"takes the last place, {part}, by its number and not as -1")
+            key.append(part)
+            axis += len(changed) - taken if part is Ellipsis else part is not None
+        if writes:
+            return update(new, tuple(key), operands[1], node.attributes["how"])
+        return index(new, tuple(key))
+
+    def _operation(self, node: Apply, operands: tuple[Node, ...]) -> Node:
+        attributes = dict(node.attributes)
+        old, new = node.parents[0].shape if node.parents else (), operands[0].shape
+        if node.operation is RESHAPE:
+            attributes["shape"] = self._reshaped(node, old, new)
+        elif node.operation is BROADCAST:
+            attributes["shape"] = grown(node.shape, old, new)
+        elif node.operation in (TILE, REPEAT):
+            times = attributes["reps"] if node.operation is TILE else (attributes["repeats"],)
+            if {o for o, n in zip(old, new, strict=True) if o != n} & set(times):
+                self.refuse(node, "repeats what changes as often as it was long")
+        made = Apply(node.operation, operands, (), node.dtype, attributes)
+        specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in made.parents]
+
+        def lowered(*tensors: Any) -> Any:
+            return lower_node(made, dict(zip(made.parents, tensors, strict=True)), Scope())
+
+        with x64():
+            try:
+                made.shape = tuple(jax.eval_shape(lowered, *specs).shape)
+            except (TypeError, ValueError):
+                shapes = ", ".join(f"{describe(p)} {p.shape}" for p in operands)
+                self.refuse(node, f"does not fit together: {shapes}")
+        if len(made.shape) != len(node.shape):
+            self.refuse(node, "has another number of axes")
+        return made
+
+    def _reshaped(self, node: Apply, old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+        """The new shape of a reshape that moves axes of length 1, or makes a vector."""
+        if [n for n in old if n != 1] == [n for n in node.shape if n != 1]:
+            lengths = iter(n for o, n in zip(old, new, strict=True) if o != 1)
+            if all(o != 1 or n == 1 for o, n in zip(old, new, strict=True)):
+                return tuple(1 if n == 1 else next(lengths) for n in node.shape)
+        elif len(node.shape) == 1:
+            return (int(np.prod(new)),)
+        self.refuse(node, f"is of the given shape {node.shape}")
+
+
+def grown(whole: tuple[int, ...], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that a broadcast to `whole` has where its operand has a new shape."""
+    first = len(whole) - len(old)
+    pairs = zip(old, new, whole[first:], strict=True)
+    return (*whole[:first], *(n if o == length else length for o, n, length in pairs))

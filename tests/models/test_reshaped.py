@@ -184,7 +184,18 @@ REFUSED = {
     "shape": (with_data(lambda x, z: z * x.reshape(1, 3, 1).reshape(3, 1)), None),
     "given shape": (with_data(lambda x, z: z * (x[:, None] * x).reshape(9, 1)), "given shape (9"),
     "numbers": (with_data(lambda x, z: z * (x + np.ones(3))), "does not fit together: x (4,)"),
-    "while": (with_data(lambda x, z: kg.while_loop(lambda i, c: i < 3, lambda i, c: (i + 1, c + x), (0, z * x))[1]), "is not written"),
+    "trips": (
+        with_data(lambda x, z: kg.scan(lambda c, i: (c + x[i], c), z, np.arange(3))[1]),
+        "makes as many trips as an axis that changes was long",
+    ),
+    "while": (
+        with_data(
+            lambda x, z: kg.while_loop(lambda i, c: i < 3, lambda i, c: (i + 1, c + x), (0, z * x))[
+                1
+            ]
+        ),
+        "is not written",
+    ),
     "bounds": (bounded, "is an unknown whose distribution depends on them"),
 }
 

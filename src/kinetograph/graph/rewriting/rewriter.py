@@ -118,6 +118,14 @@ class Rewriter:
     def _loop(self, node: Scan, operands: Sequence[Node]) -> Scan:
         """Write a loop over rows again: its body in a context of its own."""
         (body,), (old,) = node.subgraphs, node.contexts
+        rows = operands[node.carried : node.carried + node.rows]
+        lengths = {n.shape[0] for n in rows} or {node.length}
+        if len(lengths) > 1:
+            self.refuse(node, f"goes over {' and '.join(map(str, sorted(lengths)))} rows at once")
+        pairs = zip(node.parents, operands, strict=True)
+        gone = {a for old, new in pairs for a, b in zip(old.shape, new.shape) if a != b}
+        if lengths == {node.length} and node.length in gone:
+            self.refuse(node, "makes as many trips as an axis that changes was long")
         context = ScanContext(old.name)
         self._contexts[old] = context
         for inner, operand in zip(body.inputs, operands, strict=True):
@@ -136,9 +144,6 @@ class Rewriter:
                 )
         by_role = [[n for n in context._arguments if n.role == role] for role in _ROLES]
         carried, rows, captures = ([n.outer for n in inputs] for inputs in by_role)
-        lengths = {n.shape[0] for n in rows} or {node.length}
-        if len(lengths) > 1:
-            self.refuse(node, f"goes over {' and '.join(map(str, sorted(lengths)))} rows at once")
         return Scan(
             context,
             (carried, rows, captures),

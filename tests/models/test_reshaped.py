@@ -176,6 +176,10 @@ def with_data(f):
     return made
 
 
+def three_times(x, z):
+    return kg.while_loop(lambda i, c: i < 3, lambda i, c: (i + 1, c + x), (0, z * x))[1]
+
+
 REFUSED = {
     "end of a slice": (with_data(lambda x, z: z * x[:2]), "takes a slice up to 2 of an axis that"),
     "last place": (with_data(lambda x, z: z * x[2]), "takes the last place, 2, by its number"),

@@ -22,7 +22,6 @@ from ..graph.rewriting.rewriter import Rewriter, grown
 from .discovery import Component
 from .factor import density_at, is_density, parameters_of
 from .followed import check_shape, check_support
-from .minibatch import in_batches
 from .missing import missing_of
 
 if TYPE_CHECKING:
@@ -218,6 +217,8 @@ def with_data(
 
 def _in_batches(model: "Model", rows: list[Data], batch: "Batch") -> "Model":
     """The model with batches of the same size, of the rows of new data."""
+    from .minibatch import in_batches
+
     shapes = ", ".join(f"{describe(node, model.known_as)} {node.shape}" for node in rows)
     lengths = {node.shape[0] for node in rows}
     if len(lengths) > 1 or batch.size > min(lengths):

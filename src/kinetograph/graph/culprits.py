@@ -20,7 +20,7 @@ from .lower import Environment, Scope
 from .messages import describe
 from .node import Apply, Bundle, Data, Inner, Node
 from .operations.elementwise import WHERE
-from .participation import Tracked, plain
+from .rewriting.participation import Tracked, plain
 from .text import value_text
 
 __all__ = ["Culprits", "Origin"]

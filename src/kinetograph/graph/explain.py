@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from .control.control import Control, Looping
 from .control.loops import While
-from .control.rowwise import Rowwise
 from .control.scan import Scan
+from .rewriting.rowwise import Rowwise
 from .trips import Capacity
 
 __all__ = ["Explanation", "LoopReport", "explain"]

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .alike import Groups, together
 from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
-from .participation import read
-from .sides import Sides
+from .rewriting.alike import Groups, together
+from .rewriting.participation import read
+from .rewriting.sides import Sides
 from .trips import NO_TRIPS, Capacity, Trips
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from jax import lax
 
 from kinetograph.graph.control.flat import used_inputs
-from kinetograph.graph.participation import Tracked, read
+from kinetograph.graph.rewriting.participation import Tracked, read
 
 
 def reads(function, *arguments, outputs=None):

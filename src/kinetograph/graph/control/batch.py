@@ -13,7 +13,7 @@ from ..lower import Scope
 from ..node import Node, Operation
 from ..operations.operands import as_node
 from ..operations.shaping import moveaxis
-from ..participation import read
+from ..rewriting.participation import read
 from ..source import place_text
 from ..trips import Trips
 from .contexts import BatchContext

@@ -17,7 +17,7 @@ from jax import lax
 
 from ..lower import Scope
 from ..node import Node, Operation
-from ..participation import Tracked, read
+from ..rewriting.participation import Tracked, read
 from .contexts import CondContext
 from .control import Control
 from .forms import arriving, leaving

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..participation import TRACK
+from ..rewriting.participation import TRACK
 
 __all__ = [
     "Mask",

@@ -17,7 +17,8 @@ from jax import lax
 from ..faults import FAULT
 from ..lower import Scope
 from ..node import Apply, Bundle, Node, Operation
-from ..participation import Tracked, carried_on, plain, read
+from ..rewriting.participation import Tracked, carried_on, plain, read
+from ..rewriting.rowwise import Rowwise
 from ..trips import LoopPlan, Trips
 from .contexts import WhileContext
 from .control import Looping, everything
@@ -27,7 +28,6 @@ from .forms import Growth
 from .liveness import Places
 from .loop_handle import LoopHandle
 from .rollback import aside
-from .rowwise import Rowwise
 from .strategies import STRATEGIES
 from .subgraph import Subgraph
 

@@ -15,7 +15,8 @@ from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
 from ..operations.elementwise import astype
 from ..operations.operands import as_node
-from ..participation import Tracked, carried_on, plain, read
+from ..rewriting.participation import Tracked, carried_on, plain, read
+from ..rewriting.rowwise import Rowwise
 from ..source import place_text
 from .contexts import ScanContext
 from .control import Control
@@ -23,7 +24,6 @@ from .forms import Growth
 from .liveness import Places
 from .results import Returned, check_function, collect, wrap_parts
 from .rollback import aside
-from .rowwise import Rowwise
 from .structure import Structure, flatten
 from .subgraph import Subgraph
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables

@@ -10,8 +10,8 @@ from jax import lax
 from ..faults import has_faults
 from ..lower import Scope, evaluate
 from ..node import Node, ancestors
-from ..participation import Tracked
-from ..sides import surely_read
+from ..rewriting.participation import Tracked
+from ..rewriting.sides import surely_read
 from .control import everything, loops_in
 from .liveness import Live, Places, live
 

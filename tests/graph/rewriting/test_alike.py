@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kinetograph.graph.alike import together
 from kinetograph.graph.node import Apply, Node, Operation, ancestors
+from kinetograph.graph.rewriting.alike import together
 
 FLOAT = np.dtype(np.float64)
 SAME, OTHER = Operation("same", lambda *x: x[0]), Operation("other", lambda *x: x[0])

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Hashable, Sequence
 
-from .node import Apply, Node
+from ..node import Apply, Node
 
 __all__ = ["Groups", "together"]
 

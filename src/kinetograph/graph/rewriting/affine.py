@@ -16,7 +16,7 @@ from ..operations.indexing import SLICE
 from ..ranges import RANGE
 
 if TYPE_CHECKING:
-    from .subgraph import Subgraph
+    from ..control.subgraph import Subgraph
 
 __all__ = ["Affine", "affine", "counters", "trips_inside"]
 

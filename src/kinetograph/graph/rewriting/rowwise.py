@@ -23,6 +23,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ..control.conditional import Cond
+from ..control.control import Control, everything
+from ..control.subgraph import Subgraph
 from ..lower import Instead
 from ..node import FORM, PART, Apply, Inner, Node
 from ..operations.bounds import inside
@@ -36,9 +39,6 @@ from ..operations.indexing import (
     write,
 )
 from .affine import Affine, affine, counters, trips_inside
-from .conditional import Cond
-from .control import Control, everything
-from .subgraph import Subgraph
 
 __all__ = ["Rowwise"]
 

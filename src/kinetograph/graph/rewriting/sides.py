@@ -26,14 +26,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .control.control import Control, everything
-from .node import PART, Apply, Data, Node
-from .operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, STOP_GRADIENT, WHERE
-from .operations.indexing import READ, READ_CHECKED, WRITE, WRITE_CHECKED
+from ..control.control import Control, everything
+from ..node import PART, Apply, Data, Node
+from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, STOP_GRADIENT, WHERE
+from ..operations.indexing import READ, READ_CHECKED, WRITE, WRITE_CHECKED
 from .participation import Tracked, hand, track
 
 if TYPE_CHECKING:
-    from .control.liveness import Places
+    from ..control.liveness import Places
 
 __all__ = ["Sides", "surely_read"]
 

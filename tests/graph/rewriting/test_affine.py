@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.control.affine import Affine, affine, counters, trips_inside
+from kinetograph.graph.rewriting.affine import Affine, affine, counters, trips_inside
 
 TRIPS = 10
 N = kg.placeholder((), int, name="n")

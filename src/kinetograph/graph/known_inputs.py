@@ -8,7 +8,7 @@ the program runs, or was proved to be right.
 from collections.abc import Callable
 
 from .control.control import origin
-from .integer_checks import demand
+from .integer_checks import require_result
 from .node import Apply, Data, Node, Operation
 from .operations.elementwise import ELEMENTWISE, PARTIAL
 from .operations.indexing import ONE_HOT, READ, WRITE, check_bounds, check_labels, trusted_indices
@@ -42,7 +42,7 @@ def _check_indices(node: Apply) -> None:
 def _check_divisor(node: Apply) -> None:
     operands = [origin(parent) for parent in node.parents]
     if node.dtype.kind in "iu" and isinstance(operands[1], Data):
-        demand(node.operation, operands)
+        require_result(node.operation, operands)
 
 
 def _check_segments(node: Apply) -> None:

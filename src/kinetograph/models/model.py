@@ -200,9 +200,10 @@ class Model(LogDensity):
         if the values affect the program: counts above 10000 need other sums, and a normal
         likelihood with another design may cost less in another form.
 
-        If the lengths of data change, all expressions that depend on them are rebuilt once, with a
-        warning. The unknowns are kept, so their shapes and distributions must not depend on the
-        changed data. A number that was computed from the old length outside the graph, such as
+        If the lengths of data change, all that depends on them is rebuilt once, with a warning:
+        expressions, loops over rows (`kg.scan`), the batches of `kg.minibatch`, and unknowns whose
+        distribution follows from the data. Such an unknown is replaced by one of the same name,
+        `model["name"]`. A number that was computed from the old length outside the graph, such as
         `len(y)`, is part of the program and does not change: make such a model in a function, and
         call it again.
 
@@ -220,10 +221,9 @@ class Model(LogDensity):
         ------
         ModelError
             If a key is not data of this model, or if the model depends on the old values in a way
-            that the new values do not allow: it selected the true elements of a mask, or took the
-            logarithm of values that are now negative. If data change their length, and an unknown
-            depends on them, or an operation used the length as a number, such as the end of a
-            slice.
+            that the new values do not allow: it selected the true elements of a mask. If data
+            change their length, and an operation used the length as a number, such as the end of a
+            slice, or is a branch or a loop that is not one over rows.
         ShapeError
             If data of other lengths do not fit together, or have another number of axes, or an
             index falls outside its axis.

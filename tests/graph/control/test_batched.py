@@ -11,7 +11,7 @@ from tests.graph.control.helpers import DIRECTION, Graph, plain_derivatives
 
 import kinetograph as kg
 from kinetograph.graph.control import batched
-from kinetograph.graph.participation import track
+from kinetograph.graph.rewriting.participation import track
 from kinetograph.graph.precision import x64
 
 STARTS = np.array([0.2, 3.0, 0.9, -0.4, 1.7])

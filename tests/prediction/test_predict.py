@@ -192,8 +192,9 @@ def test_targets_that_were_computed_of_other_data():
     assert abs(centre(model, shifted) - 200) < room
     assert centre(model, shifted, again=mean) == pytest.approx(200)
     assert kg.predict(model, results, mean)["predictions"]["mean"].shape == (1, 50, 5)
-    with pytest.raises(kg.ModelError, match=r"predict: the shape of data changes, and .*write it"):
-        kg.predict(model, results, kg.normal(mean, 1))
+    later = kg.predict(model, results, later=kg.normal(mean, 1), seed=1)["predictions"]["later"]
+    assert later.shape == (1, 50, 5)
+    assert abs((later.values - level).mean() - 200) < room
     apart = kg.model(mean)
     results = kg.mcmc(apart, seed=1, draws=5, warmup=9, chains=1, progress=False)
     apart.set_data(x=np.ones(3))

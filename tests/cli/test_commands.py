@@ -70,7 +70,7 @@ def test_a_call_without_a_command_shows_the_help(call):
         (("summary", "none.nc", "--json"), "'--json'; here it is --format json"),
         (
             ("sample", "one.py", "--sampler", "HMC(1)"),
-            "is a call; write --sampler HMC, and settings",
+            "write --sampler HMC, and settings",
         ),
         (("sample", "one.py", "--draws", "-3"), "'--draws': -3 is not in the range"),
         (("sample", "one.py", "--draws", "many"), "'--draws': 'many' is not a valid integer"),

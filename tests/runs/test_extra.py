@@ -133,11 +133,9 @@ def test_a_sampler_of_the_users_has_to_be_given():
     tree = run(gaussian(), sampler=Walk(0.7), draws=30)
     with pytest.raises(ValueError, match=r"give the sampler of that run by sampler=Walk\(\.\.\.\)"):
         more(tree, gaussian())
-    with pytest.raises(
-        ValueError, match=r"drawn with step_size=0.7, .* given sampler has step_size=0.8"
-    ):
+    with pytest.raises(ValueError, match=r"drawn with step_size=0.7, .* has step_size=0.8"):
         more(tree, gaussian(), sampler=Walk(0.8))
-    with pytest.raises(ValueError, match="those of Walk, got sampler=NUTS"):
+    with pytest.raises(ValueError, match="come from Walk, got sampler=NUTS"):
         more(tree, gaussian(), sampler=S.NUTS())
     found = more(tree, gaussian(), sampler=Walk(0.7))
     assert same_draws(found, run(gaussian(), sampler=Walk(0.7), draws=100), GROUPS)

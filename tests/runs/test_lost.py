@@ -119,9 +119,7 @@ def test_they_are_warned_of_with_what_helps():
     lp[3] -= 1000
     (advice,) = [a for a in kg.diagnose(results(lp)) if a.kind == "lost_chains"]
     assert advice.count == 1
-    assert (
-        "1 of 4 chains are not where the other chains are: chain 3 is 1e+03 below" in advice.message
-    )
+    assert "not where the other chains are: chain 3 is 1e+03 below" in advice.message
     assert "several modes" in advice.message
     assert "initial=kg.opt(model)" in advice.message
 

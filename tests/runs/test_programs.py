@@ -10,7 +10,7 @@ import kinetograph as kg
 from kinetograph.models.ancestral import rows
 from kinetograph.runs import engine, programs
 from kinetograph.runs.pace import Pace
-from kinetograph.runs.programs import HELD, MOST, Compiled, find, hold
+from kinetograph.runs.programs import HELD, MOST, CompiledProgram, find, hold
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -27,8 +27,8 @@ def none_yet():
     HELD.update(before)
 
 
-def program() -> Compiled:
-    return Compiled(None, None, None, 0.0, 0.0, False, Pace())
+def program() -> CompiledProgram:
+    return CompiledProgram(None, None, None, 0.0, 0.0, False, Pace())
 
 
 def model(size: int = 2) -> kg.Model:

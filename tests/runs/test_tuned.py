@@ -141,20 +141,20 @@ WRONG = {
         ValueError,
         made_up(scale=np.ones((2, 3))),
     ),
-    "of chain 1 there, NUTS: step_size must be positive": (
+    "chain 1 of the results: NUTS: step_size must be positive": (
         ValueError,
         made_up(step_size=[0.3, 0.0]),
     ),
-    "has room for 2 directions, and the metric of NUTS.* for 4 .*; give a sampler with the metric": (
+    "room for 2 directions, and the metric of NUTS.* for 4 .*; give a sampler with the metric": (
         ValueError,
         made_up(**directions(2, 1)),
     ),
     "has room for 0 directions": (ValueError, made_up(directions_count=[1, 1])),
-    "of chain 0 there, NUTS: directions: vectors must be orthonormal": (
+    "chain 0 of the results: NUTS: directions: vectors must be orthonormal": (
         ValueError,
         made_up(**(directions(4, 2) | {"directions_vectors": np.ones((2, 4, 4))})),
     ),
-    "of chain 0 there, NUTS: scale must be finite": (
+    "chain 0 of the results: NUTS: scale must be finite": (
         ValueError,
         made_up(scale=np.full((2, 4), np.nan)),
     ),

@@ -10,7 +10,7 @@ from .files import check_target
 from .models import complete_file, load_model, traceback_option
 from .outcome import carry_out, format_option, out_option
 from .sample import check_every, threads_option, until_options
-from .settings import Chains, make_until
+from .settings import ChainsType, make_until
 
 __all__ = ["resume"]
 
@@ -25,7 +25,7 @@ __all__ = ["resume"]
 )
 @click.option(
     "--chains",
-    type=Chains(1),
+    type=ChainsType(1),
     metavar="N|A:B",
     help="The numbers of the chains that continue.  [default: all]",
 )

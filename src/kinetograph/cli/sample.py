@@ -9,7 +9,7 @@ from .errors import InputError, readable_warnings
 from .files import check_target
 from .models import load_model, model_argument, traceback_option
 from .outcome import carry_out, format_option, out_option
-from .settings import ENDLESS, Chains, Draws, SamplerName, make_sampler, make_until
+from .settings import ENDLESS, ChainsType, DrawsType, SamplerName, make_sampler, make_until
 
 __all__ = ["check_every", "sample", "threads_option", "until_options"]
 
@@ -43,7 +43,7 @@ def until_options(command: Any) -> Any:
 @model_argument
 @click.option(
     "--draws",
-    type=Draws(1),
+    type=DrawsType(1),
     default=1000,
     show_default=True,
     metavar="N|none",
@@ -56,7 +56,7 @@ def until_options(command: Any) -> Any:
 )
 @click.option(
     "--chains",
-    type=Chains(1),
+    type=ChainsType(1),
     default=4,
     show_default=True,
     metavar="N|A:B",

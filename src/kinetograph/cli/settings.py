@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from ..graph.suggestions import meant
 from .errors import InputError
 
-__all__ = ["SAMPLERS", "Chains", "Draws", "SamplerName", "make_sampler", "make_until"]
+__all__ = ["SAMPLERS", "ChainsType", "DrawsType", "SamplerName", "make_sampler", "make_until"]
 
 # Listed here, because importing the samplers takes a second, which is too long for completion.
 SAMPLERS = (
@@ -49,7 +49,7 @@ class SamplerName(click.ParamType):
         return [CompletionItem(each) for each in SAMPLERS if each.lower().startswith(prefix)]
 
 
-class Draws(click.IntRange):
+class DrawsType(click.IntRange):
     """A number of draws, or `none`."""
 
     name = "integer or none"
@@ -61,7 +61,7 @@ class Draws(click.IntRange):
         return super().convert(value, param, ctx)
 
 
-class Chains(click.IntRange):
+class ChainsType(click.IntRange):
     """A number of chains, or a range.
 
     `4:8` is the chains 4, 5, 6 and 7."""

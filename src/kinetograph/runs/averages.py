@@ -44,7 +44,7 @@ def averaged_targets(model: Model, averages: Sequence[Average]) -> tuple[Node, .
 
 
 @dataclass(frozen=True)
-class Source:
+class ValueSource:
     """The place of a quantity's values: a target, or columns of statistics."""
 
     average: Average
@@ -66,20 +66,20 @@ class Averages:
         walkers: tuple[int, ...],
     ) -> None:
         self.targets = tuple(targets)
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, ValueSource] = {}
         ends = np.cumsum([0, *(s.size for s in statistics)])
         columns = {s.name: (s, int(end)) for s, end in zip(statistics, ends, strict=False)}
         for average in averages:
             quantity = average.quantity
             if isinstance(quantity, Array):
                 name, node = model.name(quantity.node), quantity.node
-                source = Source(average, node, 0, (*walkers, *node.shape), node.shape)
+                source = ValueSource(average, node, 0, (*walkers, *node.shape), node.shape)
             else:
                 name = quantity.name
                 statistic, column = columns[name]
                 shape = statistic.shape
                 shape_of_one = shape[1:] if walkers and shape[:1] == walkers else shape
-                source = Source(average, None, column, shape, shape_of_one)
+                source = ValueSource(average, None, column, shape, shape_of_one)
             if name in self.sources:
                 raise ValueError(f"averages: {name!r} is given twice")
             if average.covariance and not source.shape_of_one:
@@ -101,7 +101,7 @@ class Averages:
     ) -> dict[str, Moments]:
         """The moments after the first `count` rows are added."""
 
-        def value(source: Source, row: Any) -> Any:
+        def value(source: ValueSource, row: Any) -> Any:
             if source.node is not None:
                 return targets[self.targets.index(source.node)][row]
             size = int(np.prod(source.shape, dtype=int))
@@ -119,7 +119,7 @@ class Averages:
     def text(self) -> str:
         """A description of the averages by which programs are distinguished."""
 
-        def place(source: Source) -> str:
+        def place(source: ValueSource) -> str:
             if source.node is not None:
                 return f"target {self.targets.index(source.node)}"
             return f"column {source.column}"

@@ -33,13 +33,20 @@ from .signals import STOPS, Terminated, hearing, holding, stoppable
 from .state import ChainState, Plan, Where
 from .warming import Tuned, judged
 
-__all__ = ["Ending", "Keeper", "advance", "beginnings", "run_chains", "threads_available"]
+__all__ = [
+    "RunEnding",
+    "CheckpointWriter",
+    "advance",
+    "beginnings",
+    "run_chains",
+    "threads_available",
+]
 
 PATIENCE = 1.2  # seconds that a stopped run waits for its blocks
 
 
 @dataclass
-class Ending:
+class RunEnding:
     """The end of a run, if it did not end normally."""
 
     stopped: BaseException | None = None  # KeyboardInterrupt or Terminated
@@ -58,7 +65,7 @@ class Ending:
         return bool(kinds)
 
 
-class Keeper(Protocol):
+class CheckpointWriter(Protocol):
     """A writer of checkpoints."""
 
     def due(self, chain: RunningChain) -> bool:
@@ -69,14 +76,14 @@ class Keeper(Protocol):
 
 
 @dataclass
-class Control:
+class ThreadControl:
     """State shared by the threads and the thread that waits."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     failed: threading.Event = field(default_factory=threading.Event)  # in a chain, so all end
     errors: list[BaseException] = field(default_factory=list)
     batch: ChainState | None = None  # the states of a batch
-    keeper: Keeper | None = None
+    keeper: CheckpointWriter | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _left: bool = False  # no thread waits for blocks
 
@@ -139,7 +146,7 @@ def advance(
     chain: RunningChain,
     plan: Plan,
     sampled: int,
-    control: Control | None = None,
+    control: ThreadControl | None = None,
 ) -> None:
     """Advance a chain by a block, and tune it if due."""
     state = chain.state
@@ -147,7 +154,7 @@ def advance(
     phases = chain.tuner.phases(chain.transition, sampled)
     state = state._replace(phases=Phases(*map(np.int32, phases)))
     state, block = engine.advance(state, data, plan)
-    with (control or Control()).taking() as wanted:
+    with (control or ThreadControl()).taking() as wanted:
         if not wanted:
             return
         chain.take(block)
@@ -165,14 +172,14 @@ def run_chains(
     lengths: Lengths,
     threads: int,
     watch: Callable[[], bool | None],
-    keeper: Keeper | None = None,
-) -> Ending:
+    keeper: CheckpointWriter | None = None,
+) -> RunEnding:
     """Run chains, on threads or as the engine's batch.
 
     `watch` is called during the run and after the last block. The run ends when it returns True. If
     a chain finds no starting point, all chains end.
     """
-    control, ending = Control(keeper=keeper), Ending()
+    control, ending = ThreadControl(keeper=keeper), RunEnding()
     with x64():
         data = jax.device_put(engine.program.model.argument_values)
     job = partial(_run_batch, engine, data, chains, lengths, control)
@@ -241,7 +248,7 @@ def _take_turns(waiting: deque[Iterator[None]]) -> None:
 
 
 def _turns_of(
-    engine: Engine, data: Any, chain: RunningChain, lengths: Lengths, control: Control
+    engine: Engine, data: Any, chain: RunningChain, lengths: Lengths, control: ThreadControl
 ) -> Iterator[None]:
     """Run a chain block by block, until it or the run ends."""
     pace = engine.pace
@@ -266,7 +273,11 @@ def _turns_of(
 
 
 def _run_batch(
-    engine: Engine, data: Any, chains: Sequence[RunningChain], lengths: Lengths, control: Control
+    engine: Engine,
+    data: Any,
+    chains: Sequence[RunningChain],
+    lengths: Lengths,
+    control: ThreadControl,
 ) -> None:
     """Run all chains as one batch, until all chains have ended."""
     pace = engine.pace
@@ -303,7 +314,9 @@ def _run_batch(
             pace.adjust(int(spent.max()), computed, elapsed - computed + float(waited))
 
 
-def _begun(engine: Engine, data: Any, chains: Sequence[RunningChain], control: Control) -> Any:
+def _begun(
+    engine: Engine, data: Any, chains: Sequence[RunningChain], control: ThreadControl
+) -> Any:
     """The states of a batch, at starting points or from before."""
     if all(chain.state is not None for chain in chains):
         return jax.device_put(_stacked([chain.state for chain in chains]))

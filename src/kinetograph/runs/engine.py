@@ -18,7 +18,7 @@ from .cache import compile_cached
 from .fingerprint import fingerprint, identity
 from .pace import Pace
 from .program import Program
-from .programs import Compiled, find, hold, trim
+from .programs import CompiledProgram, find, hold, trim
 from .search import blank_search, search
 from .state import Plan
 
@@ -40,7 +40,7 @@ class Engine:
 
     program: Program
     batch: int | None
-    compiled: Compiled
+    compiled: CompiledProgram
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -76,7 +76,9 @@ class Engine:
             if self.accept(compiled, self.program.loops, block.reports):
                 return state_after, block
 
-    def accept(self, compiled: Compiled, loops: Sequence[Any], reports: Sequence[Any]) -> bool:
+    def accept(
+        self, compiled: CompiledProgram, loops: Sequence[Any], reports: Sequence[Any]
+    ) -> bool:
         """Whether the results of a call can be used.
 
         They cannot if a loop made more trips than its backward pass had capacity for. Then
@@ -120,7 +122,7 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
     in_memory = find(program.model, key)
     if in_memory is not None:
         meanwhile()
-        engine_programs = Compiled(
+        engine_programs = CompiledProgram(
             in_memory.search, in_memory.block, in_memory.blank, 0.0, 0.0, True, in_memory.pace
         )
         return Engine(program, batch, engine_programs)
@@ -143,7 +145,9 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
     finally:
         traced.set()
     begin, *_ = search_task.result()
-    compiled = Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
+    compiled = CompiledProgram(
+        begin, block, _blank(program, batch), tracing, seconds, cached, Pace()
+    )
     hold(program.model, key, compiled)
     if not cached:
         trim()

@@ -12,7 +12,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from .advice import LOOKED_AT
 from .chain import RunningChain
-from .chains import Ending
+from .chains import RunEnding
 from .program import Program
 from .records import NotItsState, record, restore
 from .rows import Rows, Sink
@@ -64,7 +64,7 @@ class Keeper:
             self.store.publish()
             self._shown = time.monotonic()
 
-    def finish(self, ending: Ending) -> None:
+    def finish(self, ending: RunEnding) -> None:
         """Write everything at the end of a run.
 
         A chain whose draws could not be written stays at its checkpoint before. If the disk is full
@@ -80,7 +80,7 @@ class Keeper:
         except OSError as error:
             self._failed(error, ending)
 
-    def _failed(self, error: OSError, ending: Ending) -> None:
+    def _failed(self, error: OSError, ending: RunEnding) -> None:
         LOG.info("%s could not be written: %s", self.store.path, error)
         ending.error = ending.error or error
 
@@ -120,7 +120,7 @@ class Keeper:
             LOG.info("%s: %s", self.store.path, error)
             return None
 
-    def results(self, tree: Any, enough: int | None, ending: Ending) -> Any:
+    def results(self, tree: Any, enough: int | None, ending: RunEnding) -> Any:
         """The results in the store, with groups and attributes from a tree.
 
         Only the first `enough` draws are returned, if `enough` is given.

@@ -9,7 +9,7 @@ from typing import Any
 from ..graph.markup import Html, table
 from .chain import Lengths, RunningChain
 from .forecast import Forecast
-from .progress import COLUMNS, Row, finished_text, further_text, row_of_all, rows_of_chains
+from .progress import COLUMNS, ProgressRow, finished_text, further_text, row_of_all, rows_of_chains
 
 __all__ = ["NotebookProgress", "in_notebook"]
 
@@ -81,7 +81,7 @@ class NotebookProgress:
         return table(COLUMNS, [*rows, _cells(row_of_all(self.forecast))], numbers=True)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: ProgressRow) -> list[str]:
     numbers = [row.transitions, f"{row.divergences:,}", row.step_size, row.speed, row.left]
     return [row.name, _bar(row.share), row.phase, *numbers]
 

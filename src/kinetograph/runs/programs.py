@@ -15,7 +15,7 @@ from ..models.ancestral.rows import forget
 from ..models.model import Model
 from .pace import Pace
 
-__all__ = ["HELD", "MOST", "Compiled", "clear_cache", "find", "hold", "trim"]
+__all__ = ["HELD", "MOST", "CompiledProgram", "clear_cache", "find", "hold", "trim"]
 
 MOST = 64  # programs of all models together; each takes about 10 MiB
 
@@ -24,7 +24,7 @@ _TIMES = count(1)
 
 
 @dataclass
-class Compiled:
+class CompiledProgram:
     """The executables of a program."""
 
     search: Any
@@ -38,10 +38,10 @@ class Compiled:
 
 
 # The programs of each model, removed with the model.
-HELD: "weakref.WeakKeyDictionary[Model, dict[Any, Compiled]]" = weakref.WeakKeyDictionary()
+HELD: "weakref.WeakKeyDictionary[Model, dict[Any, CompiledProgram]]" = weakref.WeakKeyDictionary()
 
 
-def find(model: Model, key: Any) -> Compiled | None:
+def find(model: Model, key: Any) -> CompiledProgram | None:
     """A program of a model, if it is in memory."""
     with _LOCK:
         compiled = HELD.get(model, {}).get(key)
@@ -50,7 +50,7 @@ def find(model: Model, key: Any) -> Compiled | None:
         return compiled
 
 
-def hold(model: Model, key: Any, compiled: Compiled) -> None:
+def hold(model: Model, key: Any, compiled: CompiledProgram) -> None:
     """Keep a program, and forget the least recently used beyond `MOST`."""
     with _LOCK:
         compiled.used = next(_TIMES)

@@ -17,7 +17,7 @@ __all__ = [
     "COLUMNS",
     "PlainProgress",
     "Progress",
-    "Row",
+    "ProgressRow",
     "SilentProgress",
     "finished_text",
     "further_text",
@@ -57,7 +57,7 @@ class SilentProgress:
 
 
 @dataclass(frozen=True)
-class Row:
+class ProgressRow:
     """A row of the table, for one chain or for all chains."""
 
     name: str
@@ -82,7 +82,7 @@ def _speed(speed: float | None) -> str:
     return f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
 
 
-def rows_of_chains(forecast: Forecast) -> list[Row]:
+def rows_of_chains(forecast: Forecast) -> list[ProgressRow]:
     """The rows of the first `MOST_ROWS` chains."""
     lengths, rows = forecast.lengths, []
     for place, chain in enumerate(forecast.chains[:MOST_ROWS]):
@@ -91,7 +91,7 @@ def rows_of_chains(forecast: Forecast) -> list[Row]:
             all_transitions = max(forecast.of_all(chain), 1)
             tilde = "" if forecast.end_is_known(chain) else "~"
             total, share = f"/{tilde}{all_transitions:,}", chain.transition / all_transitions
-        row = Row(
+        row = ProgressRow(
             str(chain.number),
             share,
             _phase(chain, lengths),
@@ -105,12 +105,12 @@ def rows_of_chains(forecast: Forecast) -> list[Row]:
     return rows
 
 
-def row_of_all(forecast: Forecast) -> Row:
+def row_of_all(forecast: Forecast) -> ProgressRow:
     """The row of the whole run, with its time left."""
     phases = {_phase(chain, forecast.lengths) for chain in forecast.chains}
     phase = phases.pop() if len(phases) == 1 else "sampling" if "sampling" in phases else "warm-up"
     share = forecast.share
-    return Row(
+    return ProgressRow(
         "all",
         share,
         phase,

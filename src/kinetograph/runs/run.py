@@ -14,7 +14,7 @@ from ..graph.source import warn_user
 from .advice import LOOKED_AT, SamplingWarning, diagnose_averages, findings
 from .background import leaving
 from .chain import Lengths, RunningChain
-from .chains import Ending, run_chains, threads_available
+from .chains import RunEnding, run_chains, threads_available
 from .drawn import drawn
 from .engine import Engine, build
 from .program import Program
@@ -108,7 +108,7 @@ def _carried_out(run: Run, threads: int | None, display: Telling) -> Any:
 
 def _draw(
     run: Run, engine: Engine, threads: int | None, display: Telling, check: Callable[[], None]
-) -> tuple[Ending, dict[str, float]]:
+) -> tuple[RunEnding, dict[str, float]]:
     """Draw; returns how drawing ended, and the times taken."""
     begun = time.perf_counter()
     count = min(len(run.chains), threads or threads_available())
@@ -169,7 +169,7 @@ def _import_results() -> None:
         from ..models import drawing  # noqa: F401
 
 
-def _results(run: Run, ending: Ending, times: dict[str, float]) -> Any:
+def _results(run: Run, ending: RunEnding, times: dict[str, float]) -> Any:
     """The results; without any, raises what ended the run."""
     begun = [chain for chain in run.chains if chain.state is not None]
     if run.keeper is not None:
@@ -188,7 +188,7 @@ def results_so_far(run: Run, draws: int) -> Any:
 
 
 def _tree(
-    run: Run, chains: Sequence[RunningChain], count: int, ending: Ending, times: dict[str, float]
+    run: Run, chains: Sequence[RunningChain], count: int, ending: RunEnding, times: dict[str, float]
 ) -> Any:
     stored = run.keeper is not None
     if stored:
@@ -240,7 +240,7 @@ def _how_to_continue(run: Run) -> str:
 
 
 def _report_ending(
-    run: Run, ending: Ending, tree: Any, display: Telling, addition: str = ""
+    run: Run, ending: RunEnding, tree: Any, display: Telling, addition: str = ""
 ) -> None:
     """Report the end of a run that was stopped or failed."""
     if ending.stopped is None and ending.error is None:
@@ -248,7 +248,7 @@ def _report_ending(
     tree.attrs["interrupted"] = 1
     tree.attrs["stopped_by"] = "error" if ending.error is not None else _signal_name(ending)
     exits = isinstance(ending.stopped, Terminated) and not run.returns
-    way_on, count = _how_to_continue(run), _draws_of_each(run, tree)
+    how_to_continue, count = _how_to_continue(run), _draws_of_each(run, tree)
     if ending.error is not None:
         display.log(
             f"ended by {type(ending.error).__name__}: {ending.error}; {_where_draws_are(run, tree)}"
@@ -258,7 +258,7 @@ def _report_ending(
         raise ending.error
     if count == 0 and "warmup_posterior" not in tree.children:
         tuned = "the tuning of warm-up is in kg.stashed_samples(), and"
-        raise _stopped(run, ending, f"before any chain had a draw; {tuned} {way_on}")
+        raise _stopped(run, ending, f"before any chain had a draw; {tuned} {how_to_continue}")
     without_draws = ", ".join(str(chain.number) for chain in run.chains if not chain.kept)
     omitted = f", without chains {without_draws}, which have no draws" if without_draws else ""
     if run.keep:
@@ -266,18 +266,22 @@ def _report_ending(
         slower = [str(c.number) for c in run.chains if c.kept and c.number not in shown_numbers]
         omitted += f", without chains {', '.join(slower)}, which are behind" if slower else ""
     when = f" after {count} draws of each chain{omitted}{addition}"
-    display.log(f"stopped by {_signal_name(ending)}{when}; {way_on}")
+    display.log(f"stopped by {_signal_name(ending)}{when}; {how_to_continue}")
     if exits:
-        unkept = '; on_sigterm="return" returns them' if run.keeper is None else f"; {way_on}"
+        unkept = (
+            '; on_sigterm="return" returns them' if run.keeper is None else f"; {how_to_continue}"
+        )
         raise Terminated(f"{when}{unkept}")
-    warn_user(f"{run.doing}: stopped by {_signal_name(ending)}{when}; {way_on}", SamplingWarning)
+    warn_user(
+        f"{run.doing}: stopped by {_signal_name(ending)}{when}; {how_to_continue}", SamplingWarning
+    )
 
 
-def _signal_name(ending: Ending) -> str:
+def _signal_name(ending: RunEnding) -> str:
     return "SIGTERM" if isinstance(ending.stopped, Terminated) else "Ctrl-C"
 
 
-def _stopped(run: Run, ending: Ending, when: str) -> BaseException:
+def _stopped(run: Run, ending: RunEnding, when: str) -> BaseException:
     """The exception to raise if there is nothing to return."""
     text = f"{run.doing}: stopped by {_signal_name(ending)} {when}"
     LOG.info(text)

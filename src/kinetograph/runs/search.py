@@ -40,7 +40,7 @@ from .state import ASCENTS, ChainState, Start
 if TYPE_CHECKING:
     from .program import Program
 
-__all__ = ["SearchResult", "Search", "blank_search", "search"]
+__all__ = ["SearchResult", "SearchState", "blank_search", "search"]
 
 _START = 0  # the purpose of these random numbers; samplers use other purposes
 STEPS = 20
@@ -59,7 +59,7 @@ class SearchResult(NamedTuple):
     start: Start
     success: Any
     reports: tuple[Trips, ...]  # of the loops in the log density
-    search: "Search"  # the state to continue from, unless the search is over
+    search: "SearchState"  # the state to continue from, unless the search is over
     over: Any
 
 
@@ -72,7 +72,7 @@ class _Climb(NamedTuple):
     steps: Any  # evaluations since the first point of the ascent; -1: a new point is needed
 
 
-class Search(NamedTuple):
+class SearchState(NamedTuple):
     """The state of the search of one walker."""
 
     climb: _Climb
@@ -90,7 +90,7 @@ def search(
     climbing: Any,
     scaled: Any,
     hyper: Any,
-    begun: Search,
+    begun: SearchState,
     gradients: Any,
     data: Sequence[Any],
 ) -> SearchResult:
@@ -121,8 +121,8 @@ def _search(
     given: Any,
     climbing: Any,
     walker: Any,
-    begun: Search,
-) -> tuple[Search, Any]:
+    begun: SearchState,
+) -> tuple[SearchState, Any]:
     """Try points and climb, until ascents or points run out.
 
     Also returns whether that is so.
@@ -138,11 +138,11 @@ def _search(
         q = lax.dynamic_slice(u, (walker * size,), (size,))
         return jnp.where(given, free, (4.0 * q - 2.0).astype(dtype)), -jnp.log(-jnp.log(u[-1]))
 
-    def more(state: Search) -> Any:
+    def more(state: SearchState) -> Any:
         under_way = (state.climb.steps >= 0) | (state.start.attempts < most)
         return (state.ascents < ascents) & under_way & ~any_short(state.trips)
 
-    def evaluate(state: Search) -> Search:
+    def evaluate(state: SearchState) -> SearchState:
         climb, start = state.climb, state.start
         fresh = climb.steps < 0
         attempts = start.attempts + fresh
@@ -175,12 +175,12 @@ def _search(
         )
         after = after._replace(steps=jnp.where(ended, -1, after.steps))
         score = jnp.maximum(score, state.score)
-        return Search(after, start, score, number + ended, trips)
+        return SearchState(after, start, score, number + ended, trips)
 
-    def goes_on(state: Search) -> Any:
+    def goes_on(state: SearchState) -> Any:
         return more(state) & (state.start.gradients - begun.start.gradients < gradients)
 
-    end: Search = lax.while_loop(goes_on, evaluate, begun)
+    end: SearchState = lax.while_loop(goes_on, evaluate, begun)
     return end, ~more(end)
 
 
@@ -203,15 +203,15 @@ def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_
     return _Climb(_chosen(accepted, tried, at), scale, rate.astype(at.q.dtype), steps), gain
 
 
-def blank_search(program: "Program") -> Search:
+def blank_search(program: "Program") -> SearchState:
     """The state of each walker's search before the first point."""
     size, dtype = program.model.free_size, program.dtype
     blank = np.zeros(size, dtype)
     start = Start.at(Position(blank, np.zeros((), dtype), blank))
     climb = _Climb(start.position, start.scale, np.full(size, RATE, dtype), np.int32(-1))
     trips = tuple(NO_TRIPS for _ in program.model.density.loops)
-    single = Search(climb, start, np.float64(-np.inf), np.int32(0), trips)
-    stacked: Search = jax.tree.map(
+    single = SearchState(climb, start, np.float64(-np.inf), np.int32(0), trips)
+    stacked: SearchState = jax.tree.map(
         lambda x: np.broadcast_to(x, (*program.walkers, *x.shape)), single
     )
     return stacked

@@ -9,7 +9,17 @@ from ..graph.trips import Trips
 from ..kernels.moments import Moments
 from ..kernels.target import Position
 
-__all__ = ["ASCENTS", "BY_CHAIN", "Block", "ChainState", "Loop", "Plan", "Row", "Start", "Where"]
+__all__ = [
+    "ASCENTS",
+    "BY_CHAIN",
+    "Block",
+    "ChainState",
+    "BlockLoop",
+    "Plan",
+    "DrawRecord",
+    "Start",
+    "Where",
+]
 
 ASCENTS = 12  # the most that a search for a starting point makes
 
@@ -88,7 +98,7 @@ class Where(NamedTuple):
     spent: Any  # points evaluated in this block
 
 
-class Loop(NamedTuple):
+class BlockLoop(NamedTuple):
     """The values that a block carries from transition to transition."""
 
     chain: ChainState
@@ -97,7 +107,7 @@ class Loop(NamedTuple):
     trips: tuple[Trips, ...]  # of the loops in the log density
 
 
-class Row(NamedTuple):
+class DrawRecord(NamedTuple):
     """The record of a draw, or of all draws in buffers."""
 
     free: Any

@@ -141,7 +141,7 @@ class Chain:
 
     @property
     def state(self) -> ChainState:
-        """All that the chain is."""
+        """The complete state of the chain."""
         return self._state
 
     @state.setter
@@ -266,7 +266,7 @@ class Chain:
         return StepResults(posterior, split_statistics(program.statistics, rows))
 
     def _warm_up(self, length: int | None) -> None:
-        """Tune the sampler."""
+        """Tune the sampler by a warm-up of this length."""
         running = RunningChain(self._key, None, self._state)
         running.tuner = self._program.tuner(length)
         pace = self._engine.pace

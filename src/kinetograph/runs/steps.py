@@ -21,7 +21,7 @@ from ..kernels.batching import once
 from ..kernels.contract import Info, Moment, State
 from ..kernels.noise import Noise
 from ..kernels.target import Position, any_short
-from .state import BY_CHAIN, Block, ChainState, Loop, Plan, Row, Where
+from .state import BY_CHAIN, Block, BlockLoop, ChainState, DrawRecord, Plan, Where
 
 if TYPE_CHECKING:
     from .program import Program
@@ -33,12 +33,12 @@ def one_chain(
     program: "Program", chain: ChainState, data: Sequence[Any], plan: Plan
 ) -> tuple[ChainState, Block]:
     """A loop of transitions of one chain."""
-    steps = _Steps(program, data, plan)
+    steps = _BlockSteps(program, data, plan)
 
-    def more(carry: tuple[Loop, Row]) -> Any:
+    def more(carry: tuple[BlockLoop, DrawRecord]) -> Any:
         return steps.more(carry[0])
 
-    def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
+    def transition(carry: tuple[BlockLoop, DrawRecord]) -> tuple[BlockLoop, DrawRecord]:
         loop, rows = carry
         after, row = steps.transition(loop)
         return after, _written(rows, row, loop.count)
@@ -56,14 +56,14 @@ def in_step(
     Chains that have ended are left as they are. The block ends when the first running chain has to.
     """
     batch = len(chains.transition)
-    steps = _Steps(program, data, plan, batch)
+    steps = _BlockSteps(program, data, plan, batch)
     start = jax.vmap(steps.start)(chains)
     ended = ~jax.vmap(steps.more)(start)
 
-    def more(carry: tuple[Loop, Row]) -> Any:
+    def more(carry: tuple[BlockLoop, DrawRecord]) -> Any:
         return jnp.all(jax.vmap(steps.more)(carry[0]) | ended) & ~jnp.all(ended)
 
-    def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
+    def transition(carry: tuple[BlockLoop, DrawRecord]) -> tuple[BlockLoop, DrawRecord]:
         loops, rows = carry
         after, row = jax.vmap(steps.transition, (0, None))(loops, _any_warming(loops))
         if program.host_tunes:  # each chain has its own end of warm-up
@@ -83,12 +83,12 @@ def in_turns(
     A chain opens its next transition when it needs to, without waiting for the other chains.
     """
     batch = len(chains.transition)
-    steps = _Steps(program, data, plan, batch)
+    steps = _BlockSteps(program, data, plan, batch)
 
-    def more(carry: tuple[Loop, Any, Row]) -> Any:
+    def more(carry: tuple[BlockLoop, Any, DrawRecord]) -> Any:
         return jnp.any(jax.vmap(steps.more)(carry[0]))
 
-    def turn(carry: tuple[Loop, Any, Row]) -> tuple[Loop, Any, Row]:
+    def turn(carry: tuple[BlockLoop, Any, DrawRecord]) -> tuple[BlockLoop, Any, DrawRecord]:
         loops, states, rows = carry
         warming = _any_warming(loops)
         after, opened, row = jax.vmap(steps.turn, (0, 0, None))(loops, states, warming)
@@ -100,29 +100,29 @@ def in_turns(
     return _results(steps, loops, rows)
 
 
-def _any_warming(loops: Loop) -> Any:
+def _any_warming(loops: BlockLoop) -> Any:
     return jnp.any(loops.chain.transition < loops.chain.phases.end)
 
 
-def _written(rows: Row, row: Row, place: Any) -> Row:
+def _written(rows: DrawRecord, row: DrawRecord, place: Any) -> DrawRecord:
     def write(buffer: Any, new: Any) -> Any:
         return lax.dynamic_update_index_in_dim(buffer, new, place, 0)
 
-    written: Row = jax.tree.map(write, rows, row)
+    written: DrawRecord = jax.tree.map(write, rows, row)
     return written
 
 
-def _scattered(rows: Row, row: Row, places: Any) -> Row:
+def _scattered(rows: DrawRecord, row: DrawRecord, places: Any) -> DrawRecord:
     chains = jnp.arange(len(places))
 
     def write(buffer: Any, new: Any) -> Any:  # no effect if the chain has filled its rows
         return buffer.at[places, chains].set(new, mode="drop")
 
-    scattered: Row = jax.tree.map(write, rows, row)
+    scattered: DrawRecord = jax.tree.map(write, rows, row)
     return scattered
 
 
-def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
+def _results(steps: "_BlockSteps", loops: BlockLoop, rows: DrawRecord) -> tuple[ChainState, Block]:
     # One bound for all chains: a loop with an end for each chain would select among buffers.
     each = jax.vmap(steps.result, (0, 1, None), (0, BY_CHAIN))
     most = jnp.max(jax.vmap(steps.rows_to_compute)(loops))
@@ -138,7 +138,7 @@ class _Outputs(NamedTuple):
     trips: tuple[Trips, ...]  # of the loops in the graph of the targets
 
 
-class _Steps:
+class _BlockSteps:
     """The pieces of the loops, for one chain."""
 
     def __init__(
@@ -152,24 +152,24 @@ class _Steps:
         noise = Noise(chain.key, chain.transition)
         return Moment(chain.hyper, noise, self.target.of_transition(noise))
 
-    def start(self, chain: ChainState) -> Loop:
-        return Loop(chain, jnp.int32(0), jnp.int64(0), self.target.no_trips())
+    def start(self, chain: ChainState) -> BlockLoop:
+        return BlockLoop(chain, jnp.int32(0), jnp.int64(0), self.target.no_trips())
 
-    def buffers(self, count: int, *batch: int) -> Row:
+    def buffers(self, count: int, *batch: int) -> DrawRecord:
         """Buffers for `count` draws, of each chain."""
         program, observed = self.program, self.program.observed
         later = sum(s.size for s in observed.statistics) if observed else 0
         width = sum(s.size for s in program.computed) - later
         lead = (count, *batch)
         free = jnp.zeros((*lead, *program.space.shape), program.dtype)
-        return Row(
+        return DrawRecord(
             free,
             jnp.zeros((*lead, width), program.dtype),
             tuple(jnp.zeros((*lead, *x.shape), x.dtype) for x in program.kept),
             (free,) if program.keeps_slopes else (),
         )
 
-    def more(self, loop: Loop) -> Any:
+    def more(self, loop: BlockLoop) -> Any:
         """Whether this chain allows the block to continue."""
         chain, phases = loop.chain, loop.chain.phases
         glance = (chain.transition >= phases.glance) & (chain.gradients >= phases.worth)
@@ -181,7 +181,7 @@ class _Steps:
             & ~any_short(loop.trips)
         )
 
-    def transition(self, loop: Loop, any_warming: Any = None) -> tuple[Loop, Row]:
+    def transition(self, loop: BlockLoop, any_warming: Any = None) -> tuple[BlockLoop, DrawRecord]:
         """Make a transition, and return its row."""
         chain = loop.chain
         state = State(chain.position, chain.slots, loop.trips)
@@ -196,7 +196,9 @@ class _Steps:
         assert turns is not None
         return turns.begin(self.moment(chain), chain.position, before)
 
-    def turn(self, loop: Loop, state: Any, any_warming: Any) -> tuple[Loop, Any, Row]:
+    def turn(
+        self, loop: BlockLoop, state: Any, any_warming: Any
+    ) -> tuple[BlockLoop, Any, DrawRecord]:
         """Make a turn of a transition, and return its row.
 
         The row is meaningful only after the last turn of a transition.
@@ -216,8 +218,8 @@ class _Steps:
         return after, _chosen(finished, self.open(closed.chain, told_state), told_state), row
 
     def close(
-        self, loop: Loop, state: State, info: Info, any_warming: Any = None
-    ) -> tuple[Loop, Row]:
+        self, loop: BlockLoop, state: State, info: Info, any_warming: Any = None
+    ) -> tuple[BlockLoop, DrawRecord]:
         """The loop after a transition, and the row of its draw."""
         chain, plan, position = loop.chain, self.plan, state.position
         gradients, alone = info.gradients, info.values
@@ -255,9 +257,9 @@ class _Steps:
             divergences=chain.divergences + (info.diverging & ~warming),
             counts=counts,
         )
-        after = Loop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
+        after = BlockLoop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
         slopes = (position.gradient,) if self.program.keeps_slopes else ()
-        return after, Row(position.q, statistics, tuple(for_observables), slopes)
+        return after, DrawRecord(position.q, statistics, tuple(for_observables), slopes)
 
     def _adapt(
         self, chain: ChainState, position: Position, info: Info, warming: Any, any_warming: Any
@@ -286,7 +288,7 @@ class _Steps:
         chosen = choose(None) if any_warming is None else lax.cond(any_warming, choose, keep, None)
         return chosen[0], chain.hyper | chosen[1]
 
-    def result(self, loop: Loop, rows: Row, most: Any) -> tuple[ChainState, Block]:
+    def result(self, loop: BlockLoop, rows: DrawRecord, most: Any) -> tuple[ChainState, Block]:
         """The state after a block, and the block.
 
         `most` is the largest number of draws that a chain of the batch has kept.
@@ -318,18 +320,18 @@ class _Steps:
         by_host = (rows.free, *rows.slopes) if self.program.host_tunes else ()
         return chain, Block(progress, step_size, statistics, outputs.targets, reports, *by_host)
 
-    def warming(self, loop: Loop) -> Any:
+    def warming(self, loop: BlockLoop) -> Any:
         """Whether the rows of a block belong to warm-up.
 
         A block ends where warm-up ends, so either all of them do or none.
         """
         return loop.chain.transition <= loop.chain.phases.end
 
-    def rows_to_compute(self, loop: Loop) -> Any:
+    def rows_to_compute(self, loop: BlockLoop) -> Any:
         """The number of rows whose targets are computed."""
         return jnp.where(self.warming(loop) & ~self.plan.warmup, 0, loop.count)
 
-    def _outputs(self, loop: Loop, rows: Row, most: Any) -> _Outputs:
+    def _outputs(self, loop: BlockLoop, rows: DrawRecord, most: Any) -> _Outputs:
         """Targets and observables of the draws, computed in small parts."""
         few = min(self.program.few(self.batch), self.most)
 
@@ -356,7 +358,7 @@ class _Steps:
         outputs: _Outputs = lax.fori_loop(0, (most + few - 1) // few, add, empty)
         return outputs
 
-    def _outputs_of(self, loop: Loop, rows: Row, numbers: Any) -> _Outputs:
+    def _outputs_of(self, loop: BlockLoop, rows: DrawRecord, numbers: Any) -> _Outputs:
         """Targets and observables of some rows, given their numbers."""
         targets, loops = tuple(self.program.targets), self.program.loops
         density, data, capacity, *_ = self.target
@@ -375,7 +377,7 @@ class _Steps:
         trips = tuple(Trips(*(jnp.max(x) for x in trips)) for trips in reports)
         return _Outputs(values, self._observed(loop, rows, numbers), trips)
 
-    def _observed(self, loop: Loop, rows: Row, numbers: Any) -> Any:
+    def _observed(self, loop: BlockLoop, rows: DrawRecord, numbers: Any) -> Any:
         """Observables of draws."""
         observed, plan, count = self.program.observed, self.plan, loop.count
         if observed is None:

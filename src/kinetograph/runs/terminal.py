@@ -9,7 +9,7 @@ from typing import Any
 
 from .chain import Lengths, RunningChain
 from .forecast import Forecast
-from .progress import COLUMNS, Row, finished_text, further_text, row_of_all, rows_of_chains
+from .progress import COLUMNS, ProgressRow, finished_text, further_text, row_of_all, rows_of_chains
 
 __all__ = ["TerminalProgress"]
 
@@ -56,7 +56,7 @@ class TerminalProgress:
         table.add_row(*self._cells(row_of_all(self.forecast)), style="bold")
         return table
 
-    def _cells(self, row: Row) -> list[Any]:
+    def _cells(self, row: ProgressRow) -> list[Any]:
         from rich.progress_bar import ProgressBar
 
         bar: Any = "" if row.share is None else ProgressBar(1.0, row.share, width=WIDTH)

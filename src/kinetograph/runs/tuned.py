@@ -189,5 +189,5 @@ def _of_chain(
     try:
         sampler.check_hypers(tuned)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"mcmc: tuned: of chain {chain} there, {error}") from error
+        raise ValueError(f"mcmc: tuned: chain {chain} of the results: {error}") from error
     return tuned

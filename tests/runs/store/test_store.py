@@ -337,18 +337,14 @@ def test_what_is_damaged_twice_is_refused_or_drawn_again(path, whole):
         assert same_draws(resumed(path), whole)
     for twin in twins(path / ".kinetograph" / "model"):
         flip(twin)
-    with pytest.raises(
-        kg.KinetographError, match=r"both copies of the model are damaged.*; give model="
-    ):
+    with pytest.raises(kg.KinetographError, match=r"of the model are damaged.*; give model="):
         resumed(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert same_draws(resumed(path, model=schools()), whole)
     for twin in twins(path / ".kinetograph" / "run"):
         flip(twin)
-    with pytest.raises(
-        kg.KinetographError, match="both copies of the description of the run are damaged"
-    ):
+    with pytest.raises(kg.KinetographError, match="of the description of the run are damaged"):
         resumed(path)
 
 
@@ -400,9 +396,7 @@ def test_of_another_version_model_or_data(path, whole):
     ):
         resumed(path)
     write_twice(store / "run", json.dumps(manifest).encode())
-    with pytest.raises(
-        kg.ModelError, match="had data errors, effects, which this model does not have"
-    ):
+    with pytest.raises(kg.ModelError, match="data errors, effects, which this model does not have"):
         resumed(path, model=gaussian())
     other = schools()
     values = other.value_of(other.observed[0]) + 1.0
@@ -416,9 +410,7 @@ def test_of_another_version_model_or_data(path, whole):
         resumed(path, sampler=kg.samplers.HMC())
     with pytest.raises(ValueError, match="has chains 0, 1, but not 7"):
         resumed(path, chains=range(1, 8, 6))
-    with pytest.raises(
-        ValueError, match="checkpoint_every must be a number of seconds that is not negative"
-    ):
+    with pytest.raises(ValueError, match="checkpoint_every must be a number of seconds"):
         resumed(path, checkpoint_every=-1.0)
     assert same_draws(resumed(path), whole)
 
@@ -455,9 +447,7 @@ def test_a_model_that_cannot_be_written_has_to_be_given(path):
     x = kg.normal(0, 1, name="x")
     model = kg.model(x, y=kg.lift(lambda v: v + 1.0)(x))
     tree = run(model, store=path)
-    with pytest.raises(
-        kg.KinetographError, match=r"does not hold the model .*; give the model by model="
-    ):
+    with pytest.raises(kg.KinetographError, match=r"does not hold the model .*; give .* by model="):
         resumed(path)
     assert same_draws(resumed(path, model=model, draws=90), run(model, draws=90))
     assert tree["posterior"]["y"].shape == (2, 60)

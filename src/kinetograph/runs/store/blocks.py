@@ -14,7 +14,7 @@ import numpy as np
 
 from ..sealed import Damaged, write_whole
 
-__all__ = ["Blocks", "Column", "block_rows", "chunk_parts", "write_chunk"]
+__all__ = ["BlockFiles", "Column", "block_rows", "chunk_parts", "write_chunk"]
 
 BYTES = 2**22  # about, of a block of all arrays of a chain: making a file costs at least 0.1 ms,
 LEAST_BYTES = 2**20  # and of a block of one walker, as there may be many,
@@ -57,7 +57,7 @@ def write_chunk(path: Path, values: np.ndarray) -> None:
         write_whole(path, *parts)
 
 
-class Blocks:
+class BlockFiles:
     """The blocks of one position along the axis of chains."""
 
     def __init__(self, root: Path, place: int, columns: Sequence[Column], rows: int) -> None:

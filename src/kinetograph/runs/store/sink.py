@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..rows import Rows, Sink
-from .blocks import Blocks
+from .blocks import BlockFiles
 
 __all__ = ["StoredSink"]
 
@@ -22,7 +22,7 @@ class StoredSink(Sink):
 
     readable = True
 
-    def __init__(self, places: Sequence[Blocks], out: Out, back: Back) -> None:
+    def __init__(self, places: Sequence[BlockFiles], out: Out, back: Back) -> None:
         self._places, self._columns, self._back = places, out, back
         self.broken = False  # the last rows could not be written
         self._block = [

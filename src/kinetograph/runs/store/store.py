@@ -23,7 +23,7 @@ from ..sealed import (
     write_twice,
     write_whole,
 )
-from .blocks import Blocks, Column
+from .blocks import BlockFiles, Column
 from .locks import Locked, hold, locked
 from .place import PART, beside, unwritable
 from .view import View
@@ -196,12 +196,13 @@ class Store:
             os.close(handle)
         self._lock_handles = []
 
-    def blocks(self, number: int) -> list[Blocks]:
+    def blocks(self, number: int) -> list[BlockFiles]:
         """The blocks of a chain, or of each walker of an ensemble."""
         place = self.manifest["chains"].index(number) * self.walkers
         rows = self.manifest["rows"]
         return [
-            Blocks(self.path, place + walker, self.columns, rows) for walker in range(self.walkers)
+            BlockFiles(self.path, place + walker, self.columns, rows)
+            for walker in range(self.walkers)
         ]
 
     def write_state(self, number: int, record: Mapping[str, np.ndarray], **head: Any) -> None:

@@ -68,9 +68,8 @@ class Studio:
         `label` is the text for readers who cannot see it.
         """
         figure = self._kind(figsize=size)
-        left, below = (
-            (0.62, 0.5) if labelled else (0.48, 0.26)
-        )  # inches; an automatic layout takes long
+        # Margins in inches, because an automatic layout takes long.
+        left, below = (0.62, 0.5) if labelled else (0.48, 0.26)
         width, height = size
         axes = figure.add_axes(
             (left / width, below / height, 1 - (left + 0.1) / width, 1 - (below + 0.14) / height)

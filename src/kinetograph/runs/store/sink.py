@@ -25,9 +25,7 @@ class StoredSink(Sink):
     def __init__(self, places: Sequence[BlockFiles], out: Out, back: Back) -> None:
         self._places, self._columns, self._back = places, out, back
         self.broken = False  # the last rows could not be written
-        self._block = [
-            blocks.blank() for blocks in places
-        ]  # the block that is being filled, for each walker
+        self._block = [blocks.blank() for blocks in places]  # being filled, for each walker
         self._filled = 0  # rows in the block,
         self._written = 0  # rows of the block on disk,
         self._number = 0  # and the number of the block

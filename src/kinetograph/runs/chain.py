@@ -55,9 +55,7 @@ class RunningChain:
     number: int = 0
     sink: Sink = field(default_factory=Sink)  # where the draws go
     sampler: Sampler | None = None  # if its hyper-parameters differ from the program's
-    tuned: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # values of hyper-parameters that were tuned before
+    tuned: Mapping[str, Any] = field(default_factory=dict)  # hyper-parameters of another run
     climbing: bool = True  # whether the search for a starting point makes ascents
     warmup: list[Rows] | None = None  # the rows of warm-up, if the run keeps them
     start: Start | None = None  # the result of the search for a starting point

@@ -85,9 +85,7 @@ def _mark(path: Path) -> Path | None:
     handle = os.open(temporary, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        os.rename(
-            temporary, marker
-        )  # the marker is locked from the moment at which it has its name
+        os.rename(temporary, marker)  # so it is locked as soon as it has its name
     except BaseException:
         os.close(handle)
         with suppress(OSError):

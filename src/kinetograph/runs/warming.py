@@ -111,10 +111,8 @@ class Tuner:
         self.draws: list[np.ndarray] = []
         self.slopes: list[np.ndarray] = []
         self.looked = 0  # transition of the last stop
-        self.glance, self.worth = (
-            EARLIEST,
-            WORTH,
-        )  # the next early stop, if enough gradients have been evaluated
+        # The next early stop: a transition, and the gradients that it needs.
+        self.glance, self.worth = EARLIEST, WORTH
         self.rested = 0  # no metric is looked for before this transition, because none was better,
         self.misfit = 0.0  # unless the divergence of the present metric has grown from this value
         self.step = float("nan")  # logarithm of the step size at the last stop

@@ -180,9 +180,7 @@ def _estimate(values: np.ndarray, grid: np.ndarray, ends: bool) -> np.ndarray:
     quarters = np.subtract(*np.quantile(values, (0.75, 0.25))) / 1.34
     width = 0.9 * (min(spread, quarters) if quarters > 0 else spread) * len(values) ** -0.2
     width = max(width, 0.5 / GRID)
-    near_values = values[
-        np.abs(values - 0.5) < 1.0 + REACH * width
-    ]  # other draws are outside the picture
+    near_values = values[np.abs(values - 0.5) < 1.0 + REACH * width]  # the rest is not visible
     if len(near_values) < 2 or not np.ptp(near_values) > 0:
         return np.zeros_like(grid)
     kernel = gaussian_kde(near_values, width / near_values.std(ddof=1))

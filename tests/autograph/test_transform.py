@@ -409,11 +409,11 @@ def test_nothing_is_kept_alive():
 
     once()
     gc.collect()
-    sizes = len(transforming._CODES), len(transforming._MADE)
+    sizes = len(transforming._CONVERTED_CODES), len(transforming._CONVERSIONS)
     refs = [ref for _ in range(5) for ref in once()]
     gc.collect()
     assert [ref() for ref in refs] == [None] * 15
-    after = len(transforming._CODES), len(transforming._MADE)
+    after = len(transforming._CONVERTED_CODES), len(transforming._CONVERSIONS)
     assert all(now <= before for now, before in zip(after, sizes, strict=True))  # others may go
 
 

@@ -86,9 +86,7 @@ class StagedFunction:
         self._parameters = Parameters(function, self._title, static)
         self._lock = threading.RLock()
         self._cache: dict[Key, _Trace] = {}
-        self._of_plain: dict[
-            Any, _Trace
-        ] = {}  # for calls whose arguments are plain numbers and arrays
+        self._of_plain: dict[Any, _Trace] = {}  # for calls with plain numbers and arrays
         self._warned = False
         self.state = StateValues()
         self.state.note = ", which has not been called yet"

@@ -49,8 +49,10 @@ class _Converted(NamedTuple):
     source: "weakref.ref[CodeType]"  # shows whether the id still belongs to this code
 
 
-_CODES: dict[int, _Converted] = {}  # by the id of the original code: equal codes may differ
-_MADE: dict[int, "weakref.ref[CodeType]"] = {}  # code objects made by a conversion, by id
+_CONVERTED_CODES: dict[
+    int, _Converted
+] = {}  # by the id of the original code: equal codes may differ
+_CONVERSIONS: dict[int, "weakref.ref[CodeType]"] = {}  # code objects made by a conversion, by id
 
 
 def _forget(table: dict[int, Any], key: int, _: object) -> None:
@@ -60,7 +62,7 @@ def _forget(table: dict[int, Any], key: int, _: object) -> None:
 
 def is_converted(code: CodeType) -> bool:
     """Whether a code object was made by a conversion."""
-    reference = _MADE.get(id(code))
+    reference = _CONVERSIONS.get(id(code))
     return reference is not None and reference() is code
 
 
@@ -95,12 +97,12 @@ def transform(function: FunctionType) -> FunctionType:
 def converted_code(function: FunctionType) -> CodeType:
     """The code of the converted function; each code is converted once."""
     code = function.__code__
-    cached = _CODES.get(id(code))
+    cached = _CONVERTED_CODES.get(id(code))
     if cached is not None and cached.source() is code:
         return cached.code
     converted = _compiled(rewritten(function), function)
-    forget = functools.partial(_forget, _CODES, id(code))
-    _CODES[id(code)] = _Converted(converted, weakref.ref(code, forget))
+    forget = functools.partial(_forget, _CONVERTED_CODES, id(code))
+    _CONVERTED_CODES[id(code)] = _Converted(converted, weakref.ref(code, forget))
     return converted
 
 
@@ -253,5 +255,7 @@ def _renamed(
     renamed = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
     if not converted:
         return renamed
-    _MADE[id(renamed)] = weakref.ref(renamed, functools.partial(_forget, _MADE, id(renamed)))
+    _CONVERSIONS[id(renamed)] = weakref.ref(
+        renamed, functools.partial(_forget, _CONVERSIONS, id(renamed))
+    )
     return renamed

@@ -150,9 +150,8 @@ def _argument_texts(
 
 
 def _words(value: Any) -> str:
-    if (
-        isinstance(value, tuple) and len(value) <= _SHOWN
-    ):  # positional values of a variadic parameter
+    # A tuple may hold the positional values of a variadic parameter.
+    if isinstance(value, tuple) and len(value) <= _SHOWN:
         return f"({', '.join(map(in_words, value))})"
     if isinstance(value, dict) and len(value) <= _SHOWN and all(isinstance(k, str) for k in value):
         return "{" + ", ".join(f"{key}: {in_words(v)}" for key, v in value.items()) + "}"

@@ -55,9 +55,8 @@ def of_submodule(name: str, names: list[str]) -> str | None:
 
 def _answer(module: str, name: str, names: list[str]) -> str:
     families = import_module("..distributions.family", __package__).FAMILIES
-    if name in names and not (
-        module == "special" and name in families
-    ):  # special.beta is the function
+    # `special.beta` is a function, but `kg.beta` is a distribution.
+    if name in names and not (module == "special" and name in families):
         return f"it is kg.{name}"
     functions = [
         (module_name, getattr(import_module(module_name), name, None))

@@ -75,11 +75,11 @@ def settled(result: Any, ends: Sequence[ObjectTree | None], written: Container[i
     if isinstance(result, Maybe):
         result.value = settled(result.value, [*ends, None], written)
         return result
-    bound = [way for way in ends if way is not None]
-    if isinstance(result, Undefined) or not bound or any(way.object is result for way in bound):
+    bound = [end for end in ends if end is not None]
+    if isinstance(result, Undefined) or not bound or any(end.object is result for end in bound):
         return result
     first = bound[0].object
-    unanimous = len(bound) == len(ends) and all(way.object is first for way in bound)
+    unanimous = len(bound) == len(ends) and all(end.object is first for end in bound)
     opened_value = opened(result)
     if opened_value is None:
         if not is_written_into(result):
@@ -89,13 +89,13 @@ def settled(result: Any, ends: Sequence[ObjectTree | None], written: Container[i
         if unanimous:
             note_one(result, first)
         else:
-            note(result, [way.object for way in bound])
+            note(result, [end.object for end in bound])
         return result
     _, content, make = opened_value
     new_parts = [
         settled(
             part,
-            [way.parts[i] if i < len(way.parts) else None for way in (*bound, *missing)],
+            [end.parts[i] if i < len(end.parts) else None for end in (*bound, *missing)],
             written,
         )
         for missing in [[ObjectTree(None)] * (len(ends) - len(bound))]
@@ -110,7 +110,7 @@ def settled(result: Any, ends: Sequence[ObjectTree | None], written: Container[i
             return _refilled(first, new_value)
         if all(map(operator.is_, _parts(first), _parts(new_value))):
             return first
-    note(new_value, [way.object for way in bound])
+    note(new_value, [end.object for end in bound])
     return new_value
 
 

@@ -64,7 +64,7 @@ def is_written_into(value: Any) -> bool:
 
 
 class _Identity:
-    """The identity of an object that may also be another object."""
+    """An object that may be one of several earlier objects."""
 
     __slots__ = ("__weakref__", "origins", "owner", "source")
 

@@ -33,9 +33,8 @@ class Trip:
         self.entry_trees: list[ObjectTree | None] = list(map(object_tree, entry))
         self.begin_trees: list[ObjectTree | None] = []
         self.end_trees: list[ObjectTree | None] = []
-        self.replaced_places: set[tuple[int, ...]] = (
-            set()
-        )  # places whose lists or dictionaries are exchanged
+        # Places whose lists or dictionaries are exchanged.
+        self.replaced_places: set[tuple[int, ...]] = set()
 
     def refilled(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """The containers of variables before a trip, with new content."""

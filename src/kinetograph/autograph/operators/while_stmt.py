@@ -227,9 +227,8 @@ def repeat(
     `first` are names and initial values of variables in front of the state.
     """
     state_variables = state.loop_variables(several=True)
-    idle = (
-        [] if first or state_variables.nodes else [("idle", 0)]
-    )  # a loop has one variable at least
+    # A loop needs at least one variable.
+    idle = [] if first or state_variables.nodes else [("idle", 0)]
     variables = with_first(state_variables, [*first, *idle])
     growing = variables.growing
 

@@ -339,8 +339,16 @@ def test_a_distribution_is_used_once():
             kg.ShapeError,
             "dim, the number of rows of the matrix, must be a whole number above 1, got 1",
         ),
-        (lambda: kg.covariance_variable(1), kg.ShapeError, "covariance_variable: dim, the rows"),
-        (lambda: kg.correlation_variable(0), kg.ShapeError, "correlation_variable: dim, the rows"),
+        (
+            lambda: kg.covariance_variable(1),
+            kg.ShapeError,
+            "covariance_variable: dim, the number of rows",
+        ),
+        (
+            lambda: kg.correlation_variable(0),
+            kg.ShapeError,
+            "correlation_variable: dim, the number of rows",
+        ),
         (lambda: kg.cholesky_variable(2.5), kg.ShapeError, "a whole number above 1, got 2.5"),
     ],
 )

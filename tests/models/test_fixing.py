@@ -139,7 +139,7 @@ def test_constrained_unknowns_and_their_forms():
 def test_what_is_left_is_discrete(change):
     mu, z = kg.normal(0, 1, name="mu"), kg.bernoulli(0.5, name="z")
     kg.observe([1.0], kg.normal(mu + z, 1), name="y")
-    text = f"{change.__name__}: what is left, z, is discrete and would be summed out"
+    text = f"{change.__name__}: the remaining unknowns, z, are discrete and would be marginalised"
     with pytest.raises(kg.ModelError, match=text):
         change(kg.model(mu), mu=0.0)
 

@@ -306,7 +306,7 @@ def test_observed_once_more_by_code_that_is_run_again():
             [1.0, NAN],
             lambda: kg.normal(0, 1, censoring=(None, 2)),
             kg.ModelError,
-            "cannot have; leave the missing",
+            "cannot be inferred under",
         ),
         (
             [[0.5, NAN]],

@@ -206,7 +206,7 @@ def test_dims_conflicts():
         kg.model(a, c)
     with pytest.raises(kg.DimsError, match="dimension 'row' has length 2 in its labels and 3 in a"):
         kg.model(a, coords={"row": ["x", "y"]})
-    with pytest.raises(kg.DimsError, match="name 2 axes, the shape"):
+    with pytest.raises(kg.DimsError, match="name 2 axes, but the shape"):
         kg.normal(0, 1, shape=3, dims=("row", "column"))
 
 

@@ -153,7 +153,7 @@ def test_saved_graphs(tmp_path):
 def test_values_outside():
     model = stated(kg.variable(bijector=Softmax(), shape=3, name="w"))
     np.testing.assert_allclose(model.untransform({"w": [0.25, 0.25, 0.5]}), np.log([0.5, 0.5]))
-    text = r"w: must be a value that Softmax.forward gives, got \[0.5  0.25 0.5 \]"
+    text = r"w: must be a value that Softmax.forward returns, got \[0.5  0.25 0.5 \]"
     with pytest.raises(ValueError, match=text):
         model.untransform({"w": [0.5, 0.25, 0.5]})
 

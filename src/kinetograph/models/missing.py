@@ -106,8 +106,8 @@ def _check_family(node: Incomplete, follows: Distribution) -> None:
     """Raise ModelError for censored data with missing values."""
     if isinstance(follows.family, Censored):
         raise ModelError(
-            f"observe: {describe(node)} has missing values, which {follows.family.name} data "
-            "cannot have; leave the missing elements out"
+            f"observe: {describe(node)} has missing values, which cannot be inferred under the "
+            f"distribution {follows.family.name}; leave the missing elements out"
         )
 
 

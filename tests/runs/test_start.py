@@ -283,7 +283,7 @@ def test_as_many_draws_of_the_prior_as_are_needed_suffice(monkeypatch):
 def test_a_prior_that_cannot_start_a_chain():
     x = kg.normal(0, 1, name="x")
     hopeless = kg.model(x, factors=kg.log(-1.0 - x**2))
-    with pytest.raises(kg.StartError, match="of 100 draws of the prior 0 have a finite"):
+    with pytest.raises(kg.StartError, match="of 100 draws from the prior only 0 have a finite"):
         run(hopeless, initial="prior")
     half = kg.model(x, factors=kg.log(x))  # the first finite one is taken
     assert (first_draws(half, chains=20, initial="prior")["x"] > 0).all()

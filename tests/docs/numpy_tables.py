@@ -50,7 +50,7 @@ def _is_half(dtype: np.dtype) -> bool:
 TYPES = [
     Different(
         "booleans and integers of 8 or 16 bits, alone or with `float16` and `float32`",
-        "those with real results: `np.sqrt`, `np.arctan2`, `scipy.special.gamma`, ...",
+        "functions with real results: `np.sqrt`, `np.arctan2`, `scipy.special.gamma`, ...",
         "`float16` or `float32`",
         "the working precision, `float64`",
         lambda name, operands, theirs, ours: (
@@ -77,7 +77,7 @@ TYPES = [
         "`float16` and `float32`",
         "`np.cov`, `np.corrcoef`",
         "`float64`",
-        "that of the operands",
+        "the type of the operands",
         lambda name, operands, theirs, ours: name in ("cov", "corrcoef") and theirs == "float64",
     ),
     Different(
@@ -96,7 +96,7 @@ TYPES = [
     ),
     Different(
         "booleans",
-        "`np.round` to decimals, `np.quantile`, `np.gradient`",
+        "`np.round` to a number of decimals, `np.quantile`, `np.gradient`",
         "refused",
         "the working precision, `float64`",
         lambda name, operands, theirs, ours: theirs == "refused" and operands[0].kind == "b",
@@ -173,10 +173,10 @@ def written(page: str) -> str:
     )
     return (
         f"{head}{BEGIN}\n## Available\n\nOf {versions}:\n\n{_available()}\n"
-        f"## What to write instead of others\n\n{_refused()}\n## Of known numbers\n\n"
-        "These make or describe NumPy arrays, or take numbers only: use them as ever, and their\n"
-        f"results with arrays.\n\n{_known()}\n## Types that differ\n\n"
-        f"All others have NumPy's type.\n\n{_types()}\n{END}{tail}"
+        f"## What to write instead of other functions\n\n{_refused()}\n## Functions of known numbers\n\n"
+        "These functions make or describe NumPy arrays, or take numbers only. Use them as usual, and combine\n"
+        f"their results with arrays.\n\n{_known()}\n## Types that differ\n\n"
+        f"All other results have NumPy's type.\n\n{_types()}\n{END}{tail}"
     )
 
 

@@ -7,21 +7,20 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.numerics.special import divide
 from ..graph.source import place_text
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
-from .variable import distribute
 from .zero_sum_normal import length_of
 
-__all__ = ["ar", "draw", "order_and_length"]
+__all__ = ["ar", "draw"]
 
 
 def _terms(
@@ -127,12 +126,13 @@ AR = Family(
 )
 
 
-def order_and_length(rho: Any, dim: Any, shape: Any = None, dims: Any = None) -> tuple[int]:
+def _order_and_length(rho: Any, dim: Any, shape: Any, dims: Any, drawn: bool) -> tuple[int]:
     """The length of the vector, which must be more than there are coefficients."""
     order = (1, *np.shape(rho))[-1]
-    return length_of(dim, "ar", order + 1, shape, dims)
+    return length_of(dim, "ar", order + 1, shape, dims, drawn)
 
 
+@declared(AR, draws="Autoregressive processes with coefficients `rho`, along the last axis.")
 def ar(
     rho: Any,
     sd: Any = 1.0,
@@ -143,8 +143,8 @@ def ar(
     init_sd: Any = None,
     shape: Any = None,
     dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    drawn: bool = False,
+) -> Chosen:
     """A vector that follows an autoregressive process along the last axis.
 
         x_t ~ normal(init_mean, init_sd),  t = 1 .. p
@@ -163,15 +163,11 @@ def ar(
     init_mean, init_sd
         Mean and standard deviation of the first p values; the latter is `sd` if not given.
         For a stationary process of order 1 it is sd / sqrt(1 - rho**2).
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
     TypeError
         If `constant` is true or false.
-    ValueError
-        If `sd` or `init_sd` is known and not positive.
     ShapeError
         If `dim` is not above p, or the length is not known.
 
@@ -184,10 +180,9 @@ def ar(
     (50,)
     """
     parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
-    if isinstance(constant, (bool, np.bool_)):
+    if isinstance(constant, (bool, np.bool_)) and not drawn:
         raise TypeError(
             f"ar: constant is a number, got {constant}{place_text()}; a constant that is to be "
             "inferred is an unknown, as in constant=kg.normal(0, 1)"
         )
-    event = order_and_length(rho, dim, shape, dims)
-    return distribute(AR, parameters, event=event, shape=shape, dims=dims, name=name)
+    return Chosen(AR, parameters, _order_and_length(rho, dim, shape, dims, drawn))

@@ -5,14 +5,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["asymmetric_laplace", "draw"]
 
@@ -76,17 +75,11 @@ ASYMMETRIC_LAPLACE = Family(
 )
 
 
-def asymmetric_laplace(
-    mu: Any = 0.0,
-    sigma: Any = 1.0,
-    kappa: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    ASYMMETRIC_LAPLACE,
+    draws="mu + sigma e / kappa or mu - sigma e kappa, of exponential numbers e.",
+)
+def asymmetric_laplace(mu: Any = 0.0, sigma: Any = 1.0, kappa: Any = 1.0):
     """An unknown that follows an asymmetric Laplace distribution.
 
         log p(x) = -z kappa (x >= mu) or z / kappa (x < mu) - log(sigma (kappa + 1 / kappa)),
@@ -99,29 +92,9 @@ def asymmetric_laplace(
     kappa
         Asymmetry, above zero: below 1 the tail above is the longer one. mu is the quantile of
         the probability kappa**2 / (1 + kappa**2).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` or `kappa` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.asymmetric_laplace(0, 1, 0.5, name="x")
     """
-    return distribute(
-        ASYMMETRIC_LAPLACE,
-        (mu, sigma, kappa),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -9,17 +9,16 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.gaussian import log_ndtr
 from ..graph.numerics.special import expit, softplus
 from .count_numbers import double, uniforms
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
-from .variable import distribute
 
 __all__ = ["bernoulli", "draw", "draw_by_logit"]
 
@@ -172,16 +171,8 @@ BERNOULLI_LOGIT = Family(
 )
 
 
-def bernoulli(
-    prob: Any = None,
-    *,
-    logit: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(BERNOULLI)
+def bernoulli(prob: Any = None, *, logit: Any = None) -> Chosen:
     """The outcome, 0 or 1, of one trial.
 
         log p(x) = x log(prob) + (1 - x) log(1 - prob)
@@ -196,15 +187,9 @@ def bernoulli(
     logit
         Instead of `prob`: the log odds log(prob / (1 - prob)), any real number. Exact where the
         probability would round to 0 or 1.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the outcome (default: the parameter's), names of its axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `prob` is known and not between 0 and 1.
     TypeError
         If not exactly one of `prob` and `logit` is given.
 
@@ -218,12 +203,4 @@ def bernoulli(
     if (prob is None) == (logit is None):
         raise TypeError("bernoulli: give one of prob= and logit=")
     family, argument = (BERNOULLI, prob) if logit is None else (BERNOULLI_LOGIT, logit)
-    return distribute(
-        family,
-        (argument,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (argument,))

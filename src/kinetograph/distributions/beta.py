@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import log_binomial, weighted_log
 from ..graph.numerics.gammas import betaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, xlog1py, xlogy
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import UNIT_LINE, continuous_quantile
@@ -18,7 +18,6 @@ from .moments import Moments
 from .parameter import positive
 from .support import UNIT, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["beta", "draw"]
 
@@ -88,16 +87,8 @@ BETA = Family(
 )
 
 
-def beta(
-    shape1: Any,
-    shape2: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(BETA, draws="Beta numbers, with mean shape1 / (shape1 + shape2).")
+def beta(shape1: Any, shape2: Any):
     """An unknown between 0 and 1 that follows a beta distribution.
 
         log p(x) = (shape1 - 1) log(x) + (shape2 - 1) log(1 - x) - log B(shape1, shape2)
@@ -106,29 +97,9 @@ def beta(
     ----------
     shape1, shape2
         Both above zero; the mean is shape1 / (shape1 + shape2).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> p = kg.beta(2, 2, name="p")
     """
-    return distribute(
-        BETA,
-        (shape1, shape2),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

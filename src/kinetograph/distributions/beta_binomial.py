@@ -7,14 +7,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.derivative_rules import by_forward
 from ..graph.numerics.deviance import log_binomial
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.special import log1mexp
-from . import binomial
+from .binomial import draw as draw_binomial
 from .count_numbers import double
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
@@ -25,7 +25,6 @@ from .sums import log_sum_outward
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["beta_binomial", "draw"]
 
@@ -58,7 +57,7 @@ def draw(source: Source, size: Any, alpha: Any, beta: Any) -> Any:
     alpha, beta = double(alpha), double(beta)
     of_beta = source.part(0, jnp.float64)
     logit = log_gamma(of_beta, alpha, 0, 2) - log_gamma(of_beta, beta, 1, 2)
-    return binomial.draw(source.part(1), size, jax.nn.sigmoid(logit))
+    return draw_binomial(source.part(1), size, jax.nn.sigmoid(logit))
 
 
 def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
@@ -130,17 +129,11 @@ BETA_BINOMIAL = Family(
 )
 
 
-def beta_binomial(
-    size: Any,
-    alpha: Any,
-    beta: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    BETA_BINOMIAL,
+    draws="How many of `size` trials succeed, with a beta number as their probability.",
+)
+def beta_binomial(size: Any, alpha: Any, beta: Any):
     """The number of successes in `size` trials whose probability is a beta number.
 
         log p(x) = log C(size, x) + log B(x + alpha, size - x + beta) - log B(alpha, beta)
@@ -153,17 +146,11 @@ def beta_binomial(
         Of the beta distribution of the probability, above zero; the mean is
         size alpha / (alpha + beta). Given a mean probability p and a precision k: p k and
         (1 - p) k.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If `size` is not a whole number, or `alpha` or `beta` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -171,12 +158,3 @@ def beta_binomial(
     >>> alpha = kg.gamma(2, 1, name="alpha")
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.beta_binomial(10, alpha, 2.0))
     """
-    return distribute(
-        BETA_BINOMIAL,
-        (size, alpha, beta),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

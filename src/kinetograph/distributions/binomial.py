@@ -9,7 +9,6 @@ from jax.scipy.special import xlog1py
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.numerics.gammas import gammaln
@@ -23,6 +22,7 @@ from .count_numbers import (
     search,
     transformed,
 )
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
@@ -31,7 +31,6 @@ from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["binomial", "draw", "draw_by_logit"]
 
@@ -206,17 +205,8 @@ BINOMIAL_LOGIT = Family(
 )
 
 
-def binomial(
-    size: Any,
-    prob: Any = None,
-    *,
-    logit: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(BINOMIAL)
+def binomial(size: Any, prob: Any = None, *, logit: Any = None) -> Chosen:
     """The number of successes in `size` independent trials.
 
         log p(x) = log C(size, x) + x log(prob) + (size - x) log(1 - prob),  x = 0 .. size
@@ -229,10 +219,6 @@ def binomial(
         The probability of success, from 0 to 1.
     logit
         Instead of `prob`: the log odds, any real number.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
@@ -251,12 +237,4 @@ def binomial(
     if (prob is None) == (logit is None):
         raise TypeError("binomial: give one of prob= and logit=")
     family, argument = (BINOMIAL, prob) if logit is None else (BINOMIAL_LOGIT, logit)
-    return distribute(
-        family,
-        (size, argument),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (size, argument))

@@ -7,18 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .count_numbers import cumulative, double, uniforms
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, of_labels
 from .parameter import Parameter
 from .support import Simplex, Support, Weights, WholeNumbers
-from .variable import distribute
 
 __all__ = ["categorical", "check_classes", "draw", "draw_by_logit"]
 
@@ -112,14 +111,8 @@ CATEGORICAL_LOGIT = Family(
 )
 
 
-def categorical(
-    prob: Any = None,
-    *,
-    logit: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(CATEGORICAL)
+def categorical(prob: Any = None, *, logit: Any = None) -> Chosen:
     """A label from 0 to K - 1.
 
         log p(x) = log(prob[x])
@@ -151,4 +144,4 @@ def categorical(
     if (prob is None) == (logit is None):
         raise TypeError("categorical: give one of prob= and logit=")
     family, argument = (CATEGORICAL, prob) if logit is None else (CATEGORICAL_LOGIT, logit)
-    return distribute(family, (argument,), shape=shape, dims=dims, name=name)
+    return Chosen(family, (argument,))

@@ -6,15 +6,14 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import derivatives
 from ..graph.numerics.special import cospi, icauchit, sinpi
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["cauchy", "draw", "log1p_square"]
 
@@ -88,16 +87,8 @@ CAUCHY = Family(
 )
 
 
-def cauchy(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(CAUCHY, draws="Cauchy numbers with median `location`.")
+def cauchy(location: Any = 0.0, scale: Any = 1.0):
     """A Cauchy unknown.
 
         log p(x) = -log(1 + z**2) - log(pi scale),  z = (x - location) / scale
@@ -106,29 +97,9 @@ def cauchy(
     ----------
     location, scale
         Median, and half the distance between the quartiles (above zero).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.cauchy(0, 2.5, name="x")
     """
-    return distribute(
-        CAUCHY,
-        (location, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
@@ -14,12 +13,12 @@ from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.special import xlogy
 from ..graph.source import place_text
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments, others
 from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
-from .variable import distribute
 
 __all__ = ["check_concentrations", "dirichlet", "draw"]
 
@@ -87,7 +86,8 @@ DIRICHLET = Family(
 )
 
 
-def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None) -> Array:
+@declared(DIRICHLET, draws="Vectors that add up to one, along the last axis.")
+def dirichlet(alpha: Any):
     """Probabilities that add up to 1 along the last axis.
 
         log p(x) = log Gamma(sum alpha) - sum log Gamma(alpha) + sum (alpha - 1) log(x)
@@ -96,13 +96,9 @@ def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | No
     ----------
     alpha
         Concentrations along the last axis, above zero; the mean is alpha / sum(alpha).
-    shape, dims, name
-        Shape of the unknown (default: alpha's), names of its axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `alpha` is known and not positive.
     ShapeError
         If `alpha` has fewer than two elements along its last axis.
 
@@ -112,4 +108,3 @@ def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | No
     >>> kg.dirichlet([1.0, 1.0, 1.0], shape=(5, 3)).shape
     (5, 3)
     """
-    return distribute(DIRICHLET, (alpha,), shape=shape, dims=dims, name=name)

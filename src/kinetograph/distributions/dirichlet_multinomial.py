@@ -7,11 +7,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.deviance import log_peak
 from ..graph.numerics.gammas import bd0, gammaln, log_rising
 from .count_numbers import double
+from .declaration import declared
 from .dirichlet import check_concentrations
 from .family import Family
 from .gamma_numbers import log_gamma
@@ -21,7 +21,6 @@ from .multinomial import draw as draw_multinomial
 from .parameter import Parameter, whole
 from .support import POSITIVE, Support, Totals
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["dirichlet_multinomial", "draw"]
 
@@ -83,14 +82,11 @@ DIRICHLET_MULTINOMIAL = Family(
 )
 
 
-def dirichlet_multinomial(
-    size: Any,
-    alpha: Any,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    DIRICHLET_MULTINOMIAL,
+    draws="How often classes occur whose probabilities are a Dirichlet vector.",
+)
+def dirichlet_multinomial(size: Any, alpha: Any):
     """How often classes occur whose probabilities are a Dirichlet vector.
 
         log p(x) = log(size!) - sum log(x!) + log Gamma(sum alpha) - log Gamma(size + sum alpha)
@@ -102,8 +98,6 @@ def dirichlet_multinomial(
         The number of trials, a whole number.
     alpha
         Concentrations along the last axis, above zero; the mean is size alpha / sum(alpha).
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
@@ -118,4 +112,3 @@ def dirichlet_multinomial(
     >>> alpha = kg.gamma(2, 1, shape=3, name="alpha")
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.dirichlet_multinomial(10, alpha))
     """
-    return distribute(DIRICHLET_MULTINOMIAL, (size, alpha), shape=shape, dims=dims, name=name)

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .count_numbers import LEAST, integers
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments
@@ -17,7 +17,6 @@ from .parameter import whole
 from .support import Support, WholeNumbers
 from .tails import Tails
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["discrete_uniform", "draw"]
 
@@ -89,16 +88,8 @@ DISCRETE_UNIFORM = Family(
 )
 
 
-def discrete_uniform(
-    min: Any,
-    max: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(DISCRETE_UNIFORM, draws="Whole numbers min, ..., max, all equally likely.")
+def discrete_uniform(min: Any, max: Any):
     """A whole number from `min` to `max`, both included, all equally likely.
 
         log p(x) = -log(max - min + 1),  x = min .. max
@@ -107,29 +98,14 @@ def discrete_uniform(
     ----------
     min, max
         The smallest and the largest number.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the numbers (default: the bounds'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If the bounds are known and no whole numbers, or `min` is above `max`.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> likelihood = kg.observe(kg.data([3, 1, 6]), kg.discrete_uniform(1, 6))
     """
-    return distribute(
-        DISCRETE_UNIFORM,
-        (min, max),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,16 +5,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gaussian import erfcx, log_ndtr
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .inversion import LINE, continuous_quantile
 from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails, log_of_one
-from .variable import distribute
 
 __all__ = ["draw", "exponentially_modified_normal"]
 
@@ -81,17 +80,8 @@ EXPONENTIALLY_MODIFIED_NORMAL = Family(
 )
 
 
-def exponentially_modified_normal(
-    mean: Any = 0.0,
-    sd: Any = 1.0,
-    rate: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(EXPONENTIALLY_MODIFIED_NORMAL, draws="The sums of normal and of exponential numbers.")
+def exponentially_modified_normal(mean: Any = 0.0, sd: Any = 1.0, rate: Any = 1.0):
     """The sum of a normal unknown and an independent exponential one.
 
         log p(x) = log(rate) + ratio**2 / 2 - ratio z + log iprobit(z - ratio),
@@ -103,29 +93,9 @@ def exponentially_modified_normal(
         Of the normal part; sd above zero.
     rate
         Of the exponential part, above zero: the mean of the sum is mean + 1 / rate.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `sd` or `rate` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> time = kg.exponentially_modified_normal(0.4, 0.05, 8, name="time")
     """
-    return distribute(
-        EXPONENTIALLY_MODIFIED_NORMAL,
-        (mean, sd, rate),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,11 +5,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import log_binomial
 from ..graph.numerics.gammas import betaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import expit, log_expit, xlogy
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import POSITIVE_LINE, continuous_quantile
@@ -18,7 +18,6 @@ from .numbers import reals
 from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "f"]
 
@@ -85,16 +84,8 @@ F = Family(
 )
 
 
-def f(
-    df1: Any,
-    df2: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(F, draws="Quotients of two chi-squared numbers, each over its degrees of freedom.")
+def f(df1: Any, df2: Any):
     """A positive unknown that follows an F distribution: a quotient of two variances.
 
         log p(x) = (df1 log(df1) + df2 log(df2) - (df1 + df2) log(df1 x + df2)) / 2
@@ -104,29 +95,9 @@ def f(
     ----------
     df1, df2
         Degrees of freedom of the numerator and of the denominator, above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.f(3, 10, name="x")
     """
-    return distribute(
-        F,
-        (df1, df2),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

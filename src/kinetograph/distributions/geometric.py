@@ -6,17 +6,16 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.special import log_expit
 from .count_numbers import counts, double, uniforms
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments
 from .parameter import PROBABILITY_FORMS, probability
 from .support import NATURALS, Interval
 from .tails import Tails, by_survival, of_counts
-from .variable import distribute
 
 __all__ = ["draw", "geometric"]
 
@@ -76,15 +75,8 @@ GEOMETRIC = Family(
 )
 
 
-def geometric(
-    prob: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(GEOMETRIC, draws="How many trials fail before the first one that succeeds.")
+def geometric(prob: Any):
     """The number of failures before the first success.
 
         log p(x) = log(prob) + x log(1 - prob),  x = 0, 1, ...
@@ -94,17 +86,6 @@ def geometric(
     prob
         The probability of success in one trial, above 0 and at most 1; the mean is 1 / prob - 1.
         The number of the trial that succeeds first, which others call geometric, is one more.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameter's), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `prob` is known and not between 0 and 1.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -112,12 +93,3 @@ def geometric(
     >>> p = kg.beta(1, 1, name="p")
     >>> likelihood = kg.observe(kg.data([3, 0, 7]), kg.geometric(p))
     """
-    return distribute(
-        GEOMETRIC,
-        (prob,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

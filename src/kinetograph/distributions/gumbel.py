@@ -6,16 +6,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import derivative
 from ..graph.numerics.log_links import log_icloglog
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "gumbel"]
 
@@ -65,16 +64,8 @@ GUMBEL = Family(
 )
 
 
-def gumbel(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(GUMBEL, draws="Gumbel numbers with mode `location`: the largest of many.")
+def gumbel(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a Gumbel distribution, the limit of largest values.
 
         log p(x) = -z - exp(-z) - log(scale),  z = (x - location) / scale
@@ -83,29 +74,9 @@ def gumbel(
     ----------
     location, scale
         Mode, and scale (above zero); the mean is location + 0.5772 scale.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> flood = kg.gumbel(3, 0.5, name="flood")
     """
-    return distribute(
-        GUMBEL,
-        (location, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

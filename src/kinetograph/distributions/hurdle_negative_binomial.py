@@ -5,16 +5,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import log1mexp
-from . import poisson
 from .count_numbers import double, uniforms
+from .declaration import Chosen, declared
 from .gamma_numbers import log_gamma
 from .negative_binomial import NEGATIVE_BINOMIAL, two_of
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import Parameter, positive
+from .poisson import draw as draw_poisson
 from .support import UNIT
-from .variable import distribute
 from .zeros import hurdle
 
 __all__ = ["hurdle_negative_binomial"]
@@ -32,7 +31,7 @@ def _draw_positive(source: Source, size: Any, log_prob: Any, valid: Any) -> Any:
     log_rest = jnp.minimum(log_prob - log_survival / size, -1e-300)
     log_g = log_gamma(source.part(0, jnp.float64), size + 1.0)
     rate = jnp.exp(log_g + log1mexp(-log_rest) - log_rest)
-    return jnp.where(valid, poisson.draw(source.part(1), rate) + 1, -1)
+    return jnp.where(valid, draw_poisson(source.part(1), rate) + 1, -1)
 
 
 def _draw_by_prob(source: Source, size: Any, prob: Any) -> Any:
@@ -61,6 +60,13 @@ HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
 )
 
 
+@declared(
+    HURDLE_NEGATIVE_BINOMIAL,
+    draws="""A share `zero` of 0, and negative binomial numbers that are not 0.
+
+    By the parameters of `negative_binomial`.
+    """,
+)
 def hurdle_negative_binomial(
     zero: Any,
     size: Any = None,
@@ -69,12 +75,7 @@ def hurdle_negative_binomial(
     mean: Any = None,
     log_mean: Any = None,
     dispersion: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+) -> Chosen:
     """Counts of which a share is 0, and the others negative binomial numbers that are not 0.
 
         log p(0) = log(zero)
@@ -90,10 +91,6 @@ def hurdle_negative_binomial(
         Of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
         Instead of `size` and `prob`, as there.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
@@ -111,12 +108,4 @@ def hurdle_negative_binomial(
     """
     by_mean, parameters = two_of("hurdle_negative_binomial", size, prob, mean, log_mean, dispersion)
     family = HURDLE_NEGATIVE_BINOMIAL_MEAN if by_mean else HURDLE_NEGATIVE_BINOMIAL
-    return distribute(
-        family,
-        (zero, *parameters),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (zero, *parameters))

@@ -8,12 +8,12 @@ from jax import lax
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.numerics.deviance import log_binomial
 from ..graph.numerics.special import log1mexp
 from ..graph.source import place_text
 from .count_numbers import SEARCH, counts, deviance, log_factorial_rest, search, uniforms
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
@@ -22,7 +22,6 @@ from .parameter import whole
 from .sums import log_sum_outward
 from .support import NATURALS, Support, WholeNumbers
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "hypergeometric"]
 
@@ -167,17 +166,11 @@ HYPERGEOMETRIC = Family(
 )
 
 
-def hypergeometric(
-    m: Any,
-    n: Any,
-    k: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    HYPERGEOMETRIC,
+    draws="How many of `k` drawn without replacement are among the `m`, not among the `n`.",
+)
+def hypergeometric(m: Any, n: Any, k: Any):
     """How many of `k` drawn without replacement are of the first of two kinds.
 
         log p(x) = log C(m, x) + log C(n, k - x) - log C(m + n, k),  x = max(0, k - n) .. min(m, k)
@@ -188,29 +181,14 @@ def hypergeometric(
         How many there are of the first kind, and of the second.
     k
         How many are drawn, at most m + n.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If a parameter is no whole number, or `k` is known to be above m + n.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.hypergeometric(10, 20, 8))
     """
-    return distribute(
-        HYPERGEOMETRIC,
-        (m, n, k),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,18 +6,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.numerics.gammas import gammaln
 from ..graph.operations.linear_algebra import small_cholesky
 from ..graph.source import place_text
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import CorrelationMatrix
-from .variable import distribute
 
 __all__ = ["draw", "draw_factor", "log_constant", "lkj_correlation", "size_of"]
 
@@ -96,14 +95,11 @@ def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     return int(dim)
 
 
-def lkj_correlation(
-    eta: Any = 1.0,
-    dim: int = 2,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    LKJ,
+    draws="Correlation matrices of `dim` rows, with densities in proportion to det(R)**(eta - 1).",
+)
+def lkj_correlation(eta: Any = 1.0, dim: int = 2) -> Chosen:
     """A correlation matrix.
 
         log p(R) = (eta - 1) log det R - constant(eta, dim)
@@ -114,13 +110,9 @@ def lkj_correlation(
         Above zero; 1 is uniform over correlation matrices, larger values favour the identity.
     dim
         The number of rows, at least 2.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `eta` is known and not positive.
     ShapeError
         If `dim` is below 2.
 
@@ -139,4 +131,4 @@ def lkj_correlation(
     (3, 3)
     """
     event = (size_of(dim), size_of(dim))
-    return distribute(LKJ, (eta,), event=event, shape=shape, dims=dims, name=name)
+    return Chosen(LKJ, (eta,), event)

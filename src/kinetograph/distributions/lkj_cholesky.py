@@ -5,13 +5,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..graph.array import Array
+from .declaration import Chosen, declared
 from .family import Family
 from .lkj import draw_factor, log_constant, size_of
 from .moments import Moments, log_half_step_rest
 from .parameter import positive
 from .support import CholeskyCorrelation
-from .variable import distribute
 
 __all__ = ["lkj_cholesky"]
 
@@ -52,14 +51,8 @@ LKJ_CHOLESKY = Family(
 )
 
 
-def lkj_cholesky(
-    eta: Any = 1.0,
-    dim: int = 2,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(LKJ_CHOLESKY, draws="Lower Cholesky factors of the matrices of `lkj_correlation`.")
+def lkj_cholesky(eta: Any = 1.0, dim: int = 2) -> Chosen:
     """The lower Cholesky factor of a correlation matrix that follows `kg.lkj_correlation`.
 
         log p(L) = sum_i (dim - i + 2 eta - 2) log L_ii - constant(eta, dim),  i = 2 .. dim
@@ -70,13 +63,9 @@ def lkj_cholesky(
         Above zero; 1 is uniform over correlation matrices, larger values favour the identity.
     dim
         The number of rows, at least 2.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `eta` is known and not positive.
     ShapeError
         If `dim` is below 2.
 
@@ -92,4 +81,4 @@ def lkj_cholesky(
     (3, 3)
     """
     rows = size_of(dim, "lkj_cholesky")
-    return distribute(LKJ_CHOLESKY, (eta,), event=(rows, rows), shape=shape, dims=dims, name=name)
+    return Chosen(LKJ_CHOLESKY, (eta,), (rows, rows))

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
@@ -14,13 +13,13 @@ from ..graph.operations.linear_algebra import triangular_solve
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .covariances import factor_of
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments, squares
 from .multivariate_normal import log_diagonal
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
-from .variable import distribute
 
 __all__ = ["draw", "factors_of", "matrix_normal"]
 
@@ -79,6 +78,7 @@ def factors_of(
     return mean, rows, columns
 
 
+@declared(MATRIX_NORMAL, draws="Normal matrices, with a covariance of rows and one of columns.")
 def matrix_normal(
     mean: Any,
     row_cov: Any = None,
@@ -86,10 +86,8 @@ def matrix_normal(
     *,
     row_chol: Any = None,
     col_chol: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    drawn: bool = False,
+) -> Chosen:
     """Matrices (last two axes) whose rows and columns have a covariance each.
 
         log p(X) = -|A^-1 (X - mean) B^-T|**2 / 2 - c sum log A_ii - r sum log B_ii
@@ -106,8 +104,6 @@ def matrix_normal(
         Cov(X_ij, X_kl) = row_cov_ik col_cov_jl.
     row_chol, col_chol
         Instead of them: their lower Cholesky factors A and B.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
 
     Raises
     ------
@@ -125,5 +121,5 @@ def matrix_normal(
     >>> kg.matrix_normal(0.0, np.eye(3), [[1.0, 0.5], [0.5, 1.0]]).shape
     (3, 2)
     """
-    parameters = factors_of(mean, row_cov, col_cov, row_chol, col_chol)
-    return distribute(MATRIX_NORMAL, parameters, shape=shape, dims=dims, name=name)
+    parameters = factors_of(mean, row_cov, col_cov, row_chol, col_chol, drawn)
+    return Chosen(MATRIX_NORMAL, parameters)

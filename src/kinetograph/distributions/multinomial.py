@@ -7,20 +7,19 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.numerics.gammas import bd0, gammaln
 from .binomial import draw as draw_binomial
 from .categorical import check_classes
 from .count_numbers import double
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, others
 from .parameter import Parameter, whole
 from .support import Simplex, Support, Totals, Weights
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["draw", "multinomial"]
 
@@ -95,14 +94,10 @@ MULTINOMIAL = Family(
 )
 
 
-def multinomial(
-    size: Any,
-    prob: Any,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    MULTINOMIAL, draws="How often classes occur in `size` trials, by the weights in the last axis."
+)
+def multinomial(size: Any, prob: Any):
     """How often each of several classes occurs in `size` independent trials.
 
         log p(x) = log(size!) - sum log(x!) + sum x log(prob),  sum x = size
@@ -114,15 +109,11 @@ def multinomial(
     prob
         The probabilities of the classes along the last axis, which add up to 1. Made by
         `kg.softmax`, they are as exact as their logarithms.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If `size` is not a whole number, or rows of `prob` are known and do not add up to 1.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -130,4 +121,3 @@ def multinomial(
     >>> p = kg.dirichlet([1.0, 1.0, 1.0], name="p")
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.multinomial(10, p))
     """
-    return distribute(MULTINOMIAL, (size, prob), shape=shape, dims=dims, name=name)

@@ -6,17 +6,16 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.operations.linear_algebra import triangular_solve
 from .covariances import factor_of, mean_of
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments, squares
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
-from .variable import distribute
 
-__all__ = ["draw", "family_and_parameters", "log_diagonal", "multivariate_normal", "whitened"]
+__all__ = ["draw", "log_diagonal", "multivariate_normal", "whitened"]
 
 
 def whitened(x: Any, mean: Any, chol: Any) -> Any:
@@ -95,26 +94,18 @@ BY_PRECISION = Family(
 )
 
 
-def family_and_parameters(
-    mean: Any, cov: Any, chol: Any, precision: Any, checked: bool = False
-) -> tuple[Family, tuple[Any, Any]]:
-    """The family by what is given, and its parameters: a mean vector and a Cholesky factor."""
-    name = "multivariate_normal"
-    factor = factor_of(name, checked, cov=cov, chol=chol, precision=precision)
-    family = MULTIVARIATE_NORMAL if precision is None else BY_PRECISION
-    return family, (mean_of(name, mean, factor.shape[-1]), factor)
-
-
+@declared(
+    MULTIVARIATE_NORMAL,
+    draws="Normal vectors, along the last axis; instead of `cov` its lower factor, or inverse.",
+)
 def multivariate_normal(
     mean: Any,
     cov: Any = None,
     *,
     chol: Any = None,
     precision: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    drawn: bool = False,
+) -> Chosen:
     """Vectors (last axis) that follow a multivariate normal distribution.
 
         log p(x) = -|L^-1 (x - mean)|**2 / 2 - sum log L_ii - d log(2 pi) / 2,  cov = L L'
@@ -133,8 +124,6 @@ def multivariate_normal(
         `R = kg.lkj_correlation(2, dim)`, whose factor costs nothing.
     precision
         Instead of `cov`: its inverse, symmetric and positive definite. No inverse is computed.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
 
     Raises
     ------
@@ -151,5 +140,7 @@ def multivariate_normal(
     >>> kg.multivariate_normal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], shape=(10, 2)).shape
     (10, 2)
     """
-    family, parameters = family_and_parameters(mean, cov, chol, precision)
-    return distribute(family, parameters, shape=shape, dims=dims, name=name)
+    name = "multivariate_normal"
+    factor = factor_of(name, drawn, cov=cov, chol=chol, precision=precision)
+    family = MULTIVARIATE_NORMAL if precision is None else BY_PRECISION
+    return Chosen(family, (mean_of(name, mean, factor.shape[-1]), factor))

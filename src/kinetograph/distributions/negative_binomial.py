@@ -8,15 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.functions.mathematics import exp
 from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, log_expit
 from ..graph.source import place_text
-from . import poisson
 from .count_numbers import double
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
@@ -24,9 +23,9 @@ from .inversion import whole_quantile
 from .moments import Moments
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import PROBABILITY_FORMS, positive, probability
+from .poisson import draw as draw_poisson
 from .support import NATURALS, Interval
 from .tails import Tails, of_counts
-from .variable import distribute
 
 __all__ = ["draw", "negative_binomial", "two_of"]
 
@@ -63,7 +62,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     valid = (size > 0) & jnp.isfinite(size) & (prob > 0) & (prob <= 1)
     log_g = log_gamma(source.part(0, np.float64), jnp.where(valid, size, 1.0))
     rate = jnp.exp(log_g + jnp.log1p(-prob) - jnp.log(prob))
-    return poisson.draw(source.part(1), jnp.where(valid, rate, -1.0))
+    return draw_poisson(source.part(1), jnp.where(valid, rate, -1.0))
 
 
 @of_counts
@@ -118,6 +117,13 @@ def two_of(
     return True, (mean if log_mean is None else exp(log_mean), dispersion)
 
 
+@declared(
+    NEGATIVE_BINOMIAL,
+    draws="""How many trials fail before `size` succeed; or by `dispersion` and mean or its log.
+
+    Their variance is mean + dispersion mean**2, as that of `kg.negative_binomial`.
+    """,
+)
 def negative_binomial(
     size: Any = None,
     prob: Any = None,
@@ -125,12 +131,7 @@ def negative_binomial(
     mean: Any = None,
     log_mean: Any = None,
     dispersion: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+) -> Chosen:
     """The number of failures before `size` successes, or counts by mean and dispersion.
 
         log p(x) = log Gamma(x + size) - log Gamma(size) - log(x!)
@@ -148,10 +149,6 @@ def negative_binomial(
         size = 1 / dispersion, prob = 1 / (1 + dispersion mean).
     log_mean
         Instead of `mean`: its logarithm. A mean made by `kg.exp` is as exact.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
@@ -172,12 +169,4 @@ def negative_binomial(
     """
     by_mean, parameters = two_of("negative_binomial", size, prob, mean, log_mean, dispersion)
     family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL
-    return distribute(
-        family,
-        parameters,
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, parameters)

@@ -10,7 +10,6 @@ from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_e
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, log_expit
-from . import poisson
 from .count_numbers import double
 from .family import Family
 from .gamma_numbers import log_gamma
@@ -18,6 +17,7 @@ from .generator import WHOLE
 from .inversion import whole_quantile
 from .moments import Moments
 from .parameter import positive
+from .poisson import draw as draw_poisson
 from .support import NATURALS
 from .tails import Tails, of_counts
 
@@ -56,7 +56,7 @@ def draw(source: Source, mean: Any, dispersion: Any) -> Any:
     valid = (mean > 0) & jnp.isfinite(mean) & (dispersion > 0) & jnp.isfinite(1 / dispersion)
     log_g = log_gamma(source.part(0, jnp.float64), jnp.where(valid, 1 / dispersion, 1.0))
     rate = jnp.exp(log_g + jnp.log(mean) + jnp.log(dispersion))
-    return poisson.draw(source.part(1), jnp.where(valid, rate, -1.0))
+    return draw_poisson(source.part(1), jnp.where(valid, rate, -1.0))
 
 
 @of_counts

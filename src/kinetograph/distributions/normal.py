@@ -5,14 +5,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import REACH, Moments, nodes, of_nodes
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, normal_quantile, normal_tails
-from .variable import distribute
 
 __all__ = ["draw", "normal", "terms", "truncated_moments"]
 
@@ -83,16 +82,8 @@ NORMAL = Family(
 )
 
 
-def normal(
-    mean: Any = 0.0,
-    sd: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(NORMAL, draws="Normal numbers.")
+def normal(mean: Any = 0.0, sd: Any = 1.0):
     """A normal (Gaussian) unknown.
 
         log p(x) = -((x - mean) / sd)**2 / 2 - log(sd) - log(2 pi) / 2
@@ -108,15 +99,11 @@ def normal(
         there or beyond: log P(X <= a) and log P(X >= b). With censoring="interval" data are pairs
         (last axis), between which the number lies, exactly known where both agree, and with no
         bound on a side where one is infinite.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If `sd` is known and not positive, or nothing is left by a truncation.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -126,12 +113,3 @@ def normal(
     >>> positive = kg.normal(0, 1, truncation=(0, None), name="positive")
     >>> seen = kg.observe([1.3, 5.0], kg.normal(positive, 1, censoring=(None, 5.0)))
     """
-    return distribute(
-        NORMAL,
-        (mean, sd),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

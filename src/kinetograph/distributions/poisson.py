@@ -8,7 +8,6 @@ import numpy as np
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import partials
 from ..graph.numerics.deviance import deviance_of_log, log_peak
 from ..graph.numerics.gammas import bd0, gammaln
@@ -22,6 +21,7 @@ from .count_numbers import (
     search,
     transformed,
 )
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
@@ -29,7 +29,6 @@ from .moments import Moments
 from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
 from .tails import Tails, between, of_counts, turned
-from .variable import distribute
 
 __all__ = ["draw", "draw_by_log_rate", "poisson"]
 
@@ -182,16 +181,8 @@ POISSON_LOG = Family(
 )
 
 
-def poisson(
-    rate: Any = None,
-    *,
-    log_rate: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(POISSON)
+def poisson(rate: Any = None, *, log_rate: Any = None) -> Chosen:
     """The number of independent events.
 
         log p(x) = x log(rate) - rate - log(x!),  x = 0, 1, ...
@@ -203,10 +194,6 @@ def poisson(
         as by `log_rate`.
     log_rate
         Instead of `rate`: its logarithm, any real number.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameter's), names of its axes, name in the results.
 
     Raises
     ------
@@ -225,12 +212,4 @@ def poisson(
     if (rate is None) == (log_rate is None):
         raise TypeError("poisson: give one of rate= and log_rate=")
     family, argument = (POISSON, rate) if log_rate is None else (POISSON_LOG, log_rate)
-    return distribute(
-        family,
-        (argument,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (argument,))

@@ -6,14 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
-from .variable import distribute
 from .zero_sum_normal import length_of
 
 __all__ = ["draw", "random_walk"]
@@ -53,6 +52,7 @@ RANDOM_WALK = Family(
 )
 
 
+@declared(RANDOM_WALK, draws="Gaussian random walks, along the last axis.")
 def random_walk(
     sd: Any = 1.0,
     dim: int | None = None,
@@ -62,8 +62,8 @@ def random_walk(
     init_sd: Any = None,
     shape: Any = None,
     dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    drawn: bool = False,
+) -> Chosen:
     """A vector whose steps are normal: a Gaussian random walk along the last axis.
 
         x_1 ~ normal(init_mean, init_sd)
@@ -79,13 +79,9 @@ def random_walk(
         Mean of a step.
     init_mean, init_sd
         Mean and standard deviation of the first value; the latter is `sd` if not given.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `sd` or `init_sd` is known and not positive.
     ShapeError
         If `dim` is below 2, or the length is not known.
 
@@ -97,11 +93,4 @@ def random_walk(
     (100,)
     """
     parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
-    return distribute(
-        RANDOM_WALK,
-        parameters,
-        event=length_of(dim, "random_walk", shape=shape, dims=dims),
-        shape=shape,
-        dims=dims,
-        name=name,
-    )
+    return Chosen(RANDOM_WALK, parameters, length_of(dim, "random_walk", 2, shape, dims, drawn))

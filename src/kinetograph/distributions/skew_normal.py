@@ -7,10 +7,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import by_forward
 from ..graph.numerics.gaussian import log_ndtr
 from ..graph.numerics.special import divide, hypot, log1mexp
+from .declaration import declared
 from .family import Family
 from .inversion import LINE, continuous_quantile
 from .moments import Moments
@@ -18,7 +18,6 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, by_density, log_of_one
-from .variable import distribute
 
 __all__ = ["draw", "skew_normal"]
 
@@ -121,17 +120,8 @@ SKEW_NORMAL = Family(
 )
 
 
-def skew_normal(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    alpha: Any = 0.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(SKEW_NORMAL, draws="Skew normal numbers, with slant `alpha`.")
+def skew_normal(location: Any = 0.0, scale: Any = 1.0, alpha: Any = 0.0):
     """An unknown that follows a skew normal distribution.
 
         log p(x) = log(2) - z**2 / 2 - log(2 pi) / 2 - log(scale) + log iprobit(alpha z),
@@ -143,29 +133,9 @@ def skew_normal(
         Of the normal distribution that it is for alpha = 0; scale above zero.
     alpha
         Slant, any real number: positive ones have the longer tail above.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.skew_normal(0, 1, 4, name="x")
     """
-    return distribute(
-        SKEW_NORMAL,
-        (location, scale, alpha),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,11 +6,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import log1mexp
 from .cauchy import log1p_square
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import LINE, continuous_quantile
@@ -18,7 +18,6 @@ from .moments import HALF_STEP, Moments, infinite_unless
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails, by_density
-from .variable import distribute
 
 __all__ = ["draw", "log_beyond", "moments_by", "student", "terms"]
 
@@ -119,17 +118,8 @@ STUDENT = Family(
 )
 
 
-def student(
-    df: Any,
-    mu: Any = 0.0,
-    sigma: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(STUDENT, draws="mu + sigma t of Student's t with `df` degrees of freedom.")
+def student(df: Any, mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows Student's t distribution.
 
         log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma),
@@ -139,29 +129,9 @@ def student(
     ----------
     df, mu, sigma
         Degrees of freedom (above zero), location, and scale (above zero).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `df` or `sigma` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.student(3, 0, 2.5, name="x")
     """
-    return distribute(
-        STUDENT,
-        (df, mu, sigma),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,17 +6,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import clamped, nan_unless, reals
 from .parameter import Parameter
 from .support import Interval, Support
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "known_bound", "uniform"]
 
@@ -105,16 +104,8 @@ UNIFORM = Family(
 )
 
 
-def uniform(
-    min: Any = 0.0,
-    max: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(UNIFORM, draws="Numbers in [min, max), all equally likely.")
+def uniform(min: Any = 0.0, max: Any = 1.0):
     """An unknown that is equally likely everywhere between two bounds.
 
         log p(x) = -log(max - min),  min <= x <= max
@@ -123,29 +114,14 @@ def uniform(
     ----------
     min, max
         The bounds, numbers or arrays; they may themselves be unknown.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the bounds'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If the bounds are known and `min` is not below `max`.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> p = kg.uniform(0, 10, name="p")
     """
-    return distribute(
-        UNIFORM,
-        (min, max),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

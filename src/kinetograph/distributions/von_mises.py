@@ -11,15 +11,14 @@ from jax.scipy.special import i0e, i1e
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import derivative
+from .declaration import declared
 from .family import Family
 from .inversion import newton_quantile
 from .numbers import nan_unless, reals
 from .parameter import Parameter, spread
 from .support import Interval
 from .tails import Tails
-from .variable import distribute
 from .von_mises_shares import log_parts, moments_of_angles
 
 __all__ = ["draw", "von_mises"]
@@ -142,16 +141,8 @@ VON_MISES = Family(
 )
 
 
-def von_mises(
-    mu: Any = 0.0,
-    kappa: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(VON_MISES, draws="Angles from -pi to pi around `mu`, the closer the larger `kappa`.")
+def von_mises(mu: Any = 0.0, kappa: Any = 1.0):
     """An angle from -pi to pi that follows a von Mises distribution.
 
         log p(x) = kappa cos(x - mu) - log(2 pi I_0(kappa)),  -pi <= x <= pi
@@ -163,15 +154,6 @@ def von_mises(
     truncation, censoring
         Pairs of bounds, None where there is none; see `kg.normal`. The angle is a number from -pi
         to pi, whatever mu is, and so are they: what lies beyond pi comes in at -pi.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `kappa` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Notes
     -----
@@ -184,12 +166,3 @@ def von_mises(
     >>> mu = kg.uniform(-3.14, 3.14, name="mu")
     >>> likelihood = kg.observe(kg.data([0.3, -0.2]), kg.von_mises(mu, 4.0))
     """
-    return distribute(
-        VON_MISES,
-        (mu, kappa),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,9 +5,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gaussian import erfcx, log_ndtr
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .inversion import POSITIVE_LINE, continuous_quantile
 from .moments import Moments
@@ -16,7 +16,6 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE
 from .tails import Tails, above_zero, log_of_one
-from .variable import distribute
 
 __all__ = ["draw", "wald"]
 
@@ -88,16 +87,8 @@ WALD = Family(
 )
 
 
-def wald(
-    mu: Any,
-    lam: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(WALD, draws="Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam.")
+def wald(mu: Any, lam: Any = 1.0):
     """A positive unknown that follows a Wald (inverse Gaussian) distribution.
 
         log p(x) = -lam (x - mu)**2 / (2 mu**2 x) + (log(lam) - 3 log(x) - log(2 pi)) / 2,  x > 0
@@ -107,29 +98,9 @@ def wald(
     mu, lam
         Mean and shape, both above zero; the variance is mu**3 / lam. It is the time that a
         Brownian motion of drift v takes to the height a, with mu = a / v and lam = a**2.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> time = kg.wald(1.5, 3, name="time")
     """
-    return distribute(
-        WALD,
-        (mu, lam),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,18 +5,17 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.gammas import gammaln, log_quotient
 from ..graph.numerics.log_links import log_icloglog
 from ..graph.numerics.special import power, xlogy
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, reals, unit_open
 from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "log_share", "weibull"]
 
@@ -118,16 +117,8 @@ WEIBULL = Family(
 )
 
 
-def weibull(
-    alpha: Any,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(WEIBULL, draws="scale e**(1 / alpha) of standard exponential numbers e.")
+def weibull(alpha: Any, scale: Any = 1.0):
     """A positive unknown that follows a Weibull distribution.
 
         log p(x) = log(alpha / scale) + (alpha - 1) log(x / scale) - (x / scale)**alpha,  x > 0
@@ -136,29 +127,9 @@ def weibull(
     ----------
     alpha, scale
         Shape and scale, both above zero; alpha = 1 is the exponential of mean `scale`.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> lifetime = kg.weibull(1.5, 10, name="lifetime")
     """
-    return distribute(
-        WEIBULL,
-        (alpha, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,13 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.numerics.gammas import gammaln
 from ..graph.operations.linear_algebra import small_cholesky, triangular_solve
 from ..graph.source import place_text
 from .cauchy import LOG_PI
 from .covariances import factor_of
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments, squares
@@ -20,7 +20,6 @@ from .multivariate_normal import log_diagonal
 from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
 from .support import CovarianceMatrix
-from .variable import distribute
 
 __all__ = ["draw", "wishart"]
 
@@ -94,15 +93,8 @@ WISHART = Family(
 )
 
 
-def wishart(
-    df: Any,
-    scale: Any = None,
-    *,
-    chol: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(WISHART, draws="Covariance matrices with mean df scale.")
+def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False) -> Chosen:
     """A covariance matrix that follows a Wishart distribution.
 
         log p(X) = (df - p - 1) / 2 log det X - tr(scale^-1 X) / 2 - df p / 2 log(2)
@@ -116,8 +108,6 @@ def wishart(
         The scale matrix, symmetric and positive definite, in the last two axes.
     chol
         Instead of `scale`: its lower Cholesky factor.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
 
     Raises
     ------
@@ -141,5 +131,5 @@ def wishart(
     >>> X.shape
     (3, 3)
     """
-    factor = factor_of("wishart", scale=scale, chol=chol)
-    return distribute(WISHART, (df, factor), shape=shape, dims=dims, name=name)
+    factor = factor_of("wishart", drawn, scale=scale, chol=chol)
+    return Chosen(WISHART, (df, factor))

@@ -1,25 +1,47 @@
-"""Draws of whole numbers, classes and orders, one method a distribution."""
+"""Stream methods that are written by hand.
+
+The parameters of `bernoulli`, `binomial`, `poisson`, `categorical` and `markov_chain` differ from
+those of the distributions. `truncated_normal`, `integers`, `permutation` and `choice` have none.
+"""
 
 import math
 from typing import Any
 
+import numpy as np
+
 from ..distributions.bernoulli import BERNOULLI
 from ..distributions.binomial import BINOMIAL
 from ..distributions.categorical import CATEGORICAL
-from ..distributions.negative_binomial import NEGATIVE_BINOMIAL, two_of
-from ..distributions.negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
+from ..distributions.markov_chain import MARKOV_CHAIN
 from ..distributions.poisson import POISSON
+from ..distributions.truncated_normal import TRUNCATED_NORMAL
+from ..distributions.zero_sum_normal import length_of
 from ..graph.array import Array, ArrayLike
 from .asked import sized
 from .choice import check_count, check_weights, marked, population, rows_at
 from .one_draw import OneDraw
 from .orders import INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION
 
-__all__ = ["WholeDraws"]
+__all__ = ["WrittenDraws"]
 
 
-class WholeDraws(OneDraw):
-    """Draws of counts, classes and orders."""
+class WrittenDraws(OneDraw):
+    """Draws with parameters of their own, and draws from no distribution of models."""
+
+    def truncated_normal(
+        self,
+        mean: ArrayLike = 0.0,
+        sd: ArrayLike = 1.0,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Normal numbers, given that they lie between `lower` and `upper`."""
+        return self._draw(TRUNCATED_NORMAL, (mean, sd, lower, upper), shape, name, dtype, like)
 
     def bernoulli(
         self,
@@ -44,27 +66,6 @@ class WholeDraws(OneDraw):
         """How many of `size` trials of probability `prob` succeed."""
         return self._draw(BINOMIAL, (size, prob), shape, name, like=like)
 
-    def negative_binomial(
-        self,
-        size: ArrayLike | None = None,
-        prob: ArrayLike | None = None,
-        shape: Any = None,
-        *,
-        mean: ArrayLike | None = None,
-        log_mean: ArrayLike | None = None,
-        dispersion: ArrayLike | None = None,
-        name: str | None = None,
-        like: Any = None,
-    ) -> Array:
-        """How many trials fail before `size` succeed; or by `dispersion` and mean or its log.
-
-        Their variance is mean + dispersion mean**2, as that of `kg.negative_binomial`.
-        """
-        given = "negative_binomial", size, prob, mean, log_mean, dispersion
-        by_mean, parameters = two_of(*given)
-        family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL
-        return self._draw(family, parameters, shape, name, like=like)
-
     def poisson(
         self,
         rate: ArrayLike,
@@ -86,6 +87,20 @@ class WholeDraws(OneDraw):
     ) -> Array:
         """Classes 0, 1, ... in proportion to the weights in the last axis."""
         return self._draw(CATEGORICAL, (prob,), shape, name, like=like)
+
+    def markov_chain(
+        self,
+        initial: ArrayLike,
+        transition: ArrayLike,
+        length: int = 2,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """The states that a Markov chain passes through, along the last axis."""
+        event = length_of(length, "markov_chain", 1)
+        return self._draw(MARKOV_CHAIN, (initial, transition), shape, name, like=like, event=event)
 
     def integers(
         self,

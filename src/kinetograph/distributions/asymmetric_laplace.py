@@ -30,7 +30,10 @@ def _log_sum(kappa: Any) -> Any:
 
 
 def draw(source: Source, mu: Any, sigma: Any, kappa: Any) -> Any:
-    """mu + sigma e / kappa, or mu - sigma e kappa, with a standard exponential e."""
+    """Draw one-sided exponential numbers on either side of mu.
+
+    The number is mu + sigma e / kappa or mu - sigma e kappa, where e is standard exponential.
+    """
     mu, sigma, kappa = reals(source, mu, sigma, kappa)
     u, v = source.uniforms()
     e = -jnp.log1p(-u)
@@ -40,7 +43,7 @@ def draw(source: Source, mu: Any, sigma: Any, kappa: Any) -> Any:
 
 
 def _sides(kappa: Any) -> Tails:
-    """The logarithms of the probabilities below and above mu."""
+    """Logarithms of the probabilities below and above mu."""
     log_square = 2.0 * jnp.log(kappa)
     return -jnp.logaddexp(0.0, -log_square), -jnp.logaddexp(0.0, log_square)
 
@@ -77,7 +80,7 @@ ASYMMETRIC_LAPLACE = Family(
 
 @declared(
     ASYMMETRIC_LAPLACE,
-    draws="mu + sigma e / kappa or mu - sigma e kappa, of exponential numbers e.",
+    draws="Asymmetric Laplace numbers with mode `mu`.",
 )
 def asymmetric_laplace(mu: Any = 0.0, sigma: Any = 1.0, kappa: Any = 1.0):
     """An unknown that follows an asymmetric Laplace distribution.

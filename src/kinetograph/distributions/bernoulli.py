@@ -44,7 +44,7 @@ def _prob_terms(
     if probit_prob is not None:
         return (log_ndtr((2.0 * x - 1.0) * probit_prob),)
     if log_prob is None:
-        # Of the two logarithms only the one that counts sees the probability.
+        # The unused logarithm gets a constant, so that it has no derivative by the probability.
         log_prob = jnp.log(jnp.where(x == 0, 1.0, prob))
         log1m_prob = jnp.log1p(-jnp.where(x == 1, 0.0, prob))
     return (weighted_log(x, log_prob) + weighted_log(1.0 - x, log1m_prob),)
@@ -59,26 +59,28 @@ def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
 
 
 def _sum_log1p_exp(logit: Any) -> Any:
-    """The sum of log(1 + exp(-|logit|)), with one logarithm for `_FACTORS` elements.
+    """The sum of log(1 + exp(-|logit|)), with one logarithm per `_FACTORS` elements.
 
-    The sum is the logarithm of a product of factors in [1, 2].
+    The sum of logarithms is the logarithm of a product of factors in [1, 2].
     """
     flat = logit.reshape(-1)
     factors = 1.0 + jnp.exp(-jnp.where(flat >= 0, flat, -flat))
     rows = -(-flat.size // _FACTORS)
     padded = jnp.pad(factors, (0, rows * _FACTORS - flat.size), constant_values=1.0)
-    # Factors of one product lie a row apart, so that the products are taken side by side.
+    # The factors of one product are one row apart, so that all products run in parallel.
     return jnp.sum(jnp.log(jnp.prod(padded.reshape(_FACTORS, rows), axis=0)))
 
 
 def _copies(x: Any, logit: Any) -> int:
-    """How often each of the log odds counts."""
+    """The number of x that share an element of the log odds."""
     return math.prod(jnp.broadcast_shapes(x.shape, logit.shape)) // max(1, logit.size)
 
 
 @jax.custom_jvp
 def _logit_total(x: Any, logit: Any) -> Any:
-    """The log density of all x: of each it is -log(1 + exp(t)) with t = (1 - 2 x) logit.
+    """The sum of the log densities of all elements of x.
+
+    One element has -log(1 + exp(t)) with t = (1 - 2 x) logit, and
 
     log(1 + exp(t)) = max(t, 0) + log(1 + exp(-|t|)), also for infinite t.
     """
@@ -90,7 +92,7 @@ def _logit_total_jvp(primals: Any, tangents: Any) -> Any:
     (x, logit), (of_x, of_logit) = primals, tangents
     total = jnp.zeros((), logit.dtype)
     if not isinstance(of_logit, SymbolicZero):
-        # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
+        # Not abs: the derivative at 0 must be one-sided.
         e = jnp.exp(-jnp.where(logit >= 0, logit, -logit))
         sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
         total = jnp.sum(x * of_logit) - _copies(x, logit) * jnp.sum(sigmoid * of_logit)
@@ -103,7 +105,10 @@ _logit_total.defjvp(_logit_total_jvp, symbolic_zeros=True)
 
 
 def draw(source: Source, prob: Any) -> Any:
-    """u < prob for u in [0, 1): never for 0, always for 1."""
+    """Draw u < prob with a uniform u in [0, 1).
+
+    It is never true for prob = 0 and always true for prob = 1.
+    """
     prob = double(prob)
     return jnp.broadcast_to((uniforms(source)[0] < prob) & (prob <= 1), source.shape)
 
@@ -181,9 +186,9 @@ def bernoulli(prob: Any = None, *, logit: Any = None) -> Chosen:
     Parameters
     ----------
     prob
-        The probability of 1, from 0 to 1. Made by an inverse link (`kg.ilogit`, `kg.iprobit`,
-        `kg.icloglog`, `kg.icauchit`), it is as exact as by `logit`: the density is computed from
-        the linear predictor.
+        The probability of 1, from 0 to 1. If it is the result of an inverse link (`kg.ilogit`,
+        `kg.iprobit`, `kg.icloglog`, `kg.icauchit`), the density is computed from the linear
+        predictor and is as exact as with `logit`.
     logit
         Instead of `prob`: the log odds log(prob / (1 - prob)), any real number. Exact where the
         probability would round to 0 or 1.

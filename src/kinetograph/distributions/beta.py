@@ -28,13 +28,14 @@ def _terms(
     edge = (x == 0) | (x == 1)
     plain = None
     if log_x is None:
-        # At the bounds the parts are infinite, also where the density is finite.
+        # At the bounds the single terms are infinite even if the density is finite.
         plain = sum(_small_terms(x, shape1, shape2))
         x = jnp.where(edge, 0.5, x)
     density, constant = log_binomial(shape1, shape2, x, 1.0 - x, log_x, log1m_x)
     if log_x is None:
         log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
-    # The density of x is a b / (a + b) / (x (1 - x)) times a successes of a + b trials.
+    # The density of x is a b / (a + b) / (x (1 - x)) times the binomial probability of a
+    # successes in a + b trials.
     trials = jnp.log(shape1) - jnp.log1p(divide(shape1, shape2))
     careful = density - log_x - log1m_x
     if plain is not None:
@@ -53,7 +54,10 @@ def _small_terms(
 
 
 def draw(source: Source, shape1: Any, shape2: Any) -> Any:
-    """x / (x + y) for gamma numbers x of shape1 and y of shape2, by their logarithms."""
+    """Draw x / (x + y) with gamma numbers x and y.
+
+    Their shapes are shape1 and shape2. The quotient is computed from the logarithms.
+    """
     return jax.nn.sigmoid(log_gamma(source, shape1, 0, 2) - log_gamma(source, shape2, 1, 2))
 
 

@@ -1,4 +1,4 @@
-"""The beta-binomial distribution: successes where the probability itself is a beta number."""
+"""The beta-binomial distribution: binomial counts whose probability is a beta number."""
 
 from typing import Any
 
@@ -35,8 +35,8 @@ def _support(size: Node, alpha: Node, beta: Node) -> Support:
 
 def _terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
     a, b, n = x + alpha, size - x + beta, size + alpha + beta
-    # The sum is the same for any probabilities. At these no term is large; the slopes may take
-    # them as constants.
+    # The sum does not depend on the probabilities. With these no term is large; for the
+    # derivative they are constants.
     p, q = lax.stop_gradient(a / n), lax.stop_gradient(b / n)
     known = sum(log_binomial(x, size - x, p, q))
     prior = sum(log_binomial(alpha, beta, p, q))
@@ -53,7 +53,10 @@ def _small_terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, size: Any, alpha: Any, beta: Any) -> Any:
-    """A binomial number of a beta number, with other bits for each."""
+    """Draw a binomial number whose probability is a beta number.
+
+    Both use different parts of the source.
+    """
     alpha, beta = double(alpha), double(beta)
     of_beta = source.part(0, jnp.float64)
     logit = log_gamma(of_beta, alpha, 0, 2) - log_gamma(of_beta, beta, 1, 2)
@@ -69,7 +72,7 @@ def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
 
 
 def _log_sum(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
-    """The smaller tail over the first probability in it."""
+    """The logarithm of the smaller tail, relative to its first probability."""
     left = _is_left(x, size, alpha, beta)
     start = jnp.where(left, x, x + 1.0)
     fading = (alpha >= 1) & (beta >= 1)
@@ -131,10 +134,10 @@ BETA_BINOMIAL = Family(
 
 @declared(
     BETA_BINOMIAL,
-    draws="How many of `size` trials succeed, with a beta number as their probability.",
+    draws="Numbers of successes in `size` trials whose probability is a beta number.",
 )
 def beta_binomial(size: Any, alpha: Any, beta: Any):
-    """The number of successes in `size` trials whose probability is a beta number.
+    """The number of successes in trials whose probability is a beta number.
 
         log p(x) = log C(size, x) + log B(x + alpha, size - x + beta) - log B(alpha, beta)
 
@@ -143,8 +146,8 @@ def beta_binomial(size: Any, alpha: Any, beta: Any):
     size
         The number of trials, a whole number.
     alpha, beta
-        Of the beta distribution of the probability, above zero; the mean is
-        size alpha / (alpha + beta). Given a mean probability p and a precision k: p k and
+        Shapes of the beta distribution of the probability, above zero; the mean is
+        size alpha / (alpha + beta). For a mean probability p and a precision k they are p k and
         (1 - p) k.
 
     Raises

@@ -1,4 +1,4 @@
-"""The binomial distribution of the number of successes, by probability or by log odds."""
+"""The binomial distribution, parametrised by probability or by log odds."""
 
 from typing import Any
 
@@ -83,11 +83,12 @@ def _small_logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, size: Any, prob: Any) -> Any:
-    """P(k) = C(size, k) prob**k (1 - prob)**(size - k).
+    """Draw numbers of successes.
 
-    For prob > 1/2 the failures are counted. Sequential search if the mean is below 10, else
-    Hoermann's transformed rejection BTRS. Source: W. Hoermann, The generation of binomial random
-    variates, Journal of Statistical Computation and Simulation 46 (1993) 101-110.
+    P(k) = C(size, k) prob**k (1 - prob)**(size - k). For prob > 1/2 the failures are counted. The
+    method is sequential search if the mean is below 10, else Hoermann's transformed rejection BTRS.
+    Source: W. Hoermann, The generation of binomial random variates, Journal of Statistical
+    Computation and Simulation 46 (1993) 101-110.
     """
     trials = jnp.asarray(size).astype(np.int64)
     size, p = trials.astype(np.float64), double(prob)
@@ -106,7 +107,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     size, p = jnp.where(many, size, 40.0), jnp.where(many, p, 0.5)
 
     def log_probability(k: Any, size: Any, p: Any) -> Any:
-        # But for what does not depend on k.
+        # Up to a term that does not depend on k.
         spread = deviance(k, size * p) + deviance(size - k, size * (1 - p))
         return -spread - log_factorial_rest(k) - log_factorial_rest(size - k)
 

@@ -27,7 +27,7 @@ def _small_terms(x: Any, df: Any, log_x: Any = None) -> tuple[Any, ...]:
 
 
 def draw(source: Source, df: Any) -> Any:
-    """Twice a gamma number of df / 2."""
+    """Draw twice a gamma number of shape df / 2."""
     return draw_gamma(source, 0.5 * df, 0.5)
 
 
@@ -61,7 +61,9 @@ CHI_SQUARED = Family(
 
 @declared(CHI_SQUARED, draws="Chi-squared numbers, with mean `df`.")
 def chi_squared(df: Any):
-    """A positive unknown that follows a chi-squared distribution: gamma(df / 2, 1 / 2).
+    """A positive unknown that follows a chi-squared distribution.
+
+    It is the gamma distribution gamma(df / 2, 1 / 2).
 
         log p(x) = (df / 2 - 1) log(x) - x / 2 - df / 2 log(2) - log Gamma(df / 2),  x > 0
 

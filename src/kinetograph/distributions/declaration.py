@@ -1,4 +1,6 @@
-"""Decorator that makes the public function of a distribution and its stream method.
+"""The decorator that declares a distribution.
+
+It makes the public function, such as `kg.gamma`, and records what the method of streams needs:
 
     @declared(GAMMA, draws="Gamma numbers, with mean alpha / rate.")
     def gamma(alpha: Any, rate: Any = 1.0):
@@ -9,10 +11,10 @@ parameters that all distributions have (`shape`, `dims`, `name`; with tails, `tr
 `censoring`), their documentation, and the errors that follow from the supports of the parameters.
 An entry that is in the docstring already stays as it is.
 
-If the function has no body, its parameters are those of the family, in order. A distribution that
-can be parametrised in several ways returns which family is `Chosen`. Such a function may have the
-parameters `shape`, `dims` and `drawn`, which the decorator passes: the first two as the user gave
-them, and whether numbers are drawn from a stream (else an unknown is made).
+If the function has no body, its parameters are the parameters of the family, in the same order. If
+there are several parametrisations, the function returns the family and its parameters as `Chosen`.
+Such a function may have three more parameters, which the decorator passes: `shape` and `dims` of
+the call, and `drawn`, which is true if a stream draws numbers and false if an unknown is made.
 
 `DISTRIBUTIONS` lists the declarations by name. `streams/methods.py` makes its methods from them,
 and `tests/distributions/stubs.py` writes the signatures that type checkers and editors read.
@@ -37,7 +39,10 @@ _CONTEXT = ("shape", "dims", "drawn")
 
 
 class Chosen(NamedTuple):
-    """A family, its parameters, and the shape of one vector if the parameters do not give it."""
+    """A family and its parameters.
+
+    `event` is the shape of one vector or matrix, if the parameters do not determine it.
+    """
 
     family: Family
     parameters: tuple[Any, ...]
@@ -48,8 +53,9 @@ class Chosen(NamedTuple):
 class Declaration:
     """A distribution as its function declares it.
 
-    `signature` has the parameters of the distribution alone, `context` those that the decorator
-    passes. `draws` is the docstring of the stream method, "" if that method is written by hand.
+    `signature` has the parameters of the distribution alone, `context` the names of the parameters
+    that the decorator passes. `draws` is the docstring of the stream method; it is empty if that
+    method is written by hand.
     """
 
     family: Family
@@ -59,7 +65,7 @@ class Declaration:
     draws: str
 
     def choose(self, values: tuple[Any, ...], named: dict[str, Any], **context: Any) -> Chosen:
-        """The family, the parameters and the event of a call with these arguments."""
+        """The family, its parameters and the event shape for a call."""
         passed = {word: context[word] for word in self.context if word in context}
         chosen = self.function(*values, **named, **passed)
         if chosen is None:
@@ -75,7 +81,7 @@ DISTRIBUTIONS: dict[str, Declaration] = {}
 def declared(
     family: Family, *, draws: str = ""
 ) -> Callable[[Callable[..., Chosen | None]], Callable[..., Array]]:
-    """Declare the distribution of a family by the function that it decorates."""
+    """Declare the distribution of a family by the decorated function."""
 
     def declare(function: Callable[..., Chosen | None]) -> Callable[..., Array]:
         parameters = inspect.signature(function).parameters
@@ -156,7 +162,7 @@ def _documented(doc: str, family: Family) -> str:
 
 
 def _value_errors(family: Family) -> str:
-    """What the entry for ValueError says, from the supports of the family's parameters."""
+    """The text for ValueError, from the supports of the parameters."""
     names: dict[str, list[str]] = {}
     for parameter in family.parameters:
         if parameter.support is not REAL:

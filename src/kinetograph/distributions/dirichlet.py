@@ -28,7 +28,7 @@ def _terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
     if log_x is not None:
         cost = deviance_of_log(alpha, jnp.log(total) + log_x) + log_x
     else:
-        # At 0 the parts are infinite, also where the density is finite.
+        # At 0 the single terms are infinite even if the density is finite.
         log_x = jnp.log(jnp.where(x == 0, 1.0, x))
         cost = deviance_of_log(alpha, jnp.log(total) + log_x) + log_x
         at_zero = total * x - jnp.log(total) - 1.0 - xlogy(alpha - 1.0, x)
@@ -47,7 +47,7 @@ def _small_terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
 
 
 def check_concentrations(name: str, alpha: Node) -> None:
-    """Refuse what has not two or more along its last axis."""
+    """Raise ShapeError unless there are two or more along the last axis."""
     if not alpha.shape or alpha.shape[-1] < 2:
         raise ShapeError(
             f"{name}: alpha {describe(alpha)} needs a last axis of at least two, "
@@ -60,7 +60,10 @@ def _check(alpha: Node) -> None:
 
 
 def draw(source: Source, alpha: Any) -> Any:
-    """Gamma numbers divided by their sum along the last axis, by their logarithms."""
+    """Draw gamma numbers divided by their sum along the last axis.
+
+    The quotients are computed from logarithms.
+    """
     return jax.nn.softmax(log_gamma(source, alpha), axis=-1)
 
 
@@ -86,7 +89,7 @@ DIRICHLET = Family(
 )
 
 
-@declared(DIRICHLET, draws="Vectors that add up to one, along the last axis.")
+@declared(DIRICHLET, draws="Vectors that add up to 1 along the last axis.")
 def dirichlet(alpha: Any):
     """Probabilities that add up to 1 along the last axis.
 

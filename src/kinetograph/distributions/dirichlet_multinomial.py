@@ -1,4 +1,4 @@
-"""The Dirichlet-multinomial distribution: classes whose probabilities are a Dirichlet vector."""
+"""The Dirichlet-multinomial distribution: class probabilities are a Dirichlet vector."""
 
 from typing import Any
 
@@ -30,15 +30,18 @@ def _support(size: Node, alpha: Node) -> Support:
 
 
 def _ways(x: Any, total: Any, share: Any) -> Any:
-    """log of total! / prod x! times prod share**x, for any real x of this total."""
+    """The logarithm of total! / prod x! times prod share**x.
+
+    The numbers x are any real ones with this total.
+    """
     return jnp.sum(log_peak(x) - bd0(x, total[..., None] * share), -1) - log_peak(total)
 
 
 def _terms(x: Any, size: Any, alpha: Any) -> tuple[Any, ...]:
     weight = jnp.sum(alpha, -1)
     total, both = size + weight, x + alpha
-    # The sum is the same for any probabilities. At these no term is large; the slopes may take
-    # them as constants.
+    # The sum does not depend on the probabilities. With these no term is large; for the
+    # derivative they are constants.
     share = lax.stop_gradient(both / total[..., None])
     ways = _ways(x, size, share) + _ways(alpha, weight, share) - _ways(both, total, share)
     odds = jnp.log(total) - jnp.log(weight)
@@ -55,7 +58,10 @@ def _check(size: Node, alpha: Node) -> None:
 
 
 def draw(source: Source, size: Any, alpha: Any) -> Any:
-    """A multinomial vector of Dirichlet probabilities, with other bits for each."""
+    """Draw a multinomial vector with Dirichlet probabilities.
+
+    Both use different parts of the source.
+    """
     log_g = log_gamma(source.part(0, jnp.float64), double(alpha))
     return draw_multinomial(source.part(1), size, jax.nn.softmax(log_g, axis=-1))
 
@@ -84,10 +90,10 @@ DIRICHLET_MULTINOMIAL = Family(
 
 @declared(
     DIRICHLET_MULTINOMIAL,
-    draws="How often classes occur whose probabilities are a Dirichlet vector.",
+    draws="Counts of classes whose probabilities are a Dirichlet vector.",
 )
 def dirichlet_multinomial(size: Any, alpha: Any):
-    """How often classes occur whose probabilities are a Dirichlet vector.
+    """Counts of classes whose probabilities are a Dirichlet vector.
 
         log p(x) = log(size!) - sum log(x!) + log Gamma(sum alpha) - log Gamma(size + sum alpha)
                    + sum (log Gamma(x + alpha) - log Gamma(alpha)),  sum x = size

@@ -35,7 +35,7 @@ def _check(low: Node, high: Node) -> None:
         return
     try:
         above = np.greater(low.value, high.value)
-    except ValueError:  # as is said where the shape is made of theirs
+    except ValueError:  # the common shape of the bounds raises the error
         return
     if np.any(above):
         raise ValueError(
@@ -45,7 +45,7 @@ def _check(low: Node, high: Node) -> None:
 
 
 def draw(source: Source, min: Any, max: Any) -> Any:
-    """All equally likely; impossible bounds give the least number there is."""
+    """Draw whole numbers; impossible bounds give the least 64-bit number."""
     return integers(source, min, jnp.asarray(max).astype(np.int64) + 1)
 
 
@@ -58,7 +58,7 @@ def _tails(x: Any, low: Any, high: Any) -> Tails:
 def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
     count = high - low + 1.0
     near = log_below <= log_above
-    # Numbers that are left, rounded up; a share of k / count is that of k of them.
+    # The number of values in the tail, rounded up; k values have the share k / count.
     below = jnp.ceil(count * jnp.exp(log_below) * (1 - 1e-14))
     above = count - jnp.floor(count * jnp.exp(log_above) * (1 + 1e-14))
     return low + jnp.clip(jnp.where(near, below, above), 1.0, count) - 1.0
@@ -102,7 +102,7 @@ def discrete_uniform(min: Any, max: Any):
     Raises
     ------
     ValueError
-        If the bounds are known and no whole numbers, or `min` is above `max`.
+        If the bounds are known and are not whole numbers, or `min` is above `max`.
 
     Examples
     --------

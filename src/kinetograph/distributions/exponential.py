@@ -21,7 +21,7 @@ def _terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
 
 
 def draw(source: Source, rate: Any) -> Any:
-    """-log(u) / rate for u in (0, 1]."""
+    """Draw -log(u) / rate with u in (0, 1]."""
     (rate,) = reals(source, rate)
     return nan_unless((rate > 0) & jnp.isfinite(rate), -jnp.log(source.positive()) / rate)
 

@@ -1,4 +1,4 @@
-"""The exponentially modified normal distribution: a normal number and an exponential one."""
+"""The exponentially modified normal distribution: a normal plus an exponential number."""
 
 from typing import Any
 
@@ -22,9 +22,10 @@ ROOT_HALF = 0.7071067811865476
 
 
 def _log_share(z: Any, ratio: Any) -> Any:
-    """log of exp(ratio**2 / 2 - ratio z) P(N <= z - ratio), a part of P(Z > z), N normal.
+    """The logarithm of the exponential part of P(Z > z).
 
-    By Mills' ratio where the two factors are a huge and a tiny one.
+    It is exp(ratio**2 / 2 - ratio z) P(N <= z - ratio) with a normal N. Where the first factor is
+    huge and the second tiny, it is computed by Mills' ratio.
     """
     gap = ratio - z
     low = gap > 0
@@ -38,7 +39,10 @@ def _terms(x: Any, mean: Any, sd: Any, rate: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mean: Any, sd: Any, rate: Any) -> Any:
-    """mean + sd z + e / rate with a standard normal z and a standard exponential e."""
+    """Draw mean + sd z + e / rate.
+
+    The number z is standard normal and e is standard exponential.
+    """
     mean, sd, rate = reals(source, mean, sd, rate)
     z, u = source.normal_and_uniform()
     valid = possible(mean, sd) & (rate > 0) & jnp.isfinite(rate)
@@ -90,9 +94,9 @@ def exponentially_modified_normal(mean: Any = 0.0, sd: Any = 1.0, rate: Any = 1.
     Parameters
     ----------
     mean, sd
-        Of the normal part; sd above zero.
+        Mean and standard deviation (above zero) of the normal part.
     rate
-        Of the exponential part, above zero: the mean of the sum is mean + 1 / rate.
+        Rate of the exponential part, above zero; the mean of the sum is mean + 1 / rate.
 
     Examples
     --------

@@ -23,14 +23,14 @@ __all__ = ["draw", "f"]
 
 
 def _terms(x: Any, df1: Any, df2: Any, log_x: Any = None) -> tuple[Any, ...]:
-    # y = expit(logit) is a beta number of a and b; see there for its density.
+    # y = expit(logit) is a beta number with shapes a and b; its density is explained in `beta`.
     a, b = 0.5 * df1, 0.5 * df2
     constant = jnp.log(a) + jnp.log(b) - jnp.log(a + b)
     if log_x is not None:
         return (*_parts(log_x, df1, df2), constant)
     zero = x == 0
     density = sum(_parts(jnp.log(jnp.where(zero, 1.0, x)), df1, df2))
-    # At 0 the parts are infinite, also where the density is finite.
+    # At 0 the single terms are infinite even if the density is finite.
     z = df1 / df2 * jnp.where(zero, x, 0.0)
     plain = xlogy(a - 1.0, jnp.where(zero, x, 1.0)) + a * jnp.log(df1 / df2)
     plain = plain - (a + b) * jnp.log1p(z) - betaln(a, b)
@@ -45,7 +45,10 @@ def _parts(log_x: Any, df1: Any, df2: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, df1: Any, df2: Any) -> Any:
-    """The quotient of two gamma numbers, each over its mean, by their logarithms."""
+    """Draw the quotient of two gamma numbers, each divided by its mean.
+
+    The quotient is computed from logarithms.
+    """
     df1, df2 = reals(source, df1, df2)
     log_ratio = log_gamma(source, 0.5 * df1, 0, 2) - log_gamma(source, 0.5 * df2, 1, 2)
     return jnp.exp(log_ratio + jnp.log(df2) - jnp.log(df1))
@@ -84,9 +87,11 @@ F = Family(
 )
 
 
-@declared(F, draws="Quotients of two chi-squared numbers, each over its degrees of freedom.")
+@declared(F, draws="Quotients of two chi-squared numbers, each divided by its degrees of freedom.")
 def f(df1: Any, df2: Any):
-    """A positive unknown that follows an F distribution: a quotient of two variances.
+    """A positive unknown that follows an F distribution.
+
+    It is the distribution of a quotient of two variances.
 
         log p(x) = (df1 log(df1) + df2 log(df2) - (df1 + df2) log(df1 x + df2)) / 2
                    + (df1 / 2 - 1) log(x) - log B(df1 / 2, df2 / 2),  x > 0

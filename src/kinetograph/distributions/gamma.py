@@ -29,7 +29,7 @@ def terms(
     constant = log_peak(alpha) + jnp.log(alpha)
     if log_x is not None:
         return -deviance_of_log(alpha, log_x + log_rate) - log_x, constant
-    # At 0 the parts are infinite, also where the density is finite.
+    # At 0 the single terms are infinite even if the density is finite.
     plain = sum(small_terms(x, alpha, rate, log_rate=log_rate))
     log_x = jnp.log(jnp.where(x == 0, 1.0, x))
     careful = -deviance_of_log(alpha, log_x + log_rate) - log_x + constant
@@ -46,7 +46,7 @@ def small_terms(
 
 
 def draw(source: Source, alpha: Any, rate: Any) -> Any:
-    """Marsaglia and Tsang's rejection; see `gamma_numbers`."""
+    """Draw by Marsaglia and Tsang's rejection; see `gamma_numbers`."""
     alpha, rate = reals(source, alpha, rate)
     large, log_boost = gamma_parts(source, alpha, 0, 1)
     value = large * jnp.exp(log_boost)
@@ -66,7 +66,7 @@ def quantile(log_below: Any, log_above: Any, alpha: Any, rate: Any) -> Any:
 
 
 def log_gamma_tails_of(x: Any, alpha: Any) -> Tails:
-    """Those of a gamma number of rate 1."""
+    """The log tails of a gamma number of rate 1."""
     return log_gamma_tails(alpha, x)
 
 

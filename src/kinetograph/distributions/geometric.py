@@ -19,7 +19,7 @@ from .tails import Tails, by_survival, of_counts
 
 __all__ = ["draw", "geometric"]
 
-SMALLEST = 1e-17  # of smaller probabilities numbers may not fit 64 bits
+SMALLEST = 1e-17  # for smaller probabilities numbers may exceed 64 bits
 
 
 def _terms(
@@ -33,7 +33,10 @@ def _terms(
 
 
 def draw(source: Source, prob: Any) -> Any:
-    """e / -log(1 - prob), rounded down, with a standard exponential e."""
+    """Draw e / -log(1 - prob), rounded down.
+
+    The number e is standard exponential.
+    """
     prob = double(prob)
     valid = (prob >= SMALLEST) & (prob <= 1)
     safe = jnp.where(valid, prob, 1.0)
@@ -48,7 +51,7 @@ def _tails(x: Any, prob: Any) -> Tails:
 
 def _quantile(log_below: Any, log_above: Any, prob: Any) -> Any:
     number = jnp.ceil(log_above / jnp.log1p(-prob)) - 1.0
-    # Where the quotient is a whole number but for its last digits, the tails decide.
+    # If rounding errors decide about the quotient, compare the tails.
     less = jnp.maximum(number - 1.0, 0.0)
     below, above = _tails(less, prob)
     left = log_below <= log_above
@@ -75,7 +78,7 @@ GEOMETRIC = Family(
 )
 
 
-@declared(GEOMETRIC, draws="How many trials fail before the first one that succeeds.")
+@declared(GEOMETRIC, draws="Numbers of failures before the first success.")
 def geometric(prob: Any):
     """The number of failures before the first success.
 
@@ -85,7 +88,7 @@ def geometric(prob: Any):
     ----------
     prob
         The probability of success in one trial, above 0 and at most 1; the mean is 1 / prob - 1.
-        The number of the trial that succeeds first, which others call geometric, is one more.
+        Some libraries count the trials up to the first success instead, which is one more.
 
     Examples
     --------

@@ -23,7 +23,7 @@ EULER = 0.5772156649015329
 
 @derivative(lambda z: jnp.expm1(-z))
 def _peak(z: Any) -> Any:
-    """-z - exp(-z); at its maximum both terms of the slope cancel."""
+    """-z - exp(-z), with an exact derivative at its maximum."""
     return -z - jnp.exp(-z)
 
 
@@ -32,7 +32,7 @@ def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:
-    """location - scale log(e) with a standard exponential e."""
+    """Draw location - scale log(e) with a standard exponential e."""
     location, scale = reals(source, location, scale)
     log_e = jnp.log(-jnp.log1p(-unit_open(source)))
     return nan_unless(possible(location, scale), location - scale * log_e)
@@ -64,7 +64,7 @@ GUMBEL = Family(
 )
 
 
-@declared(GUMBEL, draws="Gumbel numbers with mode `location`: the largest of many.")
+@declared(GUMBEL, draws="Gumbel numbers with mode `location`, a limit of largest values.")
 def gumbel(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a Gumbel distribution, the limit of largest values.
 

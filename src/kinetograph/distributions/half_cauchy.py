@@ -26,7 +26,7 @@ def _terms(x: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, scale: Any) -> Any:
-    """scale / tan(pi u / 2) for u in (0, 1]."""
+    """Draw scale / tan(pi u / 2) with u in (0, 1]."""
     (scale,) = reals(source, scale)
     distance = 1 / jnp.tan((math.pi / 2) * source.positive())
     return nan_unless(possible(0, scale), scale * distance)

@@ -29,10 +29,10 @@ def _terms(x: Any, sd: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, sd: Any) -> Any:
-    """sd |z|."""
+    """Draw sd |z| with a standard normal z."""
     (sd,) = reals(source, sd)
     z = source.normal()
-    # Not jnp.abs, for which XLA's compiler takes half a minute on the quantile.
+    # Not jnp.abs: with it XLA compiles the quantile for half a minute.
     return nan_unless(possible(0, sd), sd * jnp.where(z < 0, -z, z))
 
 

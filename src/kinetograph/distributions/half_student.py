@@ -28,7 +28,7 @@ def _terms(x: Any, df: Any, sigma: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, df: Any, sigma: Any) -> Any:
-    """|t| of Student's t."""
+    """Draw the absolute value of a Student t number."""
     return jnp.abs(draw_student(source, df, 0.0, sigma))
 
 
@@ -38,7 +38,7 @@ def _tails(x: Any, df: Any, sigma: Any) -> Tails:
 
 
 def _standard_tails(z: Any, df: Any) -> Tails:
-    tiny = z < 1e-18  # the square of a number that small may be 0
+    tiny = z < 1e-18  # the square of such a small number may be 0
     above, below = log_beyond(jnp.where(tiny, 1.0, z), df)
     close = sum(_terms(jnp.zeros_like(z), df, jnp.ones_like(z))) + jnp.log(z)
     return jnp.where(tiny, close, below), jnp.where(tiny, -jnp.exp(close), above)
@@ -70,7 +70,7 @@ HALF_STUDENT = Family(
 
 @declared(HALF_STUDENT, draws="sigma |t| of Student's t with `df` degrees of freedom.")
 def half_student(df: Any, sigma: Any = 1.0):
-    """A positive unknown: the absolute value of a Student t with location 0.
+    """A positive unknown: the absolute value of a Student t number.
 
         log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma) + log(2),
         z = x / sigma,  x > 0

@@ -1,4 +1,4 @@
-"""Counts that are 0 with a probability of their own, else negative binomial ones that are not."""
+"""Hurdle negative binomial counts: 0, or a negative binomial count above 0."""
 
 from typing import Any
 
@@ -20,11 +20,12 @@ __all__ = ["hurdle_negative_binomial"]
 
 
 def _draw_positive(source: Source, size: Any, log_prob: Any, valid: Any) -> Any:
-    """1 and the events after the first one, given that there is one.
+    """Draw a negative binomial count, given that it is above 0.
 
-    In a Polya process, whose number of events in a unit of time is negative binomial, the numbers
-    after a first event are so, too: with one success more, and prob / survival**(1 / size) for
-    the probability that it comes even later.
+    The number of events of a Polya process in a unit of time is negative binomial. The result is 1
+    plus the number of events after the first one. That number is negative binomial as well, with
+    size + 1 and prob / survival**(1 / size), where survival is the probability that the first event
+    comes later.
     """
     size, log_prob = jnp.where(valid, size, 1.0), jnp.where(valid, log_prob, -1.0)
     log_survival = jnp.log1p(uniforms(source)[0] * jnp.expm1(size * log_prob))
@@ -62,9 +63,9 @@ HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
 
 @declared(
     HURDLE_NEGATIVE_BINOMIAL,
-    draws="""A share `zero` of 0, and negative binomial numbers that are not 0.
+    draws="""A share `zero` of 0, and negative binomial numbers above 0.
 
-    By the parameters of `negative_binomial`.
+    See `negative_binomial` for the parameters.
     """,
 )
 def hurdle_negative_binomial(
@@ -76,7 +77,7 @@ def hurdle_negative_binomial(
     log_mean: Any = None,
     dispersion: Any = None,
 ) -> Chosen:
-    """Counts of which a share is 0, and the others negative binomial numbers that are not 0.
+    """Counts that are 0 or negative binomial numbers above 0.
 
         log p(0) = log(zero)
         log p(x) = log(1 - zero) + log f(x) - log(1 - f(0)),  x = 1, 2, ...,
@@ -88,9 +89,9 @@ def hurdle_negative_binomial(
     zero
         The probability of 0, from 0 to 1.
     size, prob
-        Of the negative binomial, as in `kg.negative_binomial`.
+        Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Instead of `size` and `prob`, as there.
+        Alternatives to `size` and `prob`, as in `kg.negative_binomial`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Counts that are 0 with a probability of their own, else Poisson counts that are not 0."""
+"""Hurdle Poisson counts: 0, or a Poisson count above 0."""
 
 from typing import Any
 
@@ -17,9 +17,10 @@ __all__ = ["hurdle_poisson"]
 
 
 def _draw_positive(source: Source, rate: Any) -> Any:
-    """1 and a Poisson number of what is left of the time after the first event.
+    """Draw a Poisson count, given that it is above 0.
 
-    The time of that is exponential, given that it comes before the end.
+    The time of the first event is exponential, given that it is before the end. The result is 1
+    plus a Poisson number for the remaining time.
     """
     rate = double(rate)
     valid = (rate > 0) & (rate <= LARGEST_RATE)
@@ -33,9 +34,9 @@ RATE = Parameter("rate", POSITIVE, drawn=Interval(0.0, LARGEST_RATE, (False, Tru
 HURDLE_POISSON = hurdle("hurdle_poisson", POISSON, (RATE,), _draw_positive)
 
 
-@declared(HURDLE_POISSON, draws="A share `zero` of 0, and Poisson numbers that are not 0.")
+@declared(HURDLE_POISSON, draws="A share `zero` of 0, and Poisson numbers above 0.")
 def hurdle_poisson(zero: Any, rate: Any):
-    """Counts of which a share is 0, and the others Poisson numbers that are not 0.
+    """Counts that are 0 or Poisson numbers above 0.
 
         log p(0) = log(zero)
         log p(x) = log(1 - zero) + x log(rate) - rate - log(x!) - log(1 - exp(-rate))
@@ -45,7 +46,7 @@ def hurdle_poisson(zero: Any, rate: Any):
     zero
         The probability of 0, from 0 to 1.
     rate
-        The mean of the Poisson numbers of which those above 0 are taken, above zero.
+        The mean of the Poisson distribution before it is restricted to counts above 0; positive.
 
     Raises
     ------

@@ -57,9 +57,10 @@ def _terms(x: Any, m: Any, n: Any, k: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
-    """Sequential search if the mean is below 10, else Stadlober's ratio of uniforms.
+    """Draw by sequential search or by Stadlober's ratio of uniforms.
 
-    The rarer kind is counted among the drawn or among the left, whichever are fewer. Source: E.
+    Search is used if the mean is below 10. The rarer kind is counted, among the drawn objects or
+    among the remaining ones, whichever are fewer. Source: E.
     Stadlober, The ratio of uniforms approach for generating discrete random variates, Journal of
     Computational and Applied Mathematics 31 (1990) 181-189.
     """
@@ -83,7 +84,7 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
     many = valid & ~few
 
     def log_probability(z: Any, good: Any, bad: Any, size: Any, p: Any, q: Any) -> Any:
-        # But for what does not depend on z.
+        # Up to a term that does not depend on z.
         pairs = [(z, good * p), (good - z, good * q), (size - z, bad * p)]
         pairs += [(bad - size + z, bad * q)]
         return -sum(deviance(i, mean) + log_factorial_rest(i) for i, mean in pairs)
@@ -110,7 +111,7 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
     large = first_accepted(source, propose, [*given, top], many, np.float64(0))
     count = jnp.where(few, found, large).astype(np.int64)
     count = jnp.minimum(count, jnp.minimum(rare, taken))
-    count = jnp.where(m > n, taken - count, count)  # of the first kind
+    count = jnp.where(m > n, taken - count, count)  # objects of the first kind
     count = jnp.where(taken < k, m - count, count)
     return counts(valid, jnp.broadcast_to(count, source.shape))
 
@@ -148,7 +149,7 @@ def _quantile(log_below: Any, log_above: Any, m: Any, n: Any, k: Any) -> Any:
 def _moments(m: Any, n: Any, k: Any) -> Moments:
     total = jnp.maximum(m + n, 1.0)
     mean = k * (m / total)
-    # Of one thing alone all are drawn, or none.
+    # With a single object the variance is 0: either it is drawn or not.
     return mean, mean * (n / total) * ((m + n - k) / jnp.maximum(total - 1.0, 1.0))
 
 
@@ -168,24 +169,26 @@ HYPERGEOMETRIC = Family(
 
 @declared(
     HYPERGEOMETRIC,
-    draws="How many of `k` drawn without replacement are among the `m`, not among the `n`.",
+    draws="Numbers of the `m` objects, not of the `n`, among `k` drawn without replacement.",
 )
 def hypergeometric(m: Any, n: Any, k: Any):
-    """How many of `k` drawn without replacement are of the first of two kinds.
+    """The number of objects of one kind, drawn without replacement.
+
+    `k` objects are drawn from `m` of that kind and `n` of another.
 
         log p(x) = log C(m, x) + log C(n, k - x) - log C(m + n, k),  x = max(0, k - n) .. min(m, k)
 
     Parameters
     ----------
     m, n
-        How many there are of the first kind, and of the second.
+        The numbers of objects of the first and of the second kind.
     k
-        How many are drawn, at most m + n.
+        The number of drawn objects, at most m + n.
 
     Raises
     ------
     ValueError
-        If a parameter is no whole number, or `k` is known to be above m + n.
+        If a parameter is not a whole number, or `k` is known to be above m + n.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def _small_terms(
 
 
 def draw(source: Source, alpha: Any, beta: Any) -> Any:
-    """beta over a gamma number of alpha."""
+    """Draw beta divided by a gamma number of shape alpha."""
     alpha, beta = reals(source, alpha, beta)
     value = beta * jnp.exp(-log_gamma(source, alpha))
     return nan_unless((beta > 0) & jnp.isfinite(beta), value)
@@ -78,9 +78,7 @@ INVERSE_GAMMA = Family(
 )
 
 
-@declared(
-    INVERSE_GAMMA, draws="beta / g of gamma numbers g of alpha; the mean is beta / (alpha - 1)."
-)
+@declared(INVERSE_GAMMA, draws="Inverse gamma numbers, with mean beta / (alpha - 1).")
 def inverse_gamma(alpha: Any, beta: Any = 1.0):
     """A positive unknown whose inverse follows gamma(alpha, beta).
 

@@ -24,7 +24,7 @@ def _terms(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mu: Any, sigma: Any) -> Any:
-    """mu +- sigma e with a standard exponential e."""
+    """Draw mu +- sigma e with a standard exponential e."""
     mu, sigma = reals(source, mu, sigma)
     u, v = source.uniforms()
     return nan_unless(possible(mu, sigma), mu + sigma * signed(v, -jnp.log(1 - u)))

@@ -24,7 +24,10 @@ def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
 
 
 def _moments(eta: Any, event: tuple[int, ...]) -> Moments:
-    """On the diagonal the root of a beta number; before it a direction that is uniform."""
+    """The moments of each element.
+
+    A diagonal element is the root of a beta number. The rest of its row has a uniform direction.
+    """
     dim = event[0]
     row = np.arange(1, dim)
     b = eta[..., None] + 0.5 * (dim - 1 - row)
@@ -71,7 +74,7 @@ def lkj_cholesky(eta: Any = 1.0, dim: int = 2) -> Chosen:
 
     Notes
     -----
-    Source: that of `kg.lkj_correlation`, whose matrix is `kg.chol_outer(L)`.
+    `kg.chol_outer(L)` follows `kg.lkj_correlation`. The source is given there.
 
     Examples
     --------

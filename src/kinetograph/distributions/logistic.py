@@ -23,7 +23,7 @@ def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:
-    """location + scale log(u / (1 - u))."""
+    """Draw location + scale log(u / (1 - u)), u uniform."""
     location, scale = reals(source, location, scale)
     u = unit_open(source)
     value = location + scale * (jnp.log(u) - jnp.log1p(-u))

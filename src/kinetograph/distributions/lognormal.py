@@ -23,7 +23,7 @@ def _terms(x: Any, meanlog: Any, sdlog: Any, log_x: Any = None) -> tuple[Any, ..
 
 
 def draw(source: Source, meanlog: Any, sdlog: Any) -> Any:
-    """exp(meanlog + sdlog z)."""
+    """Draw exp(meanlog + sdlog z) with a standard normal z."""
     return jnp.exp(draw_normal(source, meanlog, sdlog))
 
 
@@ -57,7 +57,7 @@ LOGNORMAL = Family(
 
 @declared(
     LOGNORMAL,
-    draws="exp(z) of normal numbers z with mean `meanlog` and standard deviation `sdlog`.",
+    draws="Exponentials of normal numbers with mean `meanlog` and standard deviation `sdlog`.",
 )
 def lognormal(meanlog: Any = 0.0, sdlog: Any = 1.0):
     """A positive unknown whose logarithm is normal.

@@ -25,7 +25,10 @@ __all__ = ["MARKOV_CHAIN", "draw", "log_steps", "markov_chain"]
 
 
 def log_steps(initial: Any, transition: Any) -> tuple[Any, Any]:
-    """The logarithms of both, -inf without a slope where a probability is 0."""
+    """The logarithms of both parameters.
+
+    A probability of 0 has the logarithm -inf without a derivative.
+    """
     both = []
     for p in (initial, transition):
         some = p > 0
@@ -87,7 +90,7 @@ def draw(source: Source, initial: Any, transition: Any) -> Any:
 
 
 def _moments(initial: Any, transition: Any, event: tuple[int, ...]) -> Moments:
-    """Those of the states' numbers."""
+    """The mean and the variance of the states, as numbers."""
 
     def step(share: Any, _: Any) -> Any:
         return (share[..., None, :] @ transition)[..., 0, :], share
@@ -117,7 +120,7 @@ MARKOV_CHAIN = Family(
 
 @declared(MARKOV_CHAIN)
 def markov_chain(initial: Any, transition: Any, length: int) -> Chosen:
-    """The states 0 .. K - 1 that a Markov chain passes through.
+    """The path of a Markov chain through numbered states.
 
         log p(z) = log initial[z_1] + sum_t log transition[z_(t - 1), z_t]
 

@@ -1,4 +1,4 @@
-"""The matrix normal distribution: rows and columns have a covariance each."""
+"""The matrix normal distribution, with covariances of rows and of columns."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _terms(x: Any, mean: Any, row_chol: Any, col_chol: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mean: Any, row_chol: Any, col_chol: Any) -> Any:
-    """mean + A Z B' with a matrix Z of standard normal numbers."""
+    """Draw mean + A Z B' with a standard normal matrix Z."""
     mean, row_chol, col_chol = reals(source, mean, row_chol, col_chol)
     value = mean + row_chol @ source.normal() @ col_chol.mT
     matrices = (mean, row_chol, col_chol)
@@ -88,22 +88,22 @@ def matrix_normal(
     col_chol: Any = None,
     drawn: bool = False,
 ) -> Chosen:
-    """Matrices (last two axes) whose rows and columns have a covariance each.
+    """Matrices (last two axes) with a covariance of rows and of columns.
 
         log p(X) = -|A^-1 (X - mean) B^-T|**2 / 2 - c sum log A_ii - r sum log B_ii
                    - r c log(2 pi) / 2
 
-        of r rows and c columns, with row_cov = A A' and col_cov = B B'.
+        with r rows and c columns, row_cov = A A' and col_cov = B B'.
 
     Parameters
     ----------
     mean
-        The mean matrix; a single number stands for all elements.
+        The mean matrix, or one number for all elements.
     row_cov, col_cov
         The covariances of rows and of columns, symmetric and positive definite:
         Cov(X_ij, X_kl) = row_cov_ik col_cov_jl.
     row_chol, col_chol
-        Instead of them: their lower Cholesky factors A and B.
+        Alternatives to the covariances: their lower Cholesky factors A and B.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def matrix_normal(
     ValueError
         If a covariance is known and not symmetric and positive definite.
     TypeError
-        If not exactly one of covariance and factor is given of both.
+        If for rows or columns not exactly one of covariance and factor is given.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The multinomial distribution of how often each of several classes occurs."""
+"""The multinomial distribution of counts of classes."""
 
 from typing import Any
 
@@ -48,7 +48,11 @@ def _check(size: Node, prob: Node) -> None:
 
 
 def draw(source: Source, size: Any, prob: Any) -> Any:
-    """Of those that are left, each class gets a binomial number by its share of what is left."""
+    """Draw the counts class by class.
+
+    A count is binomial: among the remaining trials, with the class's share of the remaining
+    probability.
+    """
     weights = jnp.broadcast_to(double(prob), source.shape)
     classes, batch = source.shape[-1], source.shape[:-1]
     left = jnp.broadcast_to(jnp.asarray(size).astype(np.int64), batch)
@@ -95,10 +99,10 @@ MULTINOMIAL = Family(
 
 
 @declared(
-    MULTINOMIAL, draws="How often classes occur in `size` trials, by the weights in the last axis."
+    MULTINOMIAL, draws="Counts of classes in `size` trials, with weights along the last axis."
 )
 def multinomial(size: Any, prob: Any):
-    """How often each of several classes occurs in `size` independent trials.
+    """Counts of several classes in `size` independent trials.
 
         log p(x) = log(size!) - sum log(x!) + sum x log(prob),  sum x = size
 
@@ -107,8 +111,8 @@ def multinomial(size: Any, prob: Any):
     size
         The number of trials, a whole number.
     prob
-        The probabilities of the classes along the last axis, which add up to 1. Made by
-        `kg.softmax`, they are as exact as their logarithms.
+        The probabilities of the classes along the last axis, which add up to 1. If they are a
+        result of `kg.softmax`, they are as exact as their logarithms.
 
     Raises
     ------

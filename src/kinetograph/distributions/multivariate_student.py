@@ -29,7 +29,10 @@ def _terms(x: Any, df: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, df: Any, mean: Any, chol: Any) -> Any:
-    """mean + L z / sqrt(g / (df / 2)) with z normal and one gamma number g of df / 2."""
+    """Draw mean + L z / sqrt(g / (df / 2)).
+
+    The vector z is standard normal and g is one gamma number of shape df / 2.
+    """
     df, mean, chol = reals(source, df, mean, chol)
     half = 0.5 * df
     log_ratio = 0.5 * (jnp.log(half) - log_gamma(source.row(0), half))
@@ -69,10 +72,10 @@ def multivariate_student(
     df
         Degrees of freedom, above zero.
     mean
-        The location vector, along the last axis; a single number stands for all elements.
+        The location vector along the last axis, or one number for all elements.
     cov
-        The scale matrix, symmetric and positive definite, in the last two axes. The covariance is
-        df / (df - 2) times that, for df > 2.
+        The scale matrix, symmetric and positive definite, in the last two axes. For df > 2 the
+        covariance is df / (df - 2) times this matrix.
     chol
         Instead of `cov`: its lower Cholesky factor L.
 

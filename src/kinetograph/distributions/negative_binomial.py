@@ -43,12 +43,12 @@ def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:
 def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
     log_p, log_q = _logs(x, prob, forms) if forms else (None, None)
     density, constant = log_binomial(size, x, prob, 1.0 - prob, log_p, log_q)
-    # The last trial is a success: one of x + size.
+    # The last of the x + size trials is a success.
     return (density + constant - jnp.log1p(divide(x, size)),)
 
 
 def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
-    # An unknown size grows as far as its prior does where counts are a Poisson's.
+    # For Poisson counts an unknown size is bounded by its prior only, and may become huge.
     counts = log_rising(size, x) - gammaln(x + 1.0)
     if "logit_prob" in forms:
         return (counts + weighted_log_expit(size, x, forms["logit_prob"]),)
@@ -57,7 +57,10 @@ def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, size: Any, prob: Any) -> Any:
-    """A Poisson number of the rate g (1 - prob) / prob with a gamma number g of size."""
+    """Draw a Poisson number with a random rate.
+
+    The rate is g (1 - prob) / prob, where g is a gamma number of shape `size`.
+    """
     size, prob = double(size), double(prob)
     valid = (size > 0) & jnp.isfinite(size) & (prob > 0) & (prob <= 1)
     log_g = log_gamma(source.part(0, np.float64), jnp.where(valid, size, 1.0))
@@ -97,12 +100,12 @@ NEGATIVE_BINOMIAL = Family(
 def two_of(
     name: str, size: Any, prob: Any, mean: Any, log_mean: Any, dispersion: Any
 ) -> tuple[bool, tuple[Any, Any]]:
-    """Whether it is given by its mean, and the two parameters.
+    """Whether the distribution is given by its mean, and its two parameters.
 
     Raises
     ------
     TypeError
-        If it is not given by one of the two pairs.
+        If neither of the two pairs of parameters is given, or more.
     """
     by_prob = (size is not None, prob is not None) == (True, True)
     by_mean = dispersion is not None and (mean is None) != (log_mean is None)
@@ -119,9 +122,9 @@ def two_of(
 
 @declared(
     NEGATIVE_BINOMIAL,
-    draws="""How many trials fail before `size` succeed; or by `dispersion` and mean or its log.
+    draws="""Numbers of failures before `size` successes; or by mean and dispersion.
 
-    Their variance is mean + dispersion mean**2, as that of `kg.negative_binomial`.
+    The variance is mean + dispersion mean**2, as for `kg.negative_binomial`.
     """,
 )
 def negative_binomial(
@@ -132,7 +135,9 @@ def negative_binomial(
     log_mean: Any = None,
     dispersion: Any = None,
 ) -> Chosen:
-    """The number of failures before `size` successes, or counts by mean and dispersion.
+    """The number of failures before `size` successes.
+
+    It is also parametrised by its mean and dispersion.
 
         log p(x) = log Gamma(x + size) - log Gamma(size) - log(x!)
                    + size log(prob) + x log(1 - prob),  x = 0, 1, ...
@@ -140,15 +145,15 @@ def negative_binomial(
     Parameters
     ----------
     size
-        The number of successes, above zero, not necessarily whole.
+        The number of successes, above zero; it need not be whole.
     prob
         The probability of success in one trial.
     mean, dispersion
-        Instead of `size` and `prob`: the mean, and the dispersion, both above zero; the variance is
-        mean + dispersion mean**2, so that counts of a small dispersion are close to a Poisson's.
+        Instead of `size` and `prob`: the mean and the dispersion, both above zero. The variance is
+        mean + dispersion mean**2, so that a small dispersion is close to a Poisson distribution.
         size = 1 / dispersion, prob = 1 / (1 + dispersion mean).
     log_mean
-        Instead of `mean`: its logarithm. A mean made by `kg.exp` is as exact.
+        Instead of `mean`: its logarithm. A mean that is a result of `kg.exp` is as exact.
 
     Raises
     ------

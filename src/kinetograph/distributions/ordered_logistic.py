@@ -1,4 +1,4 @@
-"""Ordered classes by a logistic number."""
+"""Ordered classes with a logistic latent number."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def _number(source: Source) -> Any:
 
 
 def draw(source: Source, eta: Any, cutpoints: Any) -> Any:
-    """How many of the cutpoints a logistic number beside eta exceeds."""
+    """Draw the number of cutpoints below a logistic number around eta."""
     return draw_by(_number, source, eta, cutpoints)
 
 
@@ -68,25 +68,25 @@ ORDERED_LOGISTIC = Family(
 )
 
 
-@declared(
-    ORDERED_LOGISTIC, draws="How many of the cutpoints a logistic number around `eta` exceeds."
-)
+@declared(ORDERED_LOGISTIC, draws="Numbers of cutpoints below a logistic number around `eta`.")
 def ordered_logistic(eta: Any, cutpoints: Any):
-    """A label from 0 to K - 1 of ordered classes, by a linear predictor and K - 1 cutpoints.
+    """A label from 0 to K - 1 of ordered classes.
+
+    It depends on a linear predictor and on K - 1 cutpoints.
 
         log p(x) = log(ilogit(cutpoints[x] - eta) - ilogit(cutpoints[x - 1] - eta))
 
-        with -infinity and infinity before the first and after the last cutpoint.
+        where cutpoints[-1] stands for -infinity and cutpoints[K - 1] for infinity.
 
     Parameters
     ----------
     eta
-        The linear predictor: the larger, the higher the label.
+        The linear predictor; a larger one makes higher labels more likely.
     cutpoints
         K - 1 increasing numbers along the last axis, such as `kg.ordered_variable(K - 1)`.
     shape, dims, name
-        Shape of the labels (default: the parameters', without the last axis of the cutpoints),
-        names of its axes, name in the results.
+        Shape of the labels (default: that of the parameters without the last axis of the
+        cutpoints), names of its axes, name in the results.
 
     Raises
     ------

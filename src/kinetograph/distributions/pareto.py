@@ -1,4 +1,4 @@
-"""The Pareto distribution of what exceeds a bound."""
+"""The Pareto distribution of numbers above a bound."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _terms(x: Any, a: Any, b: Any, log_x: Any = None, log_b: Any = None) -> tupl
 
 
 def draw(source: Source, a: Any, b: Any) -> Any:
-    """b exp(e / a) with a standard exponential e."""
+    """Draw b exp(e / a) with a standard exponential e."""
     a, b = reals(source, a, b)
     valid = (a > 0) & jnp.isfinite(a) & (b > 0) & jnp.isfinite(b)
     return nan_unless(valid, b * jnp.exp(-jnp.log(source.positive()) / a))
@@ -68,9 +68,9 @@ PARETO = Family(
 )
 
 
-@declared(PARETO, draws="Numbers above `b`, of which a share (b / x)**a exceeds x.")
+@declared(PARETO, draws="Numbers above `b`; the share above x is (b / x)**a.")
 def pareto(a: Any, b: Any = 1.0):
-    """An unknown above a bound, with a tail that is a power.
+    """An unknown above a bound, with a power-law tail.
 
         log p(x) = log(a) + a log(b) - (a + 1) log(x),  x >= b
 

@@ -26,7 +26,7 @@ def _terms(x: Any, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> tuple[A
 
 
 def draw(source: Source, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> Any:
-    """The sums of the first value and of normal steps."""
+    """Draw cumulative sums of the first value and of normal steps."""
     parameters = reals(source, sd, drift, init_mean, init_sd)
     sd, drift, init_mean, init_sd = (p[..., None] for p in parameters)
     z = source.normal()
@@ -64,7 +64,7 @@ def random_walk(
     dims: Any = None,
     drawn: bool = False,
 ) -> Chosen:
-    """A vector whose steps are normal: a Gaussian random walk along the last axis.
+    """A Gaussian random walk along the last axis: its steps are normal.
 
         x_1 ~ normal(init_mean, init_sd)
         x_t ~ normal(x_(t-1) + drift, sd),  t = 2 .. dim
@@ -74,7 +74,7 @@ def random_walk(
     sd
         Standard deviation of a step, above zero.
     dim
-        The number of values, at least 2; by default the last of `shape` or of `dims`.
+        The number of values, at least 2; by default the last length of `shape` or of `dims`.
     drift
         Mean of a step.
     init_mean, init_sd

@@ -23,7 +23,7 @@ __all__ = ["draw", "skew_normal"]
 
 LOG_2 = 0.6931471805599453
 LOG_PI = 1.1447298858494002
-# The trapezoidal rule in u, of s = exp(u) times a length.
+# The trapezoidal rule in u for s = exp(u) times a length.
 _STEP, _LOWEST, _HIGHEST = 0.125, -60.0, 42.0
 _NODES = int((_HIGHEST - _LOWEST) / _STEP)
 _TURNS = 8
@@ -35,7 +35,9 @@ def _terms(x: Any, location: Any, scale: Any, alpha: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any, alpha: Any) -> Any:
-    """Of two normal numbers, delta |z| + sqrt(1 - delta**2) w; alpha is the slope delta makes.
+    """Draw from two standard normal numbers z and w.
+
+    The result is delta |z| + sqrt(1 - delta**2) w, where alpha = delta / sqrt(1 - delta**2).
 
     Source: A. Azzalini, A class of distributions which includes the normal ones, Scandinavian
     Journal of Statistics 12 (1985) 171-178.
@@ -48,7 +50,10 @@ def draw(source: Source, location: Any, scale: Any, alpha: Any) -> Any:
 
 
 def _integral(h: Any, alpha: Any) -> Any:
-    """The integral of exp(-h**2 (alpha s + s**2 / 2)) / (1 + (alpha + s)**2) over s > 0."""
+    """An integral over s > 0.
+
+    The integrand is exp(-h**2 (alpha s + s**2 / 2)) / (1 + (alpha + s)**2).
+    """
     length = (1.0 + alpha) / (1.0 + h * (1.0 + alpha))
 
     def step(number: Any, total: Any) -> Any:
@@ -68,8 +73,9 @@ _log_integral = by_forward(lambda h, alpha: jnp.log(_integral(h, alpha)))
 def _slanted(z: Any, alpha: Any) -> Tails:
     """The tails for alpha >= 0.
 
-    By Owen's integral: P(Z <= -h) = 1 / pi times that of exp(-h**2 (1 + x**2) / 2) / (1 + x**2)
-    over x > alpha, and P(Z > h) = 2 P(N > h) - P(Z <= -h) of a normal N, which do not cancel.
+    By Owen's integral, P(Z <= -h) is 1 / pi times the integral of
+    exp(-h**2 (1 + x**2) / 2) / (1 + x**2) over x > alpha. P(Z > h) = 2 P(N > h) - P(Z <= -h) with a
+    normal N, where nothing cancels.
     """
     left, h = z < 0, jnp.abs(z)
     far = -0.5 * h * h * (1.0 + alpha * alpha) - LOG_PI + _log_integral(h, alpha)
@@ -89,7 +95,7 @@ def _standard_density(z: Any, alpha: Any) -> Any:
     return sum(_terms(z, jnp.zeros_like(z), jnp.ones_like(z), alpha))
 
 
-# By the absolute value of z they would have another slope at 0.
+# Derivatives from the density: those through |z| would be wrong at 0.
 _standard_tails = by_density(_both_tails, _standard_density)
 
 
@@ -130,9 +136,9 @@ def skew_normal(location: Any = 0.0, scale: Any = 1.0, alpha: Any = 0.0):
     Parameters
     ----------
     location, scale
-        Of the normal distribution that it is for alpha = 0; scale above zero.
+        Mean and standard deviation (above zero) of the normal distribution for alpha = 0.
     alpha
-        Slant, any real number: positive ones have the longer tail above.
+        Slant, any real number; a positive one has the longer tail above.
 
     Examples
     --------

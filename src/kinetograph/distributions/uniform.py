@@ -21,7 +21,7 @@ __all__ = ["draw", "known_bound", "uniform"]
 
 
 def known_bound(node: Node) -> Node | np.ndarray:
-    """A bound of a support: its value, or the node where that is known later."""
+    """A bound of a support: its known value, or else the node."""
     return node.value if isinstance(node, Data) and node.literal else node
 
 
@@ -39,7 +39,7 @@ def _check(low: Node, high: Node) -> None:
         return
     try:
         lows, highs = np.broadcast_arrays(low.value, high.value)
-    except ValueError:  # shapes that do not fit are another error
+    except ValueError:  # shapes that do not fit raise another error later
         return
     with np.errstate(over="ignore"):
         endless = ~np.isfinite(np.subtract(highs, lows, dtype=float))
@@ -56,7 +56,10 @@ def _check(low: Node, high: Node) -> None:
 
 
 def draw(source: Source, min: Any, max: Any) -> Any:
-    """min + (max - min) u below max, also where the sum rounds to it; min if they agree."""
+    """Draw min + (max - min) u, below max even after rounding.
+
+    The number is min if both agree.
+    """
     low, high = reals(source, min, max)
     value = low + (high - low) * source.uniform()
     span = high - low
@@ -65,7 +68,7 @@ def draw(source: Source, min: Any, max: Any) -> Any:
 
 
 def _tails(x: Any, low: Any, high: Any) -> Tails:
-    # What is infinite on the other side of a choice would make its derivative NaN.
+    # An infinite value on the unselected side of a `jnp.where` makes the derivative NaN.
     above, below = x > low, x < high
     share = jnp.where(above & below, x - low, 1.0) / (high - low)
     rest = jnp.where(above & below, high - x, 1.0) / (high - low)
@@ -81,7 +84,7 @@ def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
 
 
 def moments(low: Any, high: Any) -> Moments:
-    """Those of the numbers between two bounds."""
+    """The mean and the variance of uniform numbers between two bounds."""
     span = high - low
     return low + 0.5 * span, span * span / 12.0
 

@@ -1,4 +1,4 @@
-"""The Wald or inverse Gaussian distribution of a first passage."""
+"""The Wald or inverse Gaussian distribution of first-passage times."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _terms(x: Any, mu: Any, lam: Any, log_x: Any = None) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mu: Any, lam: Any) -> Any:
-    """Of two roots that a squared normal number gives, one or the other.
+    """Draw one of the two roots of a squared normal number.
 
     Source: J. R. Michael, W. R. Schucany, R. W. Haas, Generating random variates using
     transformations with multiple roots, The American Statistician 30 (1976) 88-90.
@@ -38,7 +38,7 @@ def draw(source: Source, mu: Any, lam: Any) -> Any:
     mu, lam = reals(source, mu, lam)
     z, u = source.normal_and_uniform()
     w = 0.5 * mu / lam * z * z
-    # The smaller root over the mean, 1 + w - sqrt(w (2 + w)), without cancellation.
+    # The smaller root divided by the mean, 1 + w - sqrt(w (2 + w)), without cancellation.
     ratio = 1 / (1 + w + jnp.sqrt(w * (2 + w)))
     value = jnp.where(u * (1 + ratio) <= 1, mu * ratio, mu / ratio)
     valid = (mu > 0) & jnp.isfinite(mu) & (lam > 0) & jnp.isfinite(lam)
@@ -49,7 +49,7 @@ def draw(source: Source, mu: Any, lam: Any) -> Any:
 def _tails(x: Any, mu: Any, lam: Any) -> Tails:
     root = jnp.sqrt(lam / x)
     a, b = root * (x / mu - 1.0), root * (x / mu + 1.0)
-    # exp(2 lam / mu) P(Z > b) of a normal Z, by Mills' ratio.
+    # exp(2 lam / mu) P(Z > b) for a normal Z, by Mills' ratio.
     other = jnp.log(0.5 * erfcx(b * ROOT_HALF)) - 0.5 * a * a
     right = a > 0
     near = jnp.where(right, a, 0.5 * b) * ROOT_HALF

@@ -44,7 +44,9 @@ def _terms(x: Any, df: Any, chol: Any, cholesky_x: Any = None) -> tuple[Any, ...
 
 
 def draw(source: Source, df: Any, chol: Any) -> Any:
-    """L A A' L' with Bartlett's A: normal numbers below a diagonal of chi numbers.
+    """Draw L A A' L' with Bartlett's triangular matrix A.
+
+    A has normal numbers below a diagonal of chi numbers.
 
     Source: M. S. Bartlett, On the theory of statistical regression, Proceedings of the Royal
     Society of Edinburgh 53 (1934) 260-283.
@@ -121,7 +123,7 @@ def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False
 
     Notes
     -----
-    `kg.cholesky(X)` of the result costs nothing: the factor is what the unknown is made of.
+    `kg.cholesky(X)` of the result costs nothing: the model computes the factor first.
 
     Examples
     --------

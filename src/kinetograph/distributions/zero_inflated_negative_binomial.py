@@ -1,4 +1,4 @@
-"""Negative binomial counts of which some are replaced by 0."""
+"""Zero-inflated negative binomial counts: some are replaced by 0."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN = zero_inflated(
 
 @declared(
     ZERO_INFLATED_NEGATIVE_BINOMIAL,
-    draws="""Negative binomial numbers, of which a share `zero` is replaced by 0.
+    draws="""Negative binomial numbers with a share `zero` replaced by 0.
 
-    By the parameters of `negative_binomial`.
+    See `negative_binomial` for the parameters.
     """,
 )
 def zero_inflated_negative_binomial(
@@ -33,7 +33,9 @@ def zero_inflated_negative_binomial(
     log_mean: Any = None,
     dispersion: Any = None,
 ) -> Chosen:
-    """Counts that are 0 for two reasons: replaced by 0, or a negative binomial number that is.
+    """Negative binomial counts with additional zeros.
+
+    A count is replaced by 0 with probability `zero`.
 
         log p(0) = log(zero + (1 - zero) f(0))
         log p(x) = log(1 - zero) + log f(x),  x = 1, 2, ...,
@@ -45,9 +47,9 @@ def zero_inflated_negative_binomial(
     zero
         The probability, from 0 to 1, that a count is replaced by 0.
     size, prob
-        Of the negative binomial, as in `kg.negative_binomial`.
+        Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Instead of `size` and `prob`, as there.
+        Alternatives to `size` and `prob`, as in `kg.negative_binomial`.
 
     Raises
     ------

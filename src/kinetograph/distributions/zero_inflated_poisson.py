@@ -1,4 +1,4 @@
-"""Poisson counts of which some are replaced by 0."""
+"""Zero-inflated Poisson counts: some are replaced by 0."""
 
 from typing import Any
 
@@ -11,9 +11,11 @@ __all__ = ["zero_inflated_poisson"]
 ZERO_INFLATED_POISSON = zero_inflated("zero_inflated_poisson", POISSON)
 
 
-@declared(ZERO_INFLATED_POISSON, draws="Poisson numbers, of which a share `zero` is replaced by 0.")
+@declared(ZERO_INFLATED_POISSON, draws="Poisson numbers with a share `zero` replaced by 0.")
 def zero_inflated_poisson(zero: Any, rate: Any):
-    """Counts that are 0 for two reasons: replaced by 0, or a Poisson number that is.
+    """Poisson counts with additional zeros.
+
+    A count is replaced by 0 with probability `zero`.
 
         log p(0) = log(zero + (1 - zero) exp(-rate))
         log p(x) = log(1 - zero) + x log(rate) - rate - log(x!),  x = 1, 2, ...
@@ -23,7 +25,7 @@ def zero_inflated_poisson(zero: Any, rate: Any):
     zero
         The probability, from 0 to 1, that a count is replaced by 0.
     rate
-        The mean of those that are not replaced, not negative.
+        The mean of the Poisson numbers before replacement, not negative.
 
     Raises
     ------

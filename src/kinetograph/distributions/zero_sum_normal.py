@@ -27,7 +27,7 @@ def _terms(x: Any, sd: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, sd: Any) -> Any:
-    """sd (z - mean of z) with standard normal z."""
+    """Draw sd (z - mean(z)) with a standard normal vector z."""
     (sd,) = reals(source, sd)
     z = source.normal()
     value = sd[..., None] * (z - jnp.mean(z, -1, keepdims=True))
@@ -58,7 +58,15 @@ def length_of(
     dims: Any = None,
     drawn: bool = False,
 ) -> tuple[int]:
-    """The length of a vector: `dim`, or the last length of `shape` or `dims`, or 2 if `drawn`."""
+    """The length of a vector, as a shape of one axis.
+
+    It is `dim` or the last length of `shape` or `dims`. A draw without these has length 2.
+
+    Raises
+    ------
+    ShapeError
+        If the length is not known or is below `least`.
+    """
     if dim is None and drawn and not shape:
         dim = 2
     if dim is None:
@@ -76,7 +84,7 @@ def length_of(
     return (int(dim),)
 
 
-@declared(ZERO_SUM_NORMAL, draws="Normal numbers less their mean, along the last axis.")
+@declared(ZERO_SUM_NORMAL, draws="Normal numbers minus their mean, along the last axis.")
 def zero_sum_normal(
     sd: Any = 1.0,
     dim: int | None = None,
@@ -85,16 +93,18 @@ def zero_sum_normal(
     dims: Any = None,
     drawn: bool = False,
 ) -> Chosen:
-    """Vectors of normal unknowns that add up to zero: effects around a mean of their own.
+    """Vectors of normal unknowns that add up to zero.
+
+    They are effects around a separate mean.
 
         log p(x) = -|x|**2 / (2 sd**2) - (dim - 1) (log(sd) + log(2 pi) / 2),  sum x = 0
 
     Parameters
     ----------
     sd
-        Above zero; of an element the standard deviation is sd sqrt(1 - 1 / dim).
+        Scale, above zero; the standard deviation of an element is sd sqrt(1 - 1 / dim).
     dim
-        The length of the vector, at least 2; by default that of the last of `shape` or `dims`.
+        The length of the vector, at least 2; by default the last length of `shape` or of `dims`.
 
     Raises
     ------
@@ -103,7 +113,7 @@ def zero_sum_normal(
 
     Notes
     -----
-    The density is that of dim - 1 numbers, the lengths along orthogonal directions of sum 0.
+    The density is that of dim - 1 coordinates along orthogonal directions of sum 0.
 
     Examples
     --------

@@ -36,8 +36,8 @@ def continuous_quantile(
     """The quantile of a continuous distribution, by search.
 
     It is the x with log P(X <= x) = log_below and log P(X > x) = log_above. The two must be
-    consistent; the smaller one is used. The derivatives by all arguments are those of the implicit
-    function.
+    consistent; the smaller one is used. Derivatives come from the implicit function
+    theorem.
     """
     log_below, log_above, *rest = jnp.broadcast_arrays(log_below, log_above, *parameters)
     reach = _REACH[log_below.dtype.itemsize]

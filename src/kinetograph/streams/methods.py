@@ -1,4 +1,4 @@
-"""The draws of a `RandomStreams`: one method for each distribution.
+"""The stream methods of `kg.RandomStreams`, one for each distribution.
 
 A method has the parameters of the distribution, then `shape`, by position or by keyword, and the
 keywords `name`, `like` and, for real numbers, `dtype`. It is made from the declaration of the
@@ -47,7 +47,7 @@ def _signature(declaration: Declaration) -> Signature:
 
 
 def _of_draws(parameter: Parameter) -> Parameter:
-    """A parameter whose annotation says what is known of it: numbers, not unknowns."""
+    """The parameter annotated as ArrayLike, unless it has its own annotation."""
     if parameter.annotation is not Any:
         return parameter
     optional = parameter.default is None
@@ -55,7 +55,7 @@ def _of_draws(parameter: Parameter) -> Parameter:
 
 
 def _method(name: str, declaration: Declaration) -> Callable[..., Array]:
-    """The method of streams that draws from a distribution."""
+    """Make the stream method of a distribution."""
     signature = _signature(declaration)
 
     def draw(self: OneDraw, *values: Any, **named: Any) -> Array:

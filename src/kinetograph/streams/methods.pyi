@@ -13,19 +13,19 @@ class Draws(WrittenDraws):
     def ar(self, rho: ArrayLike, sd: ArrayLike = 1.0, dim: int | None = None, shape: Any = None, *, constant: ArrayLike = 0.0, init_mean: ArrayLike = 0.0, init_sd: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Autoregressive processes with coefficients `rho`, along the last axis."""
     def asymmetric_laplace(self, mu: ArrayLike = 0.0, sigma: ArrayLike = 1.0, kappa: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """mu + sigma e / kappa or mu - sigma e kappa, of exponential numbers e."""
+        """Asymmetric Laplace numbers with mode `mu`."""
     def beta(self, shape1: ArrayLike, shape2: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Beta numbers, with mean shape1 / (shape1 + shape2)."""
     def beta_binomial(self, size: ArrayLike, alpha: ArrayLike, beta: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How many of `size` trials succeed, with a beta number as their probability."""
+        """Numbers of successes in `size` trials whose probability is a beta number."""
     def cauchy(self, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Cauchy numbers with median `location`."""
     def chi_squared(self, df: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Chi-squared numbers, with mean `df`."""
     def dirichlet(self, alpha: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Vectors that add up to one, along the last axis."""
+        """Vectors that add up to 1 along the last axis."""
     def dirichlet_multinomial(self, size: ArrayLike, alpha: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How often classes occur whose probabilities are a Dirichlet vector."""
+        """Counts of classes whose probabilities are a Dirichlet vector."""
     def discrete_uniform(self, min: ArrayLike, max: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
         """Whole numbers min, ..., max, all equally likely."""
     def exponential(self, rate: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
@@ -33,13 +33,13 @@ class Draws(WrittenDraws):
     def exponentially_modified_normal(self, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0, rate: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """The sums of normal and of exponential numbers."""
     def f(self, df1: ArrayLike, df2: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Quotients of two chi-squared numbers, each over its degrees of freedom."""
+        """Quotients of two chi-squared numbers, each divided by its degrees of freedom."""
     def gamma(self, alpha: ArrayLike, rate: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Gamma numbers, with mean alpha / rate."""
     def geometric(self, prob: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How many trials fail before the first one that succeeds."""
+        """Numbers of failures before the first success."""
     def gumbel(self, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Gumbel numbers with mode `location`: the largest of many."""
+        """Gumbel numbers with mode `location`, a limit of largest values."""
     def half_cauchy(self, scale: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """|z| of Cauchy numbers z with median 0; their own median is `scale`."""
     def half_normal(self, sd: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
@@ -47,41 +47,41 @@ class Draws(WrittenDraws):
     def half_student(self, df: ArrayLike, sigma: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """sigma |t| of Student's t with `df` degrees of freedom."""
     def hurdle_negative_binomial(self, zero: ArrayLike, size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None) -> Array:
-        """A share `zero` of 0, and negative binomial numbers that are not 0."""
+        """A share `zero` of 0, and negative binomial numbers above 0."""
     def hurdle_poisson(self, zero: ArrayLike, rate: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """A share `zero` of 0, and Poisson numbers that are not 0."""
+        """A share `zero` of 0, and Poisson numbers above 0."""
     def hypergeometric(self, m: ArrayLike, n: ArrayLike, k: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How many of `k` drawn without replacement are among the `m`, not among the `n`."""
+        """Numbers of the `m` objects, not of the `n`, among `k` drawn without replacement."""
     def inverse_gamma(self, alpha: ArrayLike, beta: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """beta / g of gamma numbers g of alpha; the mean is beta / (alpha - 1)."""
+        """Inverse gamma numbers, with mean beta / (alpha - 1)."""
     def laplace(self, mu: ArrayLike = 0.0, sigma: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Laplace numbers, with density exp(-|x - mu| / sigma) / (2 sigma)."""
     def lkj_cholesky(self, eta: ArrayLike = 1.0, dim: int = 2, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Lower Cholesky factors of the matrices of `lkj_correlation`."""
     def lkj_correlation(self, eta: ArrayLike = 1.0, dim: int = 2, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Correlation matrices of `dim` rows, with densities in proportion to det(R)**(eta - 1)."""
+        """Correlation matrices of `dim` rows, with density proportional to det(R)**(eta - 1)."""
     def logistic(self, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Logistic numbers with mean `location`."""
     def lognormal(self, meanlog: ArrayLike = 0.0, sdlog: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """exp(z) of normal numbers z with mean `meanlog` and standard deviation `sdlog`."""
+        """Exponentials of normal numbers with mean `meanlog` and standard deviation `sdlog`."""
     def matrix_normal(self, mean: ArrayLike, row_cov: ArrayLike | None = None, col_cov: ArrayLike | None = None, shape: Any = None, *, row_chol: ArrayLike | None = None, col_chol: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Normal matrices, with a covariance of rows and one of columns."""
     def multinomial(self, size: ArrayLike, prob: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How often classes occur in `size` trials, by the weights in the last axis."""
+        """Counts of classes in `size` trials, with weights along the last axis."""
     def multivariate_normal(self, mean: ArrayLike, cov: ArrayLike | None = None, shape: Any = None, *, chol: ArrayLike | None = None, precision: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Normal vectors, along the last axis; instead of `cov` its lower factor, or inverse."""
+        """Normal vectors along the last axis, by covariance, Cholesky factor or precision."""
     def multivariate_student(self, df: ArrayLike, mean: ArrayLike, cov: ArrayLike | None = None, shape: Any = None, *, chol: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Vectors of Student's t, along the last axis, with scale matrix `cov`."""
     def negative_binomial(self, size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None) -> Array:
-        """How many trials fail before `size` succeed; or by `dispersion` and mean or its log."""
+        """Numbers of failures before `size` successes; or by mean and dispersion."""
     def normal(self, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Normal numbers."""
     def ordered_logistic(self, eta: ArrayLike, cutpoints: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How many of the cutpoints a logistic number around `eta` exceeds."""
+        """Numbers of cutpoints below a logistic number around `eta`."""
     def ordered_probit(self, eta: ArrayLike, cutpoints: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """How many of the cutpoints a normal number around `eta` exceeds."""
+        """Numbers of cutpoints below a normal number around `eta`."""
     def pareto(self, a: ArrayLike, b: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Numbers above `b`, of which a share (b / x)**a exceeds x."""
+        """Numbers above `b`; the share above x is (b / x)**a."""
     def random_walk(self, sd: ArrayLike = 1.0, dim: int | None = None, shape: Any = None, *, drift: ArrayLike = 0.0, init_mean: ArrayLike = 0.0, init_sd: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Gaussian random walks, along the last axis."""
     def skew_normal(self, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, alpha: ArrayLike = 0.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
@@ -91,16 +91,16 @@ class Draws(WrittenDraws):
     def uniform(self, min: ArrayLike = 0.0, max: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Numbers in [min, max), all equally likely."""
     def von_mises(self, mu: ArrayLike = 0.0, kappa: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Angles from -pi to pi around `mu`, the closer the larger `kappa`."""
+        """Angles from -pi to pi around `mu`, with concentration `kappa`."""
     def wald(self, mu: ArrayLike, lam: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam."""
     def weibull(self, alpha: ArrayLike, scale: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """scale e**(1 / alpha) of standard exponential numbers e."""
+        """Weibull numbers of shape `alpha`."""
     def wishart(self, df: ArrayLike, scale: ArrayLike | None = None, shape: Any = None, *, chol: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
         """Covariance matrices with mean df scale."""
     def zero_inflated_negative_binomial(self, zero: ArrayLike, size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None) -> Array:
-        """Negative binomial numbers, of which a share `zero` is replaced by 0."""
+        """Negative binomial numbers with a share `zero` replaced by 0."""
     def zero_inflated_poisson(self, zero: ArrayLike, rate: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """Poisson numbers, of which a share `zero` is replaced by 0."""
+        """Poisson numbers with a share `zero` replaced by 0."""
     def zero_sum_normal(self, sd: ArrayLike = 1.0, dim: int | None = None, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
-        """Normal numbers less their mean, along the last axis."""
+        """Normal numbers minus their mean, along the last axis."""

@@ -1,7 +1,8 @@
 """Stream methods that are written by hand.
 
-The parameters of `bernoulli`, `binomial`, `poisson`, `categorical` and `markov_chain` differ from
-those of the distributions. `truncated_normal`, `integers`, `permutation` and `choice` have none.
+`bernoulli`, `binomial`, `poisson`, `categorical` and `markov_chain` have other parameters than the
+distributions. For `truncated_normal`, `integers`, `permutation` and `choice` there is no
+distribution.
 """
 
 import math
@@ -26,7 +27,7 @@ __all__ = ["WrittenDraws"]
 
 
 class WrittenDraws(OneDraw):
-    """Draws with parameters of their own, and draws from no distribution of models."""
+    """Stream methods that no declaration of a distribution makes."""
 
     def truncated_normal(
         self,
@@ -40,7 +41,7 @@ class WrittenDraws(OneDraw):
         like: Any = None,
         dtype: Any = None,
     ) -> Array:
-        """Normal numbers, given that they lie between `lower` and `upper`."""
+        """Normal numbers between `lower` and `upper`."""
         return self._draw(TRUNCATED_NORMAL, (mean, sd, lower, upper), shape, name, dtype, like)
 
     def bernoulli(
@@ -63,7 +64,7 @@ class WrittenDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """How many of `size` trials of probability `prob` succeed."""
+        """Numbers of successes in `size` trials of probability `prob`."""
         return self._draw(BINOMIAL, (size, prob), shape, name, like=like)
 
     def poisson(
@@ -85,7 +86,7 @@ class WrittenDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """Classes 0, 1, ... in proportion to the weights in the last axis."""
+        """Classes 0, 1, ... with weights along the last axis."""
         return self._draw(CATEGORICAL, (prob,), shape, name, like=like)
 
     def markov_chain(
@@ -98,7 +99,7 @@ class WrittenDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """The states that a Markov chain passes through, along the last axis."""
+        """Paths of a Markov chain, along the last axis."""
         event = length_of(length, "markov_chain", 1)
         return self._draw(MARKOV_CHAIN, (initial, transition), shape, name, like=like, event=event)
 
@@ -115,7 +116,7 @@ class WrittenDraws(OneDraw):
         return self._draw(INTEGERS, (low, high), shape, name, like=like)
 
     def permutation(self, x: ArrayLike, *, name: str | None = None) -> Array:
-        """The numbers 0 .. x - 1, or the rows of an array, in random order."""
+        """Numbers up to x - 1, or rows of an array, in random order."""
         rows, array = population(x, "permutation")
         order = self._draw(PERMUTATION, (), None, name, event=(rows,))
         return order if array is None else Array(array)[order]
@@ -130,12 +131,12 @@ class WrittenDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """Of the numbers 0 .. x - 1 or the rows of an array: equally likely, or by probability p.
+        """Numbers from 0 .. x - 1, or rows of an array.
 
-        `p` has one number for each, and its sum is 1 (`categorical` takes any weights). Without
-        replacement no row is taken twice, and each is one of those left, with probabilities in
-        proportion to theirs. Where a `p` known only at run time is impossible, rows are NaN,
-        numbers -1.
+        They are equally likely, or have the probabilities `p`, one for each number or row, with the
+        sum 1 (`categorical` takes any weights). Without replacement no row is drawn twice, and the
+        next row is drawn from the remaining ones in proportion to `p`. If `p` is known only at run
+        time and impossible, rows are NaN and numbers -1.
         """
         rows, array = population(x, "choice")
         sizes = sized(shape, like, "choice") or ()

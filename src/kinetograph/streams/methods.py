@@ -10,7 +10,6 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
-from .. import distributions  # noqa: F401 - declares them
 from ..distributions.declaration import DISTRIBUTIONS, Declaration, described
 from ..graph.array import Array, ArrayLike
 from .asked import sized

@@ -116,7 +116,7 @@ class WrittenDraws(OneDraw):
         return self._draw(INTEGERS, (low, high), shape, name, like=like)
 
     def permutation(self, x: ArrayLike, *, name: str | None = None) -> Array:
-        """Numbers up to x - 1, or rows of an array, in random order."""
+        """Numbers 0 .. x - 1 or array rows in random order."""
         rows, array = population(x, "permutation")
         order = self._draw(PERMUTATION, (), None, name, event=(rows,))
         return order if array is None else Array(array)[order]

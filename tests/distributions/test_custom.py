@@ -121,7 +121,11 @@ def test_bad_input(make, text):
         (lambda x, m: x @ jnp.ones(7), kg.ModelError, r"raised TypeError: .*; it was given x of"),
         (lambda x, m: {}[3], kg.ModelError, r"raised KeyError: 3; .*shape \(3,\), m of shape \(\)"),
         (lambda x, m: -x if m > 0 else x, kg.ModelError, "raised TracerBoolConversionError: "),
-        (lambda x, m: -((x - OUTER) ** 2), kg.ModelError, r"uses outer \(.*not among its parameters"),
+        (
+            lambda x, m: -((x - OUTER) ** 2),
+            kg.ModelError,
+            r"uses outer \(.*not among its parameters",
+        ),
         (lambda x, m: kg.log(SEEN) * x, kg.ModelError, r"uses seen \(.*not among its parameters"),
         (
             lambda x, m: kg.cond(kg.abs(m) > 0, lambda: -x, lambda: x),

@@ -1,9 +1,11 @@
 """Docstring handling of the documentation site.
 
 Parameters that share a line of a docstring get one entry each, with their own default values.
-Signatures show the public names of types.
+Signatures show the public names of types. Distributions get the parameters and the docstring
+that their decorator gives them.
 """
 
+import inspect
 import re
 from typing import Any
 
@@ -29,11 +31,41 @@ def _entries(item: str) -> list[tuple[str, str]]:
     return [(name, text if name == names[-1] else f"{text.rstrip()}\n") for name in names]
 
 
+def _is_declared(function: griffe.Function) -> bool:
+    return any(str(d.value).startswith("declared(") for d in function.decorators)
+
+
+def _complete(function: griffe.Function) -> None:
+    """Give a distribution the parameters and the docstring that it has at run time."""
+    import kinetograph as kg
+
+    public = getattr(kg, function.name)
+    assert function.docstring is not None
+    function.docstring.value = inspect.getdoc(public) or ""
+    parameters = inspect.signature(public).parameters.values()
+    own = {parameter.name: parameter for parameter in function.parameters}
+    function.parameters = griffe.Parameters(
+        *(
+            own.get(p.name)
+            or griffe.Parameter(
+                p.name,
+                annotation="str | None" if p.name == "name" else "Any",
+                kind=griffe.ParameterKind.keyword_only,
+                default="None",
+            )
+            for p in parameters
+        )
+    )
+    function.returns = "Array"
+
+
 class Parameters(griffe.Extension):
-    """Griffe extension: splits shared parameter lines and renames types."""
+    """Griffe extension: splits shared parameter lines, renames types, completes distributions."""
 
     def on_object(self, *, obj: griffe.Object, **rest: Any) -> None:
         """Rewrite a docstring before it is read."""
+        if isinstance(obj, griffe.Function) and _is_declared(obj):
+            _complete(obj)
         if obj.docstring is not None:
             obj.docstring.value = split(obj.docstring.value)
 

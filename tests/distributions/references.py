@@ -118,13 +118,6 @@ def hurdle(count):
     return density
 
 
-COUNTS = {
-    "poisson": poisson,
-    "negative_binomial": negative_binomial,
-    "negative_binomial_mean": negative_binomial_mean,
-}
-
-
 def f(x, df1, df2):
     a, b = df1 / 2, df2 / 2
     constant = mp.loggamma(a + b) - mp.loggamma(a) - mp.loggamma(b) + a * mp.log(df1 / df2)
@@ -153,47 +146,3 @@ def von_mises(x, mu, kappa):
 def exponentially_modified_normal(x, mean, sd, rate):
     z, ratio = (x - mean) / sd, rate * sd
     return mp.log(rate) + ratio**2 / 2 - ratio * z + mp.log(mp.ncdf(z - ratio))
-
-
-REFERENCES = {
-    "exponentially_modified_normal": exponentially_modified_normal,
-    "von_mises": von_mises,
-    "f": f,
-    "wald": wald,
-    "asymmetric_laplace": asymmetric_laplace,
-    "skew_normal": skew_normal,
-    **{f"zero_inflated_{name}": inflated(count) for name, count in COUNTS.items()},
-    **{f"hurdle_{name}": hurdle(count) for name, count in COUNTS.items()},
-    "negative_binomial_mean": negative_binomial_mean,
-    "geometric": lambda x, p: log(p) + _power(x, log1m(p)),
-    "discrete_uniform": lambda x, low, high: -mp.log(high - low + 1),
-    "beta_binomial": beta_binomial,
-    "hypergeometric": lambda x, m, n, k: (
-        log_choose(m, x) + log_choose(n, k - x) - log_choose(m + n, k)
-    ),
-    "normal": normal,
-    "half_normal": lambda x, sd: mp.log(2) + normal(x, 0, sd),
-    "lognormal": lambda x, m, s: normal(mp.log(x), m, s) - mp.log(x),
-    "cauchy": lambda x, m, s: -mp.log1p(((x - m) / s) ** 2) - mp.log(mp.pi * s),
-    "half_cauchy": lambda x, s: mp.log(2) - mp.log1p((x / s) ** 2) - mp.log(mp.pi * s),
-    "student": student,
-    "laplace": lambda x, m, s: -abs(x - m) / s - mp.log(2 * s),
-    "logistic": logistic,
-    "exponential": lambda x, rate: mp.log(rate) - rate * x,
-    "gamma": gamma_density,
-    "chi_squared": lambda x, df: gamma_density(x, df / 2, mp.mpf(1) / 2),
-    "weibull": weibull,
-    "pareto": lambda x, a, b: mp.log(a) + a * mp.log(b) - (a + 1) * mp.log(x),
-    "gumbel": gumbel,
-    "half_student": lambda x, df, sigma: mp.log(2) + student(x, df, 0, sigma),
-    "inverse_gamma": lambda x, a, b: gamma_density(1 / x, a, b) - 2 * mp.log(x),
-    "beta": beta,
-    "uniform": uniform,
-    "bernoulli": lambda x, p: log(p) if x == 1 else log1m(p),
-    "bernoulli_logit": bernoulli_logit,
-    "binomial": binomial,
-    "binomial_logit": lambda x, n, t: binomial_by_logs(x, n, log_logistic(t), log_logistic(-t)),
-    "poisson": poisson,
-    "poisson_log_rate": lambda x, t: x * t - mp.exp(t) - mp.loggamma(x + 1),
-    "negative_binomial": negative_binomial,
-}

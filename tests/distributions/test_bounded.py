@@ -9,8 +9,8 @@ from itertools import pairwise
 import jax
 import numpy as np
 import pytest
-from scipy import special
-from tests.distributions.test_tails import CONTINUOUS
+from tests.distributions.cases.every import CASES, with_part
+from tests.distributions.cases.reals import REALS
 
 from kinetograph.distributions.censoring import censored, interval_censored
 from kinetograph.distributions.family import FAMILIES
@@ -27,94 +27,9 @@ KINDS = {
     "censoring above": lambda base: censored(base, BOTH[1:]),
     "interval": interval_censored,
 }
-MANY = np.arange(90)  # what lies beyond does not count
 STEP = 1e-30
-
-
-# Probabilities of 0, 1, ..., by numbers that may be complex.
-def poisson(rate):
-    return np.exp(MANY * np.log(rate) - rate - special.loggamma(MANY + 1.0))
-
-
-def negative_binomial(size, prob):
-    ways = special.loggamma(MANY + size) - special.loggamma(size) - special.loggamma(MANY + 1.0)
-    return np.exp(ways + size * np.log(prob) + MANY * np.log(1 - prob))
-
-
-def negative_binomial_mean(mean, dispersion):
-    return negative_binomial(1 / dispersion, 1 / (1 + mean * dispersion))
-
-
-def binomial(size, prob):
-    k = np.arange(size.real + 1)
-    return special.comb(size.real, k) * prob**k * (1 - prob) ** (size.real - k)
-
-
-def beta_binomial(size, alpha, beta):
-    def log_beta(a, b):
-        return special.loggamma(a) + special.loggamma(b) - special.loggamma(a + b)
-
-    k = np.arange(size.real + 1)
-    shares = np.exp(log_beta(k + alpha, size.real - k + beta) - log_beta(alpha + 0j, beta + 0j))
-    return special.comb(size.real, k) * shares
-
-
-def expit(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def ordered(below):
-    def labels(eta, *cutpoints):
-        cumulative = below(np.array(cutpoints) - eta)
-        return np.diff(np.concatenate([[0.0], cumulative, [1.0]]))
-
-    return labels
-
-
-def inflated(counts):
-    return lambda zero, *rest: zero * (MANY == 0) + (1 - zero) * counts(*rest)
-
-
-def hurdle(counts):
-    def probabilities(zero, *rest):
-        every = counts(*rest)
-        return np.where(MANY == 0, zero, (1 - zero) * every / (1 - every[0]))
-
-    return probabilities
-
-
-def hypergeometric(m, n, k):
-    m, n, k = (round(v.real) for v in (m, n, k))
-    x = np.arange(min(m, k) + 1)
-    return special.comb(m, x) * special.comb(n, k - x) / special.comb(m + n, k)
-
-
-# Of each family the parameters, and the probabilities.
-COUNTS = {
-    "bernoulli": ((0.3,), lambda p: np.array([1 - p, p])),
-    "bernoulli_logit": ((-0.7,), lambda t: np.array([expit(-t), expit(t)])),
-    "binomial": ((6.0, 0.3), binomial),
-    "binomial_logit": ((6.0, -0.7), lambda n, t: binomial(n, expit(t))),
-    "poisson": ((2.7,), poisson),
-    "poisson_log_rate": ((0.9,), lambda t: poisson(np.exp(t))),
-    "geometric": ((0.6,), lambda p: p * (1 - p) ** MANY),
-    "discrete_uniform": ((0.0, 5.0), lambda a, b: np.full(6, 1 / 6)),
-    "beta_binomial": ((6.0, 0.7, 2.5), beta_binomial),
-    "hypergeometric": ((5.0, 6.0, 4.0), hypergeometric),
-    "negative_binomial": ((2.5, 0.6), negative_binomial),
-    "negative_binomial_mean": ((1.7, 0.4), negative_binomial_mean),
-    "zero_inflated_poisson": ((0.3, 2.7), inflated(poisson)),
-    "hurdle_poisson": ((0.3, 2.7), hurdle(poisson)),
-    "zero_inflated_negative_binomial": ((0.3, 2.5, 0.6), inflated(negative_binomial)),
-    "hurdle_negative_binomial": ((0.3, 2.5, 0.6), hurdle(negative_binomial)),
-    "zero_inflated_negative_binomial_mean": ((0.3, 1.7, 0.4), inflated(negative_binomial_mean)),
-    "hurdle_negative_binomial_mean": ((0.3, 1.7, 0.4), hurdle(negative_binomial_mean)),
-    "ordered_logistic": ((0.3, (-1.0, 0.5, 2.0)), ordered(expit)),
-    "ordered_probit": (
-        (0.3, (-1.0, 0.5, 2.0)),
-        ordered(lambda z: 0.5 * (1 + special.erf(z / np.sqrt(2)))),
-    ),
-}
+CONTINUOUS = with_part("sets", REALS)
+COUNTS = {name: CASES[name].counts for name in with_part("counts")}
 WHOLE_PARAMETERS = {"size", "min", "max", "m", "n", "k"}
 LOWS = (-np.inf, -3.0, 0.0, 0.5, 1.0, 2.0, 2.5, 7.0)
 HIGHS = (0.0, 0.5, 1.0, 2.5, 3.0, 6.0, 20.0, np.inf)
@@ -271,8 +186,7 @@ def by_scipy(kind, law, row, log_density):
 
 
 def check_continuous(name, kind):
-    sets, make = CONTINUOUS[name]
-    parameters = sets[0]
+    make, parameters = CASES[name].tail_law, CASES[name].sets[0]
     law = make(*parameters)
     points = np.ravel(law.ppf([0.1, 0.35, 0.6, 0.85]))
     bottom, top = law.support()

@@ -1,6 +1,5 @@
 """Means and variances of every family, against SciPy, mpmath and linear algebra."""
 
-import itertools
 from functools import partial
 
 import jax
@@ -8,285 +7,18 @@ import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import special, stats
-from tests.distributions.scipys import VonMises, Zeros, ordered
+from scipy import stats
+from tests.distributions.cases.every import CASES, with_part
+from tests.distributions.cases.expected import CENTRE, CHOL, COV, of
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.mixture import mixture, mixture_of
 from kinetograph.distributions.truncation import truncated
 from kinetograph.graph.precision import x64
 
-
-def of(other):
-    return other.mean(), other.var()
-
-
-def numbers(mean, variance):
-    """Of formulas in mpmath's numbers."""
-
-    def both(*parameters):
-        with mp.workdps(60):
-            exact = [mp.mpf(p) for p in parameters]
-            return float(mean(*exact)), float(variance(*exact))
-
-    return both
-
-
-def by_scipy(make):
-    return lambda *parameters: of(make(*parameters))
-
-
-def by_table(probabilities):
-    """Of labels with these probabilities."""
-    k = np.arange(len(probabilities))
-    mean = k @ probabilities
-    return mean, (k - mean) ** 2 @ probabilities
-
-
-def by_draws_of_chain(initial, transition, length):
-    """Of all ways through a Markov chain."""
-    ways = np.array(list(itertools.product(range(len(initial)), repeat=length)))
-    share = initial[ways[:, 0]]
-    for a, b in itertools.pairwise(ways.T):
-        share = share * transition[a, b]
-    mean = share @ ways
-    return mean, share @ (ways - mean) ** 2
-
-
-def by_equations(matrix, constants, variances):
-    """Of the solution of matrix x = constants + independent numbers of these variances."""
-    inverse = np.linalg.inv(matrix)
-    return inverse @ constants, inverse**2 @ variances
-
-
-def ar(rho, sd, constant, init_mean, init_sd, length):
-    matrix, order = np.eye(length), len(rho)
-    for t in range(order, length):
-        matrix[t, t - order : t] = -np.asarray(rho)[::-1]
-    first = np.arange(length) < order
-    return by_equations(
-        matrix, np.where(first, init_mean, constant), np.where(first, init_sd**2, sd**2)
-    )
-
-
-def half_student(df, sigma):
-    mean = 2 * sigma * mp.sqrt(df / mp.pi) * mp.gammaprod([(df + 1) / 2], [df / 2]) / (df - 1)
-    return mean, sigma**2 * df / (df - 2) - mean**2
-
-
-def weibull(alpha, scale):
-    first, second = (mp.gamma(1 + k / alpha) for k in (1, 2))
-    return scale * first, scale**2 * (second - first**2)
-
-
-def lkj_cholesky(eta, dim):
-    """Row by row, by the density of its elements before the diagonal, p(u) ~ (1 - |u|^2)^(c/2)."""
-    mean, variance = np.zeros((2, dim, dim))
-    mean[0, 0] = 1.0
-    for i in range(1, dim):
-        power = mp.mpf(dim - i - 1 + 2 * eta - 2) / 2
-
-        def moment(k, j, i=i, power=power):  # of |u|^k and L_ii^j; the integral of the angle is 1
-            return mp.quad(lambda r: r ** (i - 1 + k) * (1 - r * r) ** (power + j / 2), [0, 1])
-
-        with mp.workdps(40):
-            whole = moment(0, 0)
-            mean[i, i] = moment(0, 1) / whole
-            variance[i, i] = moment(0, 2) / whole - (moment(0, 1) / whole) ** 2
-            variance[i, :i] = moment(2, 0) / whole / i
-    return mean, variance
-
-
-COV = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])
-CHOL = np.linalg.cholesky(COV)
-CENTRE = np.array([1.0, -2.0, 0.5])
-SHARES = np.array([0.2, 0.5, 0.3])
-ROWS = np.array([[0.9, 0.1, 0.0], [0.2, 0.5, 0.3], [0.25, 0.25, 0.5]])
-FEW = np.array([[1.5, 0.0], [0.4, 0.7]])
-CUTS = np.array([-1.0, 0.5, 2.0])
-
-# A few sets of parameters, and what another says of them.
-CASES = {
-    "normal": ([(1.5, 2.0), (-1e8, 1e-3)], by_scipy(stats.norm)),
-    "half_normal": ([(2.0,), (1e-3,)], by_scipy(lambda sd: stats.halfnorm(0, sd))),
-    "cauchy": ([(1.0, 2.0)], by_scipy(stats.cauchy)),
-    "half_cauchy": ([(2.0,)], by_scipy(lambda scale: stats.halfcauchy(0, scale))),
-    "student": (
-        [(3.0, 1.0, 2.0), (1.5, 0.0, 1.0), (2.0, -1.0, 1.0), (2.001, 1.0, 3.0), (1e7, 0.0, 2.0)],
-        by_scipy(stats.t),
-    ),
-    "half_student": (
-        [(3.0, 2.0), (2.001, 1.0), (60.0, 3.0), (1e8, 0.5)],
-        numbers(lambda *p: half_student(*p)[0], lambda *p: half_student(*p)[1]),
-    ),
-    "lognormal": (
-        [(0.5, 0.75), (-3.0, 1e-5), (1.0, 8.0)],
-        numbers(
-            lambda m, s: mp.exp(m + s * s / 2),
-            lambda m, s: (mp.exp(s * s) - 1) * mp.exp(2 * m + s * s),
-        ),
-    ),
-    "exponential": ([(0.5,), (1e4,)], by_scipy(lambda rate: stats.expon(scale=1 / rate))),
-    "gamma": (
-        [(2.5, 1.5), (1e-8, 3.0), (1e9, 1e-3)],
-        by_scipy(lambda a, rate: stats.gamma(a, scale=1 / rate)),
-    ),
-    "chi_squared": ([(4.5,), (1e-3,)], by_scipy(stats.chi2)),
-    "inverse_gamma": (
-        [(2.5, 1.5), (1.5, 3.0), (0.8, 1.0), (2.0, 1.0), (1e6, 1e5)],
-        by_scipy(lambda a, b: stats.invgamma(a, scale=b)),
-    ),
-    "f": ([(4.5, 9.0), (2.0, 3.0), (3.0, 1.5), (3.0, 4.001), (1e6, 1e7)], by_scipy(stats.f)),
-    "wald": (
-        [(1.5, 2.5), (1e4, 1e-2)],
-        by_scipy(lambda mu, lam: stats.invgauss(mu / lam, scale=lam)),
-    ),
-    "asymmetric_laplace": (
-        [(1.0, 2.0, 1.6), (0.0, 1.0, 1e-3)],
-        by_scipy(lambda mu, sigma, kappa: stats.laplace_asymmetric(kappa, mu, sigma)),
-    ),
-    "skew_normal": (
-        [(1.0, 2.0, 1.6), (0.0, 1.0, -1e9), (0.0, 1.0, 0.0)],
-        by_scipy(lambda location, scale, alpha: stats.skewnorm(alpha, location, scale)),
-    ),
-    "exponentially_modified_normal": (
-        [(1.0, 2.0, 1.6), (0.0, 1.0, 1e-3)],
-        by_scipy(lambda mean, sd, rate: stats.exponnorm(1 / (sd * rate), mean, sd)),
-    ),
-    "weibull": (
-        [(1.5, 2.0), (0.1, 1.0), (19.0, 2.0), (21.0, 2.0), (1e3, 1.0), (1e7, 3.0)],
-        numbers(lambda *p: weibull(*p)[0], lambda *p: weibull(*p)[1]),
-    ),
-    "pareto": (
-        [(2.5, 3.0), (1.5, 2.0), (0.5, 1.0), (1.0, 1.0), (1e5, 2.0)],
-        by_scipy(lambda a, b: stats.pareto(a, scale=b)),
-    ),
-    "gumbel": ([(1.0, 2.0)], by_scipy(stats.gumbel_r)),
-    "beta": ([(2.5, 1.5), (1e-5, 3.0), (3e8, 7e8)], by_scipy(stats.beta)),
-    "uniform": ([(-1.0, 3.0), (1e6, 1e6 + 1)], by_scipy(lambda a, b: stats.uniform(a, b - a))),
-    "von_mises": (
-        [(0.0, 1.0), (1.2, 0.3), (-3.0, 40.0), (8.0, 1000.0), (-1.0, 2e-9)],
-        by_scipy(VonMises),
-    ),
-    "laplace": ([(1.0, 2.0)], by_scipy(stats.laplace)),
-    "logistic": ([(1.0, 2.0)], by_scipy(stats.logistic)),
-    "bernoulli": ([(0.3,), (0.0,), (1.0,)], by_scipy(stats.bernoulli)),
-    "bernoulli_logit": (
-        [(-0.7,), (40.0,), (-300.0,)],
-        numbers(lambda t: 1 / (1 + mp.exp(-t)), lambda t: 1 / (1 + mp.exp(-t)) / (1 + mp.exp(t))),
-    ),
-    "binomial": ([(40, 0.3), (10**9, 1e-9), (0, 0.5)], by_scipy(stats.binom)),
-    "binomial_logit": ([(40, -0.7)], by_scipy(lambda n, t: stats.binom(n, special.expit(t)))),
-    "poisson": ([(4.0,), (1e9,)], by_scipy(stats.poisson)),
-    "poisson_log_rate": ([(1.5,)], by_scipy(lambda t: stats.poisson(np.exp(t)))),
-    "geometric": ([(0.3,), (1e-9,), (1.0,)], by_scipy(lambda p: stats.geom(p, loc=-1))),
-    "discrete_uniform": ([(-3, 17), (5, 5)], by_scipy(lambda a, b: stats.randint(a, b + 1))),
-    "beta_binomial": ([(40, 0.7, 2.5), (300, 1e6, 2e6)], by_scipy(stats.betabinom)),
-    "hypergeometric": (
-        [(30, 25, 40), (10**6, 3, 10**5), (5, 0, 3)],
-        by_scipy(lambda m, n, k: stats.hypergeom(m + n, m, k)),
-    ),
-    "negative_binomial": ([(2.5, 0.4), (1e6, 0.999)], by_scipy(stats.nbinom)),
-    "negative_binomial_mean": (
-        [(2.5, 0.4), (300.0, 1e-8)],
-        numbers(lambda m, d: m, lambda m, d: m + d * m * m),
-    ),
-    "zero_inflated_poisson": (
-        [(0.3, 4.0)],
-        by_scipy(lambda z, m: Zeros(z, stats.poisson(m))),
-    ),
-    "hurdle_poisson": (
-        [(0.3, 4.0), (0.01, 1e-6), (0.5, 300.0)],
-        numbers(
-            lambda z, m: (1 - z) * m / -mp.expm1(-m),
-            lambda z, m: (1 - z) * (m + m * m) / -mp.expm1(-m) - ((1 - z) * m / -mp.expm1(-m)) ** 2,
-        ),
-    ),
-    "zero_inflated_negative_binomial": (
-        [(0.3, 2.5, 0.4)],
-        by_scipy(lambda z, n, p: Zeros(z, stats.nbinom(n, p))),
-    ),
-    "hurdle_negative_binomial": (
-        [(0.3, 2.5, 0.4)],
-        by_scipy(lambda z, n, p: Zeros(z, stats.nbinom(n, p), True)),
-    ),
-    "zero_inflated_negative_binomial_mean": (
-        [(0.3, 2.5, 0.4)],
-        by_scipy(lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d)))),
-    ),
-    "hurdle_negative_binomial_mean": (
-        [(0.3, 2.5, 0.4)],
-        by_scipy(lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d)), True)),
-    ),
-    "ordered_logistic": (
-        [(0.3, CUTS)],
-        by_scipy(lambda eta, cuts: ordered(stats.logistic, eta, cuts)),
-    ),
-    "ordered_probit": (
-        [(0.3, CUTS)],
-        by_scipy(lambda eta, cuts: ordered(stats.norm, eta, cuts)),
-    ),
-    "categorical": ([(SHARES,), (np.array([1e-12, 0.0, 1 - 1e-12]),)], by_table),
-    "categorical_logit": (
-        [(np.array([0.3, -1.0, 2.0, 0.1]),)],
-        lambda logit: by_table(special.softmax(logit)),
-    ),
-    "dirichlet": (
-        [(np.array([0.5, 2.0, 7.0]),), (np.array([1e-6, 1e6, 1.0]),)],
-        by_scipy(stats.dirichlet),
-    ),
-    "multinomial": (
-        [(12, SHARES)],
-        lambda n, p: (n * p, np.diag(stats.multinomial(n, p).cov())),
-    ),
-    "dirichlet_multinomial": (
-        [(12, np.array([0.5, 2.0, 7.0]))],
-        lambda n, a: of(stats.dirichlet_multinomial(a, n)),
-    ),
-    "multivariate_normal": ([(CENTRE, CHOL)], lambda mean, chol: (mean, np.diag(COV))),
-    "multivariate_normal_precision": (
-        [(CENTRE, CHOL)],
-        lambda mean, chol: (mean, np.diag(np.linalg.inv(COV))),
-    ),
-    "multivariate_student": (
-        [(5.0, CENTRE, CHOL), (1.5, CENTRE, CHOL)],
-        lambda df, mean, chol: (mean, np.diag(COV) * stats.t(df).var()),
-    ),
-    "matrix_normal": (
-        [(np.arange(6.0).reshape(3, 2), CHOL, FEW)],
-        lambda mean, rows, columns: (
-            mean,
-            np.diag(np.kron(rows @ rows.T, columns @ columns.T)).reshape(3, 2),
-        ),
-    ),
-    "wishart": ([(4.5, CHOL)], lambda df, chol: of(stats.wishart(df, COV))),
-    "lkj_correlation": (
-        [(0.7,), (50.0,)],
-        lambda eta: (
-            np.eye(4),
-            np.where(np.eye(4) > 0, 0.0, 4 * stats.beta(eta + 1, eta + 1).var()),
-        ),
-    ),
-    "lkj_cholesky": ([(1.7,), (300.0,)], lambda eta: lkj_cholesky(eta, 4)),
-    "zero_sum_normal": (
-        [(2.0,)],
-        lambda sd: (np.zeros(4), np.diag((np.eye(4) - 0.25) @ (np.eye(4) - 0.25)) * sd**2),
-    ),
-    "random_walk": (
-        [(0.5, 0.1, 1.0, 2.0)],
-        lambda sd, drift, mean, first: ar([1.0], sd, drift, mean, first, 4),
-    ),
-    "ar": (
-        [(np.array([0.5, -0.3]), 0.7, 0.2, 1.0, 2.0), (np.array([0.9]), 1.0, 0.0, 3.0, 0.1)],
-        lambda *parameters: ar(*parameters, 4),
-    ),
-    "markov_chain": (
-        [(SHARES, ROWS)],
-        lambda initial, rows: by_draws_of_chain(initial, rows, 4),
-    ),
-}
+CASES = {name: CASES[name] for name in with_part("moment_sets")}
 EVENTS = {name: (4, 4) if name.startswith("lkj") else (4,) for name in CASES}
-ENTRIES = [(name, parameters) for name, (sets, _) in CASES.items() for parameters in sets]
+ENTRIES = [(name, parameters) for name, case in CASES.items() for parameters in case.moment_sets]
 WHOLE = {
     (name, k)
     for name, family in FAMILIES.items()
@@ -323,7 +55,7 @@ def test_moments_are_those_of_others():
     with x64():
         found = jax.jit(partial(every, ENTRIES))(*real(ENTRIES))
     with np.errstate(all="ignore"):
-        wanted = [CASES[name][1](*parameters) for name, parameters in ENTRIES]
+        wanted = [CASES[name].mean_and_variance(*parameters) for name, parameters in ENTRIES]
     for (name, parameters), got, told in zip(ENTRIES, found, wanted, strict=True):
         for one, other, what in zip(got, told, ("mean", "variance"), strict=True):
             np.testing.assert_allclose(

@@ -3,53 +3,15 @@
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.distributions.cases.reals import REALS
 from tests.distributions.drawing import GENERATORS, LEVEL, ROWS, SIZE, derivatives, draw
-from tests.distributions.scipys import HalfT
 from tests.selection import thinned
 
 inf = np.inf
 MANY = 20_000  # draws whose derivatives share a program
 DTYPES = [np.float64, np.float32]
 
-LAWS = [
-    ("uniform", (2.0, 5.0), stats.uniform(2, 3)),
-    ("normal", (1.0, 2.0), stats.norm(1, 2)),
-    ("lognormal", (0.5, 0.7), stats.lognorm(0.7, scale=np.exp(0.5))),
-    ("half_normal", (2.0,), stats.halfnorm(scale=2)),
-    ("half_cauchy", (2.0,), stats.halfcauchy(scale=2)),
-    ("inverse_gamma", (2.5, 3.0), stats.invgamma(2.5, scale=3)),
-    ("exponential", (2.0,), stats.expon(scale=0.5)),
-    ("laplace", (1.0, 2.0), stats.laplace(1, 2)),
-    ("logistic", (1.0, 2.0), stats.logistic(1, 2)),
-    ("cauchy", (1.0, 2.0), stats.cauchy(1, 2)),
-    ("f", (4.5, 10.0), stats.f(4.5, 10)),
-    ("wald", (1.5, 2.5), stats.invgauss(1.5 / 2.5, scale=2.5)),
-    ("asymmetric_laplace", (1.0, 2.0, 1.6), stats.laplace_asymmetric(1.6, 1, 2)),
-    ("skew_normal", (1.0, 2.0, -3.0), stats.skewnorm(-3, 1, 2)),
-    ("von_mises", (0.0, 2.5), stats.vonmises(2.5)),
-    ("von_mises", (0.0, 1e-3), stats.vonmises(1e-3)),
-    ("von_mises", (0.0, 400.0), stats.vonmises(400.0)),
-    ("exponentially_modified_normal", (1.0, 2.0, 0.8), stats.exponnorm(0.625, 1, 2)),
-    ("weibull", (1.5, 2.0), stats.weibull_min(1.5, scale=2)),
-    ("pareto", (2.5, 3.0), stats.pareto(2.5, scale=3)),
-    ("chi_squared", (3.0,), stats.chi2(3)),
-    ("gumbel", (1.0, 2.0), stats.gumbel_r(1, 2)),
-    ("half_student", (2.5, 2.0), HalfT(2.5, 2.0)),
-    ("truncated_normal", (0.0, 1.0, -1.0, 3.0), stats.truncnorm(-1, 3)),
-    ("truncated_normal", (1.0, 2.0, -inf, inf), stats.norm(1, 2)),
-    ("truncated_normal", (1.0, 2.0, 0.0, inf), stats.truncnorm(-0.5, inf, 1, 2)),
-    ("truncated_normal", (0.0, 1.0, -inf, -6.0), stats.truncnorm(-inf, -6)),
-    ("truncated_normal", (0.0, 1.0, 20.0, 21.0), stats.truncnorm(20, 21)),
-    ("truncated_normal", (0.0, 1.0, 50.0, inf), stats.truncnorm(50, inf)),
-    ("gamma", (0.3, 2.0), stats.gamma(0.3, scale=0.5)),
-    ("gamma", (1.0, 2.0), stats.gamma(1, scale=0.5)),
-    ("gamma", (3.5, 2.0), stats.gamma(3.5, scale=0.5)),
-    ("gamma", (1e6, 1.0), stats.gamma(1e6)),
-    ("beta", (0.5, 3.0), stats.beta(0.5, 3)),
-    ("beta", (20.0, 30.0), stats.beta(20, 30)),
-    ("student", (2.5, 1.0, 2.0), stats.t(2.5, 1, 2)),
-    ("student", (1e4, 0.0, 1.0), stats.t(1e4)),
-]
+LAWS = [(name, p, case.law(*p)) for name, case in REALS.items() for p in case.draws]
 HEAVY = (
     "cauchy",
     "half_cauchy",

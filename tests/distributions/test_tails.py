@@ -1,112 +1,28 @@
 """Probabilities below and above a point, and quantiles, against SciPy and mpmath."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import special, stats
-from tests.distributions.scipys import (
-    BetaBinomial,
-    HalfT,
-    Pareto,
-    SkewNormal,
-    VonMises,
-    Zeros,
-    ordered,
-)
+from scipy import stats
+from tests.distributions.cases.every import CASES, with_part
+from tests.distributions.cases.reals import REALS
+from tests.distributions.cases.wholes import WHOLES
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.tails import between, normal_quantile
 from kinetograph.graph.precision import x64
 
 PROBABILITIES = np.array([1e-300, 1e-30, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.95, 1 - 1e-9])
-# A few sets of parameters, and the same distribution of SciPy.
-CONTINUOUS = {
-    "normal": ([(1.5, 2.0), (-3.0, 0.1)], stats.norm),
-    "half_normal": ([(2.0,), (1e-3,)], lambda sd: stats.halfnorm(0, sd)),
-    "cauchy": ([(1.0, 2.0)], stats.cauchy),
-    "half_cauchy": ([(2.0,)], lambda scale: stats.halfcauchy(0, scale)),
-    "student": ([(3.0, 1.0, 2.0), (0.5, 0.0, 1.0), (200.0, 0.0, 1.0)], stats.t),
-    "lognormal": ([(0.5, 0.75)], lambda m, s: stats.lognorm(s, scale=np.exp(m))),
-    "exponential": ([(0.5,), (1e4,)], lambda rate: stats.expon(scale=1 / rate)),
-    "gamma": (
-        [(2.5, 1.5), (0.1, 3.0), (4000.0, 2.0)],
-        lambda a, rate: stats.gamma(a, scale=1 / rate),
-    ),
-    "inverse_gamma": ([(2.5, 1.5), (0.5, 3.0)], lambda a, b: stats.invgamma(a, scale=b)),
-    "f": ([(4.5, 3.0), (0.5, 30.0)], stats.f),
-    "wald": ([(1.5, 2.5), (1.0, 100.0)], lambda mu, lam: stats.invgauss(mu / lam, scale=lam)),
-    "asymmetric_laplace": (
-        [(1.0, 2.0, 1.6)],
-        lambda mu, sigma, kappa: stats.laplace_asymmetric(kappa, mu, sigma),
-    ),
-    "skew_normal": ([(1.0, 2.0, 1.6), (0.0, 1.0, -5.0), (0.0, 1.0, 0.0)], SkewNormal),
-    "exponentially_modified_normal": (
-        [(1.0, 2.0, 1.6), (0.0, 1.0, 0.1)],
-        lambda mean, sd, rate: stats.exponnorm(1 / (sd * rate), mean, sd),
-    ),
-    "von_mises": ([(0.0, 1.0), (1.2, 0.3), (-3.0, 40.0), (8.0, 300.0)], VonMises),
-    "chi_squared": ([(4.5,), (0.2,)], stats.chi2),
-    "weibull": ([(1.5, 2.0), (0.3, 1.0)], lambda a, b: stats.weibull_min(a, scale=b)),
-    "pareto": ([(2.5, 3.0), (0.5, 1.0)], Pareto),
-    "gumbel": ([(1.0, 2.0)], stats.gumbel_r),
-    "half_student": ([(3.0, 2.0), (0.5, 1.0)], HalfT),
-    "beta": ([(2.5, 1.5), (0.2, 0.3), (300.0, 700.0)], stats.beta),
-    "uniform": ([(-1.0, 3.0)], lambda a, b: stats.uniform(a, b - a)),
-    "laplace": ([(1.0, 2.0)], stats.laplace),
-    "logistic": ([(1.0, 2.0)], stats.logistic),
-}
-DISCRETE = {
-    "bernoulli": ([(0.3,)], stats.bernoulli),
-    "bernoulli_logit": ([(-0.7,)], lambda t: stats.bernoulli(special.expit(t))),
-    "binomial": ([(40, 0.3), (2000, 0.999)], stats.binom),
-    "binomial_logit": ([(40, -0.7)], lambda n, t: stats.binom(n, special.expit(t))),
-    "poisson": ([(4.0,), (1e4,)], stats.poisson),
-    "poisson_log_rate": ([(1.5,)], lambda t: stats.poisson(np.exp(t))),
-    "geometric": ([(0.3,), (1e-6,)], lambda p: stats.geom(p, loc=-1)),
-    "discrete_uniform": ([(-3, 17), (5, 5)], lambda a, b: stats.randint(a, b + 1)),
-    "beta_binomial": ([(40, 0.7, 2.5), (300, 20.0, 30.0), (50, 0.3, 0.6)], BetaBinomial),
-    "hypergeometric": (
-        [(30, 25, 40), (500, 2000, 300)],
-        lambda m, n, k: stats.hypergeom(m + n, m, k),
-    ),
-    "negative_binomial_mean": (
-        [(2.5, 0.4), (300.0, 0.01)],
-        lambda m, d: stats.nbinom(1 / d, 1 / (1 + m * d)),
-    ),
-    "zero_inflated_poisson": ([(0.3, 4.0)], lambda z, m: Zeros(z, stats.poisson(m))),
-    "hurdle_poisson": ([(0.3, 4.0)], lambda z, m: Zeros(z, stats.poisson(m), True)),
-    "zero_inflated_negative_binomial": (
-        [(0.3, 2.5, 0.4)],
-        lambda z, n, p: Zeros(z, stats.nbinom(n, p)),
-    ),
-    "hurdle_negative_binomial": (
-        [(0.3, 2.5, 0.4)],
-        lambda z, n, p: Zeros(z, stats.nbinom(n, p), True),
-    ),
-    "zero_inflated_negative_binomial_mean": (
-        [(0.3, 2.5, 0.4)],
-        lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d))),
-    ),
-    "hurdle_negative_binomial_mean": (
-        [(0.3, 2.5, 0.4)],
-        lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d)), True),
-    ),
-    "ordered_logistic": ([(0.3, [-1.0, 0.5, 2.0])], partial(ordered, stats.logistic)),
-    "ordered_probit": ([(0.3, [-1.0, 0.5, 2.0])], partial(ordered, stats.norm)),
-    "negative_binomial": ([(2.5, 0.4), (100.0, 0.01)], stats.nbinom),
-}
-ALL = CONTINUOUS | DISCRETE
-every = pytest.mark.parametrize("name", sorted(ALL))
+CONTINUOUS, DISCRETE = with_part("sets", REALS), with_part("sets", WHOLES)
+every = pytest.mark.parametrize("name", sorted([*CONTINUOUS, *DISCRETE]))
 
 
 def others(name):
     """Each set of parameters, with SciPy's distribution."""
-    sets, make = ALL[name]
-    return [(parameters, make(*parameters)) for parameters in sets]
+    case = CASES[name]
+    return [(parameters, case.tail_law(*parameters)) for parameters in case.sets]
 
 
 def laid_out(name, points):
@@ -122,7 +38,7 @@ def over_sets(name, points, ask):
 
 def test_every_univariate_family_is_here():
     with_tails = {name for name, family in FAMILIES.items() if family.tails is not None}
-    assert with_tails == set(ALL)
+    assert with_tails == set(CONTINUOUS) | set(DISCRETE)
     assert all(FAMILIES[name].quantile is not None for name in with_tails)
 
 

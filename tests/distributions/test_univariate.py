@@ -1,8 +1,6 @@
 """Every univariate family against scipy.stats: values, totals, gradients, tails, integrals."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -11,6 +9,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
+from tests.distributions.cases import at_random
+from tests.distributions.cases.every import CASES, with_part
+from tests.distributions.cases.reals import REALS
+from tests.distributions.cases.wholes import WHOLES
 from tests.selection import thinned
 
 import kinetograph as kg
@@ -19,390 +21,7 @@ from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
 from kinetograph.models.density import data_environment
 
-N = 120
-
-
-@dataclass
-class Case:
-    """A family, its parameters and points at random, and what SciPy says."""
-
-    make: Callable[..., kg.Array]
-    parameters: Callable[[np.random.Generator], tuple[np.ndarray, ...]]
-    points: Callable[..., np.ndarray]
-    oracle: Callable[..., np.ndarray]
-    kinds: str  # of x and each parameter: r(eal), p(ositive), u(nit), n (not differentiated)
-
-
-def wide(rng, low=-3.0, high=3.0):
-    return 10.0 ** rng.uniform(low, high, N)
-
-
-def real(rng):
-    return rng.normal(size=N) * wide(rng)
-
-
-def unit(rng):
-    return special.expit(rng.uniform(-25, 8, N))
-
-
-def location_scale(rng):
-    return real(rng), wide(rng)
-
-
-def tails(rng, location, scale):
-    """Mostly the centre, one point in three far out."""
-    z = np.where(rng.random(N) < 1 / 3, wide(rng, -2, 5), rng.exponential(2.0, N) + 0.01)
-    return location + scale * z * rng.choice([-1, 1], N)
-
-
-def positives(rng, *parameters):
-    return wide(rng, -4, 4)
-
-
-def counts(rng, *parameters):
-    return np.floor(wide(rng, -1, 3)).astype(int)
-
-
-def binomial_parameters(rng):
-    return np.floor(wide(rng, 0, 4)).astype(int), unit(rng)
-
-
-def up_to(rng, size, *rest):
-    return rng.integers(0, size + 1)
-
-
-def binomial_logit(x, n, t):
-    choose = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
-    return choose + x * special.log_expit(t) + (n - x) * special.log_expit(-t)
-
-
-def beta_binomial_parameters(rng):
-    return np.floor(wide(rng, 0, 3)).astype(int), wide(rng, -2, 1), wide(rng, -2, 1)
-
-
-def hypergeometric_parameters(rng):
-    m, n = np.floor(wide(rng, 1, 4)).astype(int), np.floor(wide(rng, 1, 4)).astype(int)
-    return m, n, rng.integers(0, m + n + 1)
-
-
-def inflated(x, zero, of_count):
-    counted = np.log1p(-zero) + of_count
-    return np.where(x == 0, np.logaddexp(np.log(zero), counted), counted)
-
-
-def hurdle(x, zero, of_count, above_zero):
-    return np.where(x == 0, np.log(zero), np.log1p(-zero) + of_count - above_zero)
-
-
-def by_mean(mean, dispersion):
-    return 1 / dispersion, 1 / (1 + mean * dispersion)
-
-
-def mean_parameters(rng):
-    return wide(rng, -2, 3), wide(rng, -2, 1)
-
-
-def prob_parameters(rng):
-    return wide(rng, -2, 3), special.expit(rng.uniform(-9, 9, N))
-
-
-def exponnorm(z, ratio):
-    """SciPy's own forms the exponential of the square."""
-    scaled = np.log(special.erfcx((ratio - z) / np.sqrt(2)) / 2) - z * z / 2
-    return np.log(ratio) + np.where(
-        ratio > z, scaled, ratio * (ratio / 2 - z) + special.log_ndtr(z - ratio)
-    )
-
-
-CASES = {
-    "normal": Case(kg.normal, location_scale, tails, stats.norm.logpdf, "rrp"),
-    "half_normal": Case(
-        kg.half_normal,
-        lambda rng: (wide(rng),),
-        lambda rng, sd: np.abs(tails(rng, 0.0, sd)),
-        lambda x, sd: stats.halfnorm.logpdf(x, 0, sd),
-        "pp",
-    ),
-    "cauchy": Case(kg.cauchy, location_scale, tails, stats.cauchy.logpdf, "rrp"),
-    "half_cauchy": Case(
-        kg.half_cauchy,
-        lambda rng: (wide(rng),),
-        lambda rng, scale: np.abs(tails(rng, 0.0, scale)),
-        lambda x, scale: stats.halfcauchy.logpdf(x, 0, scale),
-        "pp",
-    ),
-    "student": Case(
-        kg.student,
-        lambda rng: (wide(rng, -1, 4), *location_scale(rng)),
-        lambda rng, df, mu, sigma: tails(rng, mu, sigma),
-        stats.t.logpdf,
-        "rprp",
-    ),
-    "lognormal": Case(
-        kg.lognormal,
-        lambda rng: (rng.normal(size=N) * 3, wide(rng, -2, 1)),
-        positives,
-        lambda x, m, s: stats.lognorm.logpdf(x, s, scale=np.exp(m)),
-        "prp",
-    ),
-    "exponential": Case(
-        kg.exponential,
-        lambda rng: (wide(rng),),
-        positives,
-        lambda x, rate: stats.expon.logpdf(x, scale=1 / rate),
-        "pp",
-    ),
-    "gamma": Case(
-        kg.gamma,
-        lambda rng: (wide(rng), wide(rng)),
-        positives,
-        lambda x, a, b: stats.gamma.logpdf(x, a, scale=1 / b),
-        "ppp",
-    ),
-    "chi_squared": Case(
-        kg.chi_squared,
-        lambda rng: (wide(rng),),
-        positives,
-        stats.chi2.logpdf,
-        "pp",
-    ),
-    "weibull": Case(
-        kg.weibull,
-        lambda rng: (wide(rng, -2, 1), wide(rng)),
-        lambda rng, a, b: b * rng.uniform(0, 5, N) ** (1 / a),
-        lambda x, a, b: stats.weibull_min.logpdf(x, a, scale=b),
-        "ppp",
-    ),
-    "pareto": Case(
-        kg.pareto,
-        lambda rng: (wide(rng), wide(rng)),
-        lambda rng, a, b: b * (1.1 + wide(rng, -3, 6)),
-        lambda x, a, b: stats.expon.logpdf(np.log(x / b), scale=1 / a) - np.log(x),
-        "ppp",
-    ),
-    "gumbel": Case(
-        kg.gumbel,
-        location_scale,
-        lambda rng, m, s: m + s * rng.uniform(-6, 60, N),
-        stats.gumbel_r.logpdf,
-        "rrp",
-    ),
-    "half_student": Case(
-        kg.half_student,
-        lambda rng: (wide(rng, -1, 4), wide(rng)),
-        lambda rng, df, sigma: np.abs(tails(rng, 0.0, sigma)),
-        lambda x, df, sigma: stats.t.logpdf(x, df, 0, sigma) + np.log(2),
-        "ppp",
-    ),
-    "inverse_gamma": Case(
-        kg.inverse_gamma,
-        lambda rng: (wide(rng), wide(rng)),
-        positives,
-        lambda x, a, b: stats.invgamma.logpdf(x, a, scale=b),
-        "ppp",
-    ),
-    "beta": Case(
-        kg.beta,
-        lambda rng: (wide(rng), wide(rng)),
-        lambda rng, a, b: unit(rng),
-        stats.beta.logpdf,
-        "upp",
-    ),
-    "uniform": Case(
-        kg.uniform,
-        lambda rng: (lambda a: (a, a + wide(rng)))(real(rng)),
-        lambda rng, a, b: a + (b - a) * rng.uniform(0.1, 0.9, N),
-        lambda x, a, b: stats.uniform.logpdf(x, a, b - a),
-        "nrr",
-    ),
-    # SciPy's own logpdf takes the logarithm of a density that has underflowed.
-    "laplace": Case(
-        kg.laplace,
-        location_scale,
-        tails,
-        lambda x, m, s: stats.expon.logpdf(np.abs(x - m), scale=s) - np.log(2),
-        "rrp",
-    ),
-    "logistic": Case(kg.logistic, location_scale, tails, stats.logistic.logpdf, "rrp"),
-    "bernoulli": Case(
-        kg.bernoulli,
-        lambda rng: (unit(rng),),
-        lambda rng, p: rng.integers(0, 2, N),
-        stats.bernoulli.logpmf,
-        "nu",
-    ),
-    "bernoulli_logit": Case(
-        lambda t: kg.bernoulli(logit=t),
-        lambda rng: (real(rng),),
-        lambda rng, t: rng.integers(0, 2, N),
-        lambda x, t: special.log_expit(np.where(x == 1, t, -t)),
-        "nr",
-    ),
-    "binomial": Case(kg.binomial, binomial_parameters, up_to, stats.binom.logpmf, "nnu"),
-    "binomial_logit": Case(
-        lambda n, t: kg.binomial(n, logit=t),
-        lambda rng: (np.floor(wide(rng, 0, 4)).astype(int), real(rng)),
-        up_to,
-        binomial_logit,
-        "nnr",
-    ),
-    "poisson": Case(kg.poisson, lambda rng: (wide(rng),), counts, stats.poisson.logpmf, "np"),
-    "poisson_log_rate": Case(
-        lambda t: kg.poisson(log_rate=t),
-        lambda rng: (rng.uniform(-9, 9, N),),
-        counts,
-        lambda x, t: stats.poisson.logpmf(x, np.exp(t)),
-        "nr",
-    ),
-    "negative_binomial": Case(
-        kg.negative_binomial,
-        lambda rng: (wide(rng, -2, 3), special.expit(rng.uniform(-9, 9, N))),
-        counts,
-        stats.nbinom.logpmf,
-        "npu",
-    ),
-}
-CASES |= {
-    "exponentially_modified_normal": Case(
-        kg.exponentially_modified_normal,
-        lambda rng: (*location_scale(rng), wide(rng, -2, 2)),
-        lambda rng, m, s, rate: m + s * rng.normal(size=N) * 2 + rng.exponential(1 / rate),
-        lambda x, m, s, rate: exponnorm((x - m) / s, s * rate) - np.log(s),
-        "rrpp",
-    ),
-    "von_mises": Case(
-        kg.von_mises,
-        lambda rng: (rng.uniform(-3, 3, N), wide(rng, -2, 4)),
-        lambda rng, mu, kappa: rng.uniform(-np.pi, np.pi, N),
-        lambda x, mu, kappa: kappa * (np.cos(x - mu) - 1) - np.log(2 * np.pi * special.i0e(kappa)),
-        "rrp",
-    ),
-    "f": Case(
-        kg.f,
-        lambda rng: (wide(rng, -1, 2), wide(rng, -1, 2)),
-        positives,
-        stats.f.logpdf,
-        "ppp",
-    ),
-    "wald": Case(
-        kg.wald,
-        lambda rng: (wide(rng, -2, 2), wide(rng, -2, 2)),
-        lambda rng, mu, lam: mu * wide(rng, -2, 2),
-        lambda x, mu, lam: stats.invgauss.logpdf(x, mu / lam, scale=lam),
-        "ppp",
-    ),
-    "asymmetric_laplace": Case(
-        kg.asymmetric_laplace,
-        lambda rng: (*location_scale(rng), wide(rng, -1, 1)),
-        lambda rng, mu, sigma, kappa: tails(rng, mu, sigma),
-        lambda x, mu, sigma, kappa: stats.laplace_asymmetric.logpdf(x, kappa, mu, sigma),
-        "rrpp",
-    ),
-    "skew_normal": Case(
-        kg.skew_normal,
-        lambda rng: (*location_scale(rng), wide(rng, -1, 1)),
-        lambda rng, m, s, a: m + s * (rng.normal(size=N) + a / np.hypot(a, 1)),
-        lambda x, m, s, a: stats.skewnorm.logpdf(x, a, m, s),
-        "rrpp",
-    ),
-    "geometric": Case(
-        kg.geometric,
-        lambda rng: (unit(rng),),
-        counts,
-        lambda x, p: stats.nbinom.logpmf(x, 1, p),
-        "nu",
-    ),
-    "discrete_uniform": Case(
-        kg.discrete_uniform,
-        lambda rng: (lambda a: (a, a + counts(rng)))(rng.integers(-50, 50, N)),
-        lambda rng, a, b: rng.integers(a, b + 1),
-        lambda x, a, b: stats.randint.logpmf(x, a, b + 1),
-        "nnn",
-    ),
-    "beta_binomial": Case(
-        kg.beta_binomial, beta_binomial_parameters, up_to, stats.betabinom.logpmf, "nnpp"
-    ),
-    "hypergeometric": Case(
-        kg.hypergeometric,
-        hypergeometric_parameters,
-        lambda rng, m, n, k: rng.integers(np.maximum(0, k - n), np.minimum(m, k) + 1),
-        lambda x, m, n, k: stats.hypergeom.logpmf(x, m + n, m, k),
-        "nnnn",
-    ),
-    "negative_binomial_mean": Case(
-        lambda mean, dispersion: kg.negative_binomial(mean=mean, dispersion=dispersion),
-        mean_parameters,
-        counts,
-        lambda x, m, d: stats.nbinom.logpmf(x, *by_mean(m, d)),
-        "npp",
-    ),
-    "zero_inflated_poisson": Case(
-        kg.zero_inflated_poisson,
-        lambda rng: (unit(rng), wide(rng)),
-        counts,
-        lambda x, z, m: inflated(x, z, stats.poisson.logpmf(x, m)),
-        "nup",
-    ),
-    "zero_inflated_negative_binomial": Case(
-        kg.zero_inflated_negative_binomial,
-        lambda rng: (unit(rng), *prob_parameters(rng)),
-        counts,
-        lambda x, z, n, p: inflated(x, z, stats.nbinom.logpmf(x, n, p)),
-        "nupu",
-    ),
-    "zero_inflated_negative_binomial_mean": Case(
-        lambda z, m, d: kg.zero_inflated_negative_binomial(z, mean=m, dispersion=d),
-        lambda rng: (unit(rng), *mean_parameters(rng)),
-        counts,
-        lambda x, z, m, d: inflated(x, z, stats.nbinom.logpmf(x, *by_mean(m, d))),
-        "nupp",
-    ),
-    "hurdle_poisson": Case(
-        kg.hurdle_poisson,
-        lambda rng: (unit(rng), wide(rng)),
-        counts,
-        lambda x, z, m: hurdle(x, z, stats.poisson.logpmf(x, m), np.log(-np.expm1(-m))),
-        "nup",
-    ),
-    "hurdle_negative_binomial": Case(
-        kg.hurdle_negative_binomial,
-        lambda rng: (unit(rng), *prob_parameters(rng)),
-        counts,
-        lambda x, z, n, p: hurdle(
-            x, z, stats.nbinom.logpmf(x, n, p), np.log(-np.expm1(n * np.log(p)))
-        ),
-        "nupu",
-    ),
-    "hurdle_negative_binomial_mean": Case(
-        lambda z, m, d: kg.hurdle_negative_binomial(z, mean=m, dispersion=d),
-        lambda rng: (unit(rng), *mean_parameters(rng)),
-        counts,
-        lambda x, z, m, d: hurdle(
-            x, z, stats.nbinom.logpmf(x, *by_mean(m, d)), np.log(-np.expm1(-np.log1p(m * d) / d))
-        ),
-        "nupp",
-    ),
-}
-MULTIVARIATE = {
-    "ar",
-    "categorical",
-    "categorical_logit",
-    "dirichlet",
-    "dirichlet_multinomial",
-    "multinomial",
-    "ordered_logistic",
-    "ordered_probit",
-    "random_walk",
-    "wishart",
-    "zero_sum_normal",
-    "lkj_cholesky",
-    "lkj_correlation",
-    "matrix_normal",
-    "multivariate_normal",
-    "markov_chain",
-    "multivariate_normal_precision",
-    "multivariate_student",
-}
+CASES = {name: CASES[name] for name in with_part("random")}
 all_cases = pytest.mark.parametrize("name", sorted(CASES))
 # What differs in kind: totals of their own, bounds, tails, discrete, formulas for small and large.
 # Each family has its points in test_everywhere, too.
@@ -411,14 +30,12 @@ KINDS = ("bernoulli_logit", "normal", "uniform")
 
 def drawn(name: str) -> tuple[Any, np.ndarray, tuple[np.ndarray, ...]]:
     case = CASES[name]
+    assert case.random is not None
     rng = np.random.default_rng(sum(map(ord, name)))
-    parameters = case.parameters(rng)
-    x = case.points(rng, *parameters)
-    return case.make(*parameters).node.distribution.family, x, parameters
-
-
-def test_every_family_has_a_test():
-    assert set(FAMILIES) == set(CASES) | MULTIVARIATE
+    parameters = case.random.parameters(rng)
+    x = case.random.points(rng, *parameters)
+    make = case.make or getattr(kg, name)
+    return make(*parameters).node.distribution.family, x, parameters
 
 
 @pytest.mark.parametrize(
@@ -437,14 +54,23 @@ def test_values_are_scipys(name):
 
     with x64():
         got, magnitude, total = map(np.asarray, run(x, *parameters))
-    wanted = CASES[name].oracle(x, *parameters)
-    assert got.shape == (N,)
+    wanted = log_density(name, x, *parameters)
+    assert got.shape == (at_random.N,)
     assert np.isfinite(wanted).all()
     # Relative 1e-10; where large terms cancel, the rounding of those terms.
     error = np.abs(got - wanted) / (1e-10 * np.abs(wanted) + 1e-14 * magnitude + 1e-13)
     worst = int(np.argmax(error))
     assert error[worst] < 1, (x[worst], [p[worst] for p in parameters], got[worst], wanted[worst])
     assert total == pytest.approx(got.sum(), rel=1e-12)
+
+
+def log_density(name: str, x: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
+    """SciPy's."""
+    case = CASES[name]
+    if case.random.log_density is not None:
+        return case.random.log_density(x, *parameters)
+    law = case.law(*parameters)
+    return law.logpdf(x) if hasattr(law, "logpdf") else law.logpmf(x)
 
 
 def step(kind: str, value: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -456,15 +82,15 @@ def step(kind: str, value: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in sorted(CASES) if set(CASES[n].kinds) != {"n"}])
+@pytest.mark.parametrize("name", [n for n in sorted(CASES) if set(CASES[n].random.kinds) != {"n"}])
 def test_gradients_are_difference_quotients(name):
     family, x, parameters = drawn(name)
-    kinds = CASES[name].kinds
+    kinds = CASES[name].random.kinds
     arguments = [
         np.asarray(a, float if k != "n" else None) for a, k in zip((x, *parameters), kinds)
     ]
     # Real numbers are moved by a fraction of the scale, which is the last parameter.
-    scale = parameters[-1] if kinds[-1] == "p" else np.ones(N)
+    scale = parameters[-1] if kinds[-1] == "p" else np.ones(at_random.N)
     if name == "uniform":
         scale = parameters[1] - parameters[0]
     if name in ("asymmetric_laplace", "skew_normal", "exponentially_modified_normal"):
@@ -504,38 +130,11 @@ def test_gradients_are_difference_quotients(name):
             np.testing.assert_allclose(of_total, got, rtol=1e-9, atol=1e-12)
 
 
-CONTINUOUS = {
-    "normal": ((1.5, 2.0), -np.inf, np.inf),
-    "half_normal": ((2.0,), 0, np.inf),
-    "cauchy": ((1.0, 2.0), -np.inf, np.inf),
-    "half_cauchy": ((2.0,), 0, np.inf),
-    "student": ((3.0, 1.0, 2.0), -np.inf, np.inf),
-    "lognormal": ((0.5, 0.75), 0, np.inf),
-    "exponential": ((0.5,), 0, np.inf),
-    "gamma": ((2.5, 1.5), 0, np.inf),
-    "inverse_gamma": ((2.5, 1.5), 0, np.inf),
-    "f": ((4.5, 3.0), 0, np.inf),
-    "wald": ((1.5, 2.5), 0, np.inf),
-    "asymmetric_laplace": ((1.0, 2.0, 1.6), -np.inf, np.inf),
-    "von_mises": ((0.5, 2.5), -np.pi, np.pi),
-    "exponentially_modified_normal": ((1.0, 2.0, 1.6), -np.inf, np.inf),
-    "skew_normal": ((1.0, 2.0, 1.6), -np.inf, np.inf),
-    "chi_squared": ((4.5,), 0, np.inf),
-    "weibull": ((2.5, 1.5), 0, np.inf),
-    "pareto": ((2.5, 1.5), 1.5, np.inf),
-    "gumbel": ((1.0, 2.0), -np.inf, np.inf),
-    "half_student": ((3.0, 2.0), 0, np.inf),
-    "beta": ((2.5, 1.5), 0, 1),
-    "uniform": ((-1.0, 3.0), -1, 3),
-    "laplace": ((1.0, 2.0), -np.inf, np.inf),
-    "logistic": ((1.0, 2.0), -np.inf, np.inf),
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(CONTINUOUS))
+@pytest.mark.parametrize("name", sorted(with_part("sets", REALS)))
 def test_densities_integrate_to_one(name):
-    parameters, low, high = CONTINUOUS[name]
+    parameters = CASES[name].sets[0]
+    low, high = CASES[name].tail_law(*parameters).support()
     family = FAMILIES[name]
     # Gauss-Legendre on a finite interval: one batch of points instead of thousands of calls.
     t, weights = np.polynomial.legendre.leggauss(400)
@@ -551,41 +150,14 @@ def test_densities_integrate_to_one(name):
     assert integrate.trapezoid(density[np.argsort(x)], np.sort(x)) == pytest.approx(1, abs=0.1)
 
 
-DISCRETE = {
-    "bernoulli": (0.3,),
-    "bernoulli_logit": (-0.7,),
-    "binomial": (40, 0.3),
-    "binomial_logit": (40, -0.7),
-    "poisson": (4.0,),
-    "poisson_log_rate": (1.5,),
-    "negative_binomial": (2.5, 0.4),
-    "negative_binomial_mean": (2.5, 0.4),
-    "geometric": (0.3,),
-    "discrete_uniform": (3, 17),
-    "beta_binomial": (40, 0.7, 2.5),
-    "hypergeometric": (30, 25, 40),
-    "zero_inflated_poisson": (0.3, 4.0),
-    "zero_inflated_negative_binomial": (0.3, 2.5, 0.4),
-    "zero_inflated_negative_binomial_mean": (0.3, 2.5, 0.4),
-    "hurdle_poisson": (0.3, 4.0),
-    "hurdle_negative_binomial": (0.3, 2.5, 0.4),
-    "hurdle_negative_binomial_mean": (0.3, 2.5, 0.4),
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(DISCRETE))
+@pytest.mark.parametrize("name", sorted(with_part("random", WHOLES)))
 def test_probabilities_add_up_to_one(name):
-    last = {"bernoulli": 1, "bernoulli_logit": 1, "binomial": 40, "binomial_logit": 40}
-    last |= {"beta_binomial": 40}
-    x = np.arange(last.get(name, 400) + 1)
+    low, high = CASES[name].tail_law(*CASES[name].sets[0]).support()
+    x = np.arange(low, min(high, 400) + 1)
     with x64():
-        log_p = np.asarray(FAMILIES[name].log_density(x, *DISCRETE[name]))
+        log_p = np.asarray(FAMILIES[name].log_density(x, *CASES[name].sets[0]))
     assert np.exp(log_p).sum() == pytest.approx(1, rel=1e-12)
-
-
-def test_continuous_and_discrete_cover_all():
-    assert set(CONTINUOUS) | set(DISCRETE) == set(CASES)
 
 
 # Extreme parameters ------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from tests.distributions.cases.wholes import WHOLES
 from tests.distributions.drawing import GENERATORS, LEVEL, SIZE, draw, make_source
-from tests.distributions.scipys import Zeros, ordered
 from tests.selection import thinned
 
 from kinetograph.distributions.family import FAMILIES
@@ -33,63 +33,7 @@ def fit(x: np.ndarray, law) -> float:
     return stats.chisquare(o[keep], e[keep] * o.sum() / e.sum()).pvalue if keep.sum() > 1 else 1.0
 
 
-CUTS = np.array([-1.0, 0.5, 2.0])
-LAWS = [
-    ("bernoulli", (0.3,), stats.bernoulli(0.3)),
-    ("integers", (-3, 4), stats.randint(-3, 4)),
-    ("integers", (0, 1000), stats.randint(0, 1000)),
-    ("poisson", (0.01,), stats.poisson(0.01)),
-    ("poisson", (3.0,), stats.poisson(3.0)),
-    ("poisson", (9.99,), stats.poisson(9.99)),
-    ("poisson", (10.0,), stats.poisson(10.0)),
-    ("poisson", (123.4,), stats.poisson(123.4)),
-    ("poisson", (1e6,), stats.poisson(1e6)),
-    ("binomial", (1, 0.3), stats.binom(1, 0.3)),
-    ("binomial", (30, 0.2), stats.binom(30, 0.2)),
-    ("binomial", (20, 0.5), stats.binom(20, 0.5)),
-    ("binomial", (100, 0.9), stats.binom(100, 0.9)),
-    ("binomial", (100, 0.7), stats.binom(100, 0.7)),
-    ("binomial", (10**6, 0.25), stats.binom(10**6, 0.25)),
-    ("binomial", (10**9, 0.5), stats.binom(10**9, 0.5)),
-    ("binomial", (10**9, 2.0**-28), stats.binom(10**9, 2.0**-28)),
-    ("bernoulli_logit", (-0.8,), stats.bernoulli(1 / (1 + np.exp(0.8)))),
-    ("binomial_logit", (30, -1.0), stats.binom(30, 1 / (1 + np.e))),
-    ("poisson_log_rate", (1.2,), stats.poisson(np.exp(1.2))),
-    ("negative_binomial", (0.3, 0.1), stats.nbinom(0.3, 0.1)),
-    ("negative_binomial", (3.5, 0.4), stats.nbinom(3.5, 0.4)),
-    ("negative_binomial", (200.0, 0.9), stats.nbinom(200, 0.9)),
-    ("geometric", (0.3,), stats.geom(0.3, loc=-1)),
-    ("geometric", (1e-5,), stats.geom(1e-5, loc=-1)),
-    ("discrete_uniform", (-3, 4), stats.randint(-3, 5)),
-    ("beta_binomial", (30, 0.7, 2.5), stats.betabinom(30, 0.7, 2.5)),
-    ("hypergeometric", (30, 25, 40), stats.hypergeom(55, 30, 40)),
-    ("hypergeometric", (300, 2500, 40), stats.hypergeom(2800, 300, 40)),
-    ("hypergeometric", (10**6, 3 * 10**6, 5000), stats.hypergeom(4 * 10**6, 10**6, 5000)),
-    ("hypergeometric", (5000, 3000, 7000), stats.hypergeom(8000, 5000, 7000)),
-    ("negative_binomial_mean", (5.0, 0.4), stats.nbinom(2.5, 1 / 3)),
-    ("zero_inflated_poisson", (0.3, 4.0), Zeros(0.3, stats.poisson(4.0))),
-    ("hurdle_poisson", (0.3, 1.5), Zeros(0.3, stats.poisson(1.5), True)),
-    ("zero_inflated_negative_binomial", (0.3, 2.5, 0.4), Zeros(0.3, stats.nbinom(2.5, 0.4))),
-    ("hurdle_negative_binomial", (0.3, 2.5, 0.6), Zeros(0.3, stats.nbinom(2.5, 0.6), True)),
-    (
-        "zero_inflated_negative_binomial_mean",
-        (0.3, 5.0, 0.4),
-        Zeros(0.3, stats.nbinom(2.5, 1 / 3)),
-    ),
-    ("hurdle_negative_binomial_mean", (0.3, 5.0, 0.4), Zeros(0.3, stats.nbinom(2.5, 1 / 3), True)),
-    ("ordered_logistic", (0.3, CUTS), ordered(stats.logistic, 0.3, CUTS)),
-    ("ordered_probit", (0.3, CUTS), ordered(stats.norm, 0.3, CUTS)),
-    (
-        "categorical_logit",
-        (np.log([0.2, 0.1, 1.4, 0.3]),),
-        stats.rv_discrete(values=(range(4), [0.1, 0.05, 0.7, 0.15])),
-    ),
-    (
-        "categorical",
-        (np.array([0.1, 0.0, 0.25, 0.65]),),
-        stats.rv_discrete(values=(range(4), [0.1, 0, 0.25, 0.65])),
-    ),
-]
+LAWS = [(name, p, case.law(*p)) for name, case in WHOLES.items() for p in case.draws]
 
 
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))

@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.streams import operations, reals
+from kinetograph.distributions.declaration import DISTRIBUTIONS
+from kinetograph.streams import methods, operations
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """How often the sampler of normal numbers is lowered."""
     made = []
-    normal = reals.NORMAL
+    normal = DISTRIBUTIONS["normal"].family
 
     def counted(source, *parameters):
         made.append(source.shape)
         return normal.draw(source, *parameters)
 
-    monkeypatch.setattr(reals, "NORMAL", replace(normal, draw=counted))
+    counting = replace(DISTRIBUTIONS["normal"], family=replace(normal, draw=counted))
+    monkeypatch.setattr(methods.Draws, "normal", methods._method("normal", counting))
     return made
 
 

@@ -2,132 +2,15 @@
 
 import numpy as np
 import pytest
+from tests.distributions.cases import wrong as wrong_values
+from tests.distributions.cases.every import CASES
 from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.streams.methods import METHODS as OFFERED
 
-INF, NAN = np.inf, np.nan
-NOT_FINITE = [NAN, INF, -INF]
-SCALE, POSITIVE = [-1.0, *NOT_FINITE], [-1.0, 0.0, *NOT_FINITE]
-SHARE = [-0.1, 1.1, *NOT_FINITE]
-
-
-def placed(centre, spread):
-    """Parameters of a place and a scale."""
-    return {centre: (0.5, NOT_FINITE), spread: (2.0, SCALE)}
-
-
-WEIGHTS = [[-0.5, 1.5], [0.0, 0.0], [NAN, 1.0], [INF, 1.0], [-INF, 1.0]]
-HUGE = [2**63]
-COVARIANCE = [[2.0, 0.5], [0.5, 1.0]]
-NO_COVARIANCES = [
-    [[2.0, 0.501], [0.5, 1.0]],
-    [[1.0, 2.0], [2.0, 1.0]],
-    [[-1.0, 0.0], [0.0, 1.0]],
-    *([[1.0, 0.0], [0.0, bad]] for bad in NOT_FINITE),
-]
-
-# Of every method: a possible value of each parameter, and impossible ones.
-METHODS = {
-    "uniform": {"min": (0.5, [*NOT_FINITE, 3.0]), "max": (2.0, [*NOT_FINITE, 0.0])},
-    "normal": placed("mean", "sd"),
-    "lognormal": placed("meanlog", "sdlog"),
-    "half_normal": {"sd": (2.0, SCALE)},
-    "half_cauchy": {"scale": (2.0, SCALE)},
-    "truncated_normal": {
-        "mean": (0.5, NOT_FINITE),
-        "sd": (2.0, POSITIVE),
-        "lower": (-1.0, [NAN, INF, 3.0]),
-        "upper": (1.0, [NAN, -INF, -3.0]),
-    },
-    "f": {"df1": (2.0, POSITIVE), "df2": (2.0, POSITIVE)},
-    "wald": {"mu": (2.0, POSITIVE), "lam": (2.0, POSITIVE)},
-    "asymmetric_laplace": {**placed("mu", "sigma"), "kappa": (2.0, POSITIVE)},
-    "skew_normal": {**placed("location", "scale"), "alpha": (0.5, NOT_FINITE)},
-    "weibull": {"alpha": (2.0, POSITIVE), "scale": (2.0, POSITIVE)},
-    "pareto": {"a": (2.0, POSITIVE), "b": (2.0, POSITIVE)},
-    "chi_squared": {"df": (2.0, POSITIVE)},
-    "gumbel": placed("location", "scale"),
-    "half_student": {"df": (3.0, POSITIVE), "sigma": (2.0, SCALE)},
-    "exponential": {"rate": (2.0, POSITIVE)},
-    "laplace": placed("mu", "sigma"),
-    "logistic": placed("location", "scale"),
-    "cauchy": placed("location", "scale"),
-    "gamma": {"alpha": (2.0, POSITIVE), "rate": (2.0, POSITIVE)},
-    "inverse_gamma": {"alpha": (2.0, POSITIVE), "beta": (2.0, POSITIVE)},
-    "beta": {"shape1": (2.0, POSITIVE), "shape2": (2.0, POSITIVE)},
-    "student": {"df": (3.0, POSITIVE), **placed("mu", "sigma")},
-    "dirichlet": {"alpha": ([1.0, 2.0], [[1.0, bad] for bad in POSITIVE])},
-    "multivariate_normal": {
-        "mean": ([0.5, 1.0], [[0.0, bad] for bad in NOT_FINITE]),
-        "cov": (COVARIANCE, NO_COVARIANCES),
-    },
-    "multivariate_student": {
-        "df": (3.0, POSITIVE),
-        "mean": ([0.5, 1.0], [[0.0, bad] for bad in NOT_FINITE]),
-        "cov": (COVARIANCE, NO_COVARIANCES),
-    },
-    "matrix_normal": {
-        "mean": ([[0.5, 1.0], [0.0, 0.0]], [[[0.0, bad], [0.0, 0.0]] for bad in NOT_FINITE]),
-        "row_cov": (COVARIANCE, NO_COVARIANCES),
-        "col_cov": (COVARIANCE, NO_COVARIANCES),
-    },
-    "wishart": {"df": (3.0, [1.0, *POSITIVE]), "scale": (COVARIANCE, NO_COVARIANCES)},
-    "lkj_cholesky": {"eta": (2.0, POSITIVE)},
-    "exponentially_modified_normal": {**placed("mean", "sd"), "rate": (2.0, POSITIVE)},
-    "von_mises": placed("mu", "kappa"),
-    "zero_sum_normal": {"sd": (2.0, SCALE)},
-    "random_walk": {"sd": (2.0, SCALE)},
-    "ar": {"rho": ([0.5], [[bad] for bad in NOT_FINITE]), "sd": (2.0, SCALE)},
-    "markov_chain": {
-        "initial": ([0.5, 0.5], [[1.5, -0.5], [NAN, 1.0]]),
-        "transition": ([[0.5, 0.5], [0.25, 0.75]], [[[1.5, -0.5], [0.5, 0.5]]]),
-    },
-    "bernoulli": {"prob": (0.5, SHARE)},
-    "integers": {"low": (-1, [3, 4, *HUGE]), "high": (3, [-1, -2, *HUGE])},
-    "poisson": {"rate": (3.0, [-1.0, 1.1e18, *NOT_FINITE])},
-    "binomial": {"size": (5, [-1, *HUGE]), "prob": (0.5, SHARE)},
-    "negative_binomial": {
-        "size": (2.5, POSITIVE),
-        "prob": (0.5, [0.0, *SHARE]),
-    },
-    "geometric": {"prob": (0.5, [0.0, *SHARE])},
-    "discrete_uniform": {"min": (-1, [4, *HUGE]), "max": (3, [-2, *HUGE])},
-    "beta_binomial": {
-        "size": (5, [-1, *HUGE]),
-        "alpha": (2.0, POSITIVE),
-        "beta": (2.0, POSITIVE),
-    },
-    "hypergeometric": {"m": (5, [-1, *HUGE]), "n": (6, [-1, *HUGE]), "k": (4, [-1, 12, *HUGE])},
-    "zero_inflated_poisson": {"zero": (0.5, SHARE), "rate": (3.0, [-1.0, 1.1e18, *NOT_FINITE])},
-    "hurdle_poisson": {"zero": (0.5, SHARE), "rate": (3.0, [1.1e18, *POSITIVE])},
-    "zero_inflated_negative_binomial": {
-        "zero": (0.5, SHARE),
-        "size": (2.5, POSITIVE),
-        "prob": (0.5, [0.0, *SHARE]),
-    },
-    "hurdle_negative_binomial": {
-        "zero": (0.5, SHARE),
-        "size": (2.5, POSITIVE),
-        "prob": (0.5, [0.0, 1.0, *SHARE]),
-    },
-    "multinomial": {"size": (5, [-1, *HUGE]), "prob": ([0.5, 0.5], WEIGHTS)},
-    "dirichlet_multinomial": {
-        "size": (5, [-1, *HUGE]),
-        "alpha": ([1.0, 2.0], [[1.0, bad] for bad in POSITIVE]),
-    },
-    "ordered_logistic": {
-        "eta": (0.5, NOT_FINITE),
-        "cutpoints": ([0.0, 1.0], [[1.0, 0.0], [0.0, NAN]]),
-    },
-    "ordered_probit": {
-        "eta": (0.5, NOT_FINITE),
-        "cutpoints": ([0.0, 1.0], [[1.0, 0.0], [0.0, NAN]]),
-    },
-    "categorical": {"prob": ([0.5, 0.5], WEIGHTS)},
-    "lkj_correlation": {"eta": (2.0, POSITIVE)},
-}
+# The methods, and of each parameter a possible value and impossible ones.
+METHODS = {name: case.parameters for name, case in CASES.items() if case.parameters}
 LEAST = np.iinfo(np.int64).min
 IMPOSSIBLE = {"bernoulli": False, "integers": LEAST, "discrete_uniform": LEAST}
 
@@ -162,7 +45,7 @@ def test_parameters_known_late_give_no_plausible_number(name):
     parameters = METHODS[name]
     rows = [{key: possible for key, (possible, _) in parameters.items()}]
     wrong = [(key, bad) for key, (_, some) in parameters.items() for bad in some]
-    rows += [rows[0] | {key: bad} for key, bad in wrong if bad not in HUGE]
+    rows += [rows[0] | {key: bad} for key, bad in wrong if bad not in wrong_values.HUGE]
     # Often: a few vectors would be unrolled, and take longest to compile.
     values = {key: np.array([row[key] for row in rows] * 100) for key in parameters}
     given = {k: kg.placeholder(v.shape, v.dtype, name=k) for k, v in values.items()}
@@ -200,7 +83,7 @@ def test_numbers_without_sign_that_64_bits_with_sign_cannot_hold():
         (lambda r: r.choice(2, 8, p=0.5), ValueError, "p must be one probability"),
         (lambda r: r.choice(2, 8, p=[0.5, 0.5001]), ValueError, "p must sum to 1, got a sum of 1."),
         (lambda r: r.choice(2, 8, p=[-0.1, 1.1]), ValueError, "p must be non-negative"),
-        (lambda r: r.choice(2, 8, p=[NAN, 1.0]), ValueError, "p must be non-negative"),
+        (lambda r: r.choice(2, 8, p=[np.nan, 1.0]), ValueError, "p must be non-negative"),
         (lambda r: r.choice(4, 3, replace=False, p=[0.5, 0.5, 0, 0]), ValueError, "only 2 of p"),
         (lambda r: r.choice(2, 3, replace=False), ValueError, "3 of 2"),
         (lambda r: r.choice(0, 8), ValueError, "x is empty"),
@@ -257,7 +140,7 @@ def test_probabilities_known_late():
     assert set(np.ravel(rows)) <= {1, 2}
     assert set(places) <= {0, 1}
     assert sorted(distinct) == [1.0, 2.0]
-    for bad in ([0.5, 0.6, 0.0], [0.0, 0.0, 0.0], [-0.5, 1.0, 0.5], [NAN, 0.5, 0.5]):
+    for bad in ([0.5, 0.6, 0.0], [0.0, 0.0, 0.0], [-0.5, 1.0, 0.5], [np.nan, 0.5, 0.5]):
         real, rows, places, distinct = f(bad)
         assert np.isnan(real).all()
         assert (rows == -1).all()

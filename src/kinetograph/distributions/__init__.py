@@ -1,4 +1,7 @@
-"""Distributions: one family a file."""
+"""Distributions, one family in each file.
+
+Type checkers and editors read `__init__.pyi`, which `python -m tests.distributions.stubs` writes.
+"""
 
 from .ar import ar
 from .asymmetric_laplace import asymmetric_laplace
@@ -10,6 +13,7 @@ from .categorical import categorical
 from .cauchy import cauchy
 from .chi_squared import chi_squared
 from .custom import distribution
+from .declaration import DISTRIBUTIONS
 from .dirichlet import dirichlet
 from .dirichlet_multinomial import dirichlet_multinomial
 from .discrete_uniform import discrete_uniform
@@ -54,58 +58,4 @@ from .zero_inflated_negative_binomial import zero_inflated_negative_binomial
 from .zero_inflated_poisson import zero_inflated_poisson
 from .zero_sum_normal import zero_sum_normal
 
-__all__ = [
-    "ar",
-    "asymmetric_laplace",
-    "bernoulli",
-    "beta",
-    "beta_binomial",
-    "binomial",
-    "categorical",
-    "cauchy",
-    "chi_squared",
-    "dirichlet",
-    "dirichlet_multinomial",
-    "discrete_uniform",
-    "distribution",
-    "exponential",
-    "exponentially_modified_normal",
-    "f",
-    "gamma",
-    "geometric",
-    "gumbel",
-    "half_cauchy",
-    "half_normal",
-    "half_student",
-    "hurdle_negative_binomial",
-    "hurdle_poisson",
-    "hypergeometric",
-    "inverse_gamma",
-    "laplace",
-    "lkj_cholesky",
-    "lkj_correlation",
-    "logistic",
-    "lognormal",
-    "markov_chain",
-    "matrix_normal",
-    "multinomial",
-    "multivariate_normal",
-    "multivariate_student",
-    "negative_binomial",
-    "normal",
-    "ordered_logistic",
-    "ordered_probit",
-    "pareto",
-    "poisson",
-    "random_walk",
-    "skew_normal",
-    "student",
-    "uniform",
-    "von_mises",
-    "wald",
-    "weibull",
-    "wishart",
-    "zero_inflated_negative_binomial",
-    "zero_inflated_poisson",
-    "zero_sum_normal",
-]
+__all__ = sorted([*DISTRIBUTIONS, "distribution"])

@@ -7,21 +7,20 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.numerics.special import divide
 from ..graph.source import place_text
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
-from .variable import distribute
 from .zero_sum_normal import length_of
 
-__all__ = ["ar", "draw", "order_and_length"]
+__all__ = ["ar", "draw"]
 
 
 def _terms(
@@ -29,7 +28,7 @@ def _terms(
 ) -> tuple[Any, ...]:
     order, length = rho.shape[-1], x.shape[-1]
     first = divide(x[..., :order] - init_mean[..., None], init_sd[..., None])
-    # Lag i of the values from `order` on.
+    # The values from `order` on, each weighted at lag i.
     lags = (x[..., order - i : length - i] * rho[..., i - 1, None] for i in range(1, order + 1))
     rest = x[..., order:] - constant[..., None] - sum(lags)
     rest = divide(rest, sd[..., None])
@@ -39,7 +38,7 @@ def _terms(
 
 
 def draw(source: Source, rho: Any, sd: Any, constant: Any, init_mean: Any, init_sd: Any) -> Any:
-    """One value after the other, each of those before it."""
+    """Draw the values one after another, each from the values before it."""
     parameters = reals(source, rho, sd, constant, init_mean, init_sd)
     rho, sd, constant, init_mean, init_sd = parameters
     order, batch = rho.shape[-1], source.shape[:-1]
@@ -72,7 +71,10 @@ def _check(rho: Node, *others: Node) -> None:
 def _moments(
     rho: Any, sd: Any, constant: Any, init_mean: Any, init_sd: Any, event: tuple[int, ...]
 ) -> Moments:
-    """By what each value is made of: the constants, the first values and the innovations."""
+    """The moments of each value.
+
+    A value is a sum of constants, of the first values and of innovations.
+    """
     order, length = rho.shape[-1], event[0]
     batch = jnp.broadcast_shapes(
         rho.shape[:-1], *(p.shape for p in (sd, constant, init_mean, init_sd))
@@ -81,7 +83,7 @@ def _moments(
     def full(value: Any) -> Any:
         return jnp.broadcast_to(value, batch)
 
-    # The share of the first values in each later one, and of an innovation in those after it.
+    # Coefficients of the first values in the latest values, and of an innovation in later values.
     firsts = jnp.broadcast_to(jnp.eye(order, dtype=rho.dtype), (*batch, order, order))
     after = jnp.zeros((*batch, order), rho.dtype).at[..., -1].set(1.0)
     means = full(init_mean)[..., None] * jnp.ones(order, rho.dtype)
@@ -127,12 +129,13 @@ AR = Family(
 )
 
 
-def order_and_length(rho: Any, dim: Any, shape: Any = None, dims: Any = None) -> tuple[int]:
-    """The length of the vector, which must be more than there are coefficients."""
+def _order_and_length(rho: Any, dim: Any, shape: Any, dims: Any, drawn: bool) -> tuple[int]:
+    """The length of the vector, which must exceed the number of coefficients."""
     order = (1, *np.shape(rho))[-1]
-    return length_of(dim, "ar", order + 1, shape, dims)
+    return length_of(dim, "ar", order + 1, shape, dims, drawn)
 
 
+@declared(AR, draws="Autoregressive processes with coefficients `rho`, along the last axis.")
 def ar(
     rho: Any,
     sd: Any = 1.0,
@@ -143,8 +146,8 @@ def ar(
     init_sd: Any = None,
     shape: Any = None,
     dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    drawn: bool = False,
+) -> Chosen:
     """A vector that follows an autoregressive process along the last axis.
 
         x_t ~ normal(init_mean, init_sd),  t = 1 .. p
@@ -153,25 +156,21 @@ def ar(
     Parameters
     ----------
     rho
-        The p coefficients along the last axis, the one of the value before first.
+        The p coefficients along the last axis, in order of increasing lag.
     sd
         Standard deviation of the innovations, above zero.
     dim
-        The number of values, more than p; by default the last of `shape` or of `dims`.
+        The number of values, more than p; by default the last length of `shape` or of `dims`.
     constant
-        What is added at every step.
+        The constant added at every step.
     init_mean, init_sd
         Mean and standard deviation of the first p values; the latter is `sd` if not given.
         For a stationary process of order 1 it is sd / sqrt(1 - rho**2).
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
     TypeError
-        If `constant` is true or false.
-    ValueError
-        If `sd` or `init_sd` is known and not positive.
+        If `constant` is a boolean.
     ShapeError
         If `dim` is not above p, or the length is not known.
 
@@ -184,10 +183,9 @@ def ar(
     (50,)
     """
     parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
-    if isinstance(constant, (bool, np.bool_)):
+    if isinstance(constant, (bool, np.bool_)) and not drawn:
         raise TypeError(
-            f"ar: constant is a number, got {constant}{place_text()}; a constant that is to be "
-            "inferred is an unknown, as in constant=kg.normal(0, 1)"
+            f"ar: constant is a number, got {constant}{place_text()}; to infer "
+            "the constant, pass an unknown, as in constant=kg.normal(0, 1)"
         )
-    event = order_and_length(rho, dim, shape, dims)
-    return distribute(AR, parameters, event=event, shape=shape, dims=dims, name=name)
+    return Chosen(AR, parameters, _order_and_length(rho, dim, shape, dims, drawn))

@@ -5,14 +5,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["asymmetric_laplace", "draw"]
 
@@ -31,7 +30,10 @@ def _log_sum(kappa: Any) -> Any:
 
 
 def draw(source: Source, mu: Any, sigma: Any, kappa: Any) -> Any:
-    """mu + sigma e / kappa, or mu - sigma e kappa, with a standard exponential e."""
+    """Draw one-sided exponential numbers on either side of mu.
+
+    The number is mu + sigma e / kappa or mu - sigma e kappa, where e is standard exponential.
+    """
     mu, sigma, kappa = reals(source, mu, sigma, kappa)
     u, v = source.uniforms()
     e = -jnp.log1p(-u)
@@ -41,7 +43,7 @@ def draw(source: Source, mu: Any, sigma: Any, kappa: Any) -> Any:
 
 
 def _sides(kappa: Any) -> Tails:
-    """The logarithms of the probabilities below and above mu."""
+    """Logarithms of the probabilities below and above mu."""
     log_square = 2.0 * jnp.log(kappa)
     return -jnp.logaddexp(0.0, -log_square), -jnp.logaddexp(0.0, log_square)
 
@@ -76,17 +78,11 @@ ASYMMETRIC_LAPLACE = Family(
 )
 
 
-def asymmetric_laplace(
-    mu: Any = 0.0,
-    sigma: Any = 1.0,
-    kappa: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    ASYMMETRIC_LAPLACE,
+    draws="Asymmetric Laplace numbers with mode `mu`.",
+)
+def asymmetric_laplace(mu: Any = 0.0, sigma: Any = 1.0, kappa: Any = 1.0):
     """An unknown that follows an asymmetric Laplace distribution.
 
         log p(x) = -z kappa (x >= mu) or z / kappa (x < mu) - log(sigma (kappa + 1 / kappa)),
@@ -99,29 +95,9 @@ def asymmetric_laplace(
     kappa
         Asymmetry, above zero: below 1 the tail above is the longer one. mu is the quantile of
         the probability kappa**2 / (1 + kappa**2).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` or `kappa` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.asymmetric_laplace(0, 1, 0.5, name="x")
     """
-    return distribute(
-        ASYMMETRIC_LAPLACE,
-        (mu, sigma, kappa),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -9,17 +9,16 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.gaussian import log_ndtr
 from ..graph.numerics.special import expit, softplus
 from .count_numbers import double, uniforms
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
-from .variable import distribute
 
 __all__ = ["bernoulli", "draw", "draw_by_logit"]
 
@@ -45,7 +44,7 @@ def _prob_terms(
     if probit_prob is not None:
         return (log_ndtr((2.0 * x - 1.0) * probit_prob),)
     if log_prob is None:
-        # Of the two logarithms only the one that counts sees the probability.
+        # The unused logarithm gets a constant, so that it has no derivative by the probability.
         log_prob = jnp.log(jnp.where(x == 0, 1.0, prob))
         log1m_prob = jnp.log1p(-jnp.where(x == 1, 0.0, prob))
     return (weighted_log(x, log_prob) + weighted_log(1.0 - x, log1m_prob),)
@@ -60,26 +59,28 @@ def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
 
 
 def _sum_log1p_exp(logit: Any) -> Any:
-    """The sum of log(1 + exp(-|logit|)), with one logarithm for `_FACTORS` elements.
+    """The sum of log(1 + exp(-|logit|)), with one logarithm per `_FACTORS` elements.
 
-    The sum is the logarithm of a product of factors in [1, 2].
+    The sum of logarithms is the logarithm of a product of factors in [1, 2].
     """
     flat = logit.reshape(-1)
     factors = 1.0 + jnp.exp(-jnp.where(flat >= 0, flat, -flat))
     rows = -(-flat.size // _FACTORS)
     padded = jnp.pad(factors, (0, rows * _FACTORS - flat.size), constant_values=1.0)
-    # Factors of one product lie a row apart, so that the products are taken side by side.
+    # The factors of one product are one row apart, so that all products run in parallel.
     return jnp.sum(jnp.log(jnp.prod(padded.reshape(_FACTORS, rows), axis=0)))
 
 
 def _copies(x: Any, logit: Any) -> int:
-    """How often each of the log odds counts."""
+    """The number of x that share an element of the log odds."""
     return math.prod(jnp.broadcast_shapes(x.shape, logit.shape)) // max(1, logit.size)
 
 
 @jax.custom_jvp
 def _logit_total(x: Any, logit: Any) -> Any:
-    """The log density of all x: of each it is -log(1 + exp(t)) with t = (1 - 2 x) logit.
+    """The sum of the log densities of all elements of x.
+
+    One element has -log(1 + exp(t)) with t = (1 - 2 x) logit, and
 
     log(1 + exp(t)) = max(t, 0) + log(1 + exp(-|t|)), also for infinite t.
     """
@@ -91,7 +92,7 @@ def _logit_total_jvp(primals: Any, tangents: Any) -> Any:
     (x, logit), (of_x, of_logit) = primals, tangents
     total = jnp.zeros((), logit.dtype)
     if not isinstance(of_logit, SymbolicZero):
-        # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
+        # Not abs: the derivative at 0 must be one-sided.
         e = jnp.exp(-jnp.where(logit >= 0, logit, -logit))
         sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
         total = jnp.sum(x * of_logit) - _copies(x, logit) * jnp.sum(sigmoid * of_logit)
@@ -104,7 +105,10 @@ _logit_total.defjvp(_logit_total_jvp, symbolic_zeros=True)
 
 
 def draw(source: Source, prob: Any) -> Any:
-    """u < prob for u in [0, 1): never for 0, always for 1."""
+    """Draw u < prob with a uniform u in [0, 1).
+
+    It is never true for prob = 0 and always true for prob = 1.
+    """
     prob = double(prob)
     return jnp.broadcast_to((uniforms(source)[0] < prob) & (prob <= 1), source.shape)
 
@@ -172,16 +176,8 @@ BERNOULLI_LOGIT = Family(
 )
 
 
-def bernoulli(
-    prob: Any = None,
-    *,
-    logit: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(BERNOULLI)
+def bernoulli(prob: Any = None, *, logit: Any = None) -> Chosen:
     """The outcome, 0 or 1, of one trial.
 
         log p(x) = x log(prob) + (1 - x) log(1 - prob)
@@ -190,21 +186,15 @@ def bernoulli(
     Parameters
     ----------
     prob
-        The probability of 1, from 0 to 1. Made by an inverse link (`kg.ilogit`, `kg.iprobit`,
-        `kg.icloglog`, `kg.icauchit`), it is as exact as by `logit`: the density is computed from
-        the linear predictor.
+        The probability of 1, from 0 to 1. If it is the result of an inverse link (`kg.ilogit`,
+        `kg.iprobit`, `kg.icloglog`, `kg.icauchit`), the density is computed from the linear
+        predictor and is as exact as with `logit`.
     logit
         Instead of `prob`: the log odds log(prob / (1 - prob)), any real number. Exact where the
         probability would round to 0 or 1.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the outcome (default: the parameter's), names of its axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `prob` is known and not between 0 and 1.
     TypeError
         If not exactly one of `prob` and `logit` is given.
 
@@ -218,12 +208,4 @@ def bernoulli(
     if (prob is None) == (logit is None):
         raise TypeError("bernoulli: give one of prob= and logit=")
     family, argument = (BERNOULLI, prob) if logit is None else (BERNOULLI_LOGIT, logit)
-    return distribute(
-        family,
-        (argument,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (argument,))

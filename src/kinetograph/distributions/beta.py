@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import log_binomial, weighted_log
 from ..graph.numerics.gammas import betaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, xlog1py, xlogy
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import UNIT_LINE, continuous_quantile
@@ -18,7 +18,6 @@ from .moments import Moments
 from .parameter import positive
 from .support import UNIT, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["beta", "draw"]
 
@@ -29,13 +28,14 @@ def _terms(
     edge = (x == 0) | (x == 1)
     plain = None
     if log_x is None:
-        # At the bounds the parts are infinite, also where the density is finite.
+        # At the bounds the single terms are infinite even if the density is finite.
         plain = sum(_small_terms(x, shape1, shape2))
         x = jnp.where(edge, 0.5, x)
     density, constant = log_binomial(shape1, shape2, x, 1.0 - x, log_x, log1m_x)
     if log_x is None:
         log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
-    # The density of x is a b / (a + b) / (x (1 - x)) times a successes of a + b trials.
+    # The density of x is a b / (a + b) / (x (1 - x)) times the binomial probability of a
+    # successes in a + b trials.
     trials = jnp.log(shape1) - jnp.log1p(divide(shape1, shape2))
     careful = density - log_x - log1m_x
     if plain is not None:
@@ -54,7 +54,10 @@ def _small_terms(
 
 
 def draw(source: Source, shape1: Any, shape2: Any) -> Any:
-    """x / (x + y) for gamma numbers x of shape1 and y of shape2, by their logarithms."""
+    """Draw x / (x + y) with gamma numbers x and y.
+
+    Their shapes are shape1 and shape2. The quotient is computed from the logarithms.
+    """
     return jax.nn.sigmoid(log_gamma(source, shape1, 0, 2) - log_gamma(source, shape2, 1, 2))
 
 
@@ -88,16 +91,8 @@ BETA = Family(
 )
 
 
-def beta(
-    shape1: Any,
-    shape2: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(BETA, draws="Beta numbers, with mean shape1 / (shape1 + shape2).")
+def beta(shape1: Any, shape2: Any):
     """An unknown between 0 and 1 that follows a beta distribution.
 
         log p(x) = (shape1 - 1) log(x) + (shape2 - 1) log(1 - x) - log B(shape1, shape2)
@@ -106,29 +101,9 @@ def beta(
     ----------
     shape1, shape2
         Both above zero; the mean is shape1 / (shape1 + shape2).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> p = kg.beta(2, 2, name="p")
     """
-    return distribute(
-        BETA,
-        (shape1, shape2),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -1,4 +1,4 @@
-"""The beta-binomial distribution: successes where the probability itself is a beta number."""
+"""The beta-binomial distribution: binomial counts whose probability is a beta number."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.derivative_rules import by_forward
 from ..graph.numerics.deviance import log_binomial
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.special import log1mexp
-from . import binomial
+from .binomial import draw as draw_binomial
 from .count_numbers import double
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
@@ -25,7 +25,6 @@ from .sums import log_sum_outward
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["beta_binomial", "draw"]
 
@@ -36,8 +35,8 @@ def _support(size: Node, alpha: Node, beta: Node) -> Support:
 
 def _terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
     a, b, n = x + alpha, size - x + beta, size + alpha + beta
-    # The sum is the same for any probabilities. At these no term is large; the slopes may take
-    # them as constants.
+    # The sum does not depend on the probabilities. With these no term is large; for the
+    # derivative they are constants.
     p, q = lax.stop_gradient(a / n), lax.stop_gradient(b / n)
     known = sum(log_binomial(x, size - x, p, q))
     prior = sum(log_binomial(alpha, beta, p, q))
@@ -54,11 +53,14 @@ def _small_terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, size: Any, alpha: Any, beta: Any) -> Any:
-    """A binomial number of a beta number, with other bits for each."""
+    """Draw a binomial number whose probability is a beta number.
+
+    Both use different parts of the source.
+    """
     alpha, beta = double(alpha), double(beta)
     of_beta = source.part(0, jnp.float64)
     logit = log_gamma(of_beta, alpha, 0, 2) - log_gamma(of_beta, beta, 1, 2)
-    return binomial.draw(source.part(1), size, jax.nn.sigmoid(logit))
+    return draw_binomial(source.part(1), size, jax.nn.sigmoid(logit))
 
 
 def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
@@ -70,7 +72,7 @@ def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
 
 
 def _log_sum(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
-    """The smaller tail over the first probability in it."""
+    """The logarithm of the smaller tail, relative to its first probability."""
     left = _is_left(x, size, alpha, beta)
     start = jnp.where(left, x, x + 1.0)
     fading = (alpha >= 1) & (beta >= 1)
@@ -130,18 +132,12 @@ BETA_BINOMIAL = Family(
 )
 
 
-def beta_binomial(
-    size: Any,
-    alpha: Any,
-    beta: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """The number of successes in `size` trials whose probability is a beta number.
+@declared(
+    BETA_BINOMIAL,
+    draws="Numbers of successes in `size` trials whose probability is a beta number.",
+)
+def beta_binomial(size: Any, alpha: Any, beta: Any):
+    """The number of successes in trials whose probability is a beta number.
 
         log p(x) = log C(size, x) + log B(x + alpha, size - x + beta) - log B(alpha, beta)
 
@@ -150,20 +146,14 @@ def beta_binomial(
     size
         The number of trials, a whole number.
     alpha, beta
-        Of the beta distribution of the probability, above zero; the mean is
-        size alpha / (alpha + beta). Given a mean probability p and a precision k: p k and
+        Shapes of the beta distribution of the probability, above zero; the mean is
+        size alpha / (alpha + beta). For a mean probability p and a precision k they are p k and
         (1 - p) k.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If `size` is not a whole number, or `alpha` or `beta` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -171,12 +161,3 @@ def beta_binomial(
     >>> alpha = kg.gamma(2, 1, name="alpha")
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.beta_binomial(10, alpha, 2.0))
     """
-    return distribute(
-        BETA_BINOMIAL,
-        (size, alpha, beta),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -1,4 +1,4 @@
-"""The binomial distribution of the number of successes, by probability or by log odds."""
+"""The binomial distribution, parametrised by probability or by log odds."""
 
 from typing import Any
 
@@ -9,7 +9,6 @@ from jax.scipy.special import xlog1py
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.numerics.gammas import gammaln
@@ -23,6 +22,7 @@ from .count_numbers import (
     search,
     transformed,
 )
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
@@ -31,7 +31,6 @@ from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["binomial", "draw", "draw_by_logit"]
 
@@ -84,11 +83,12 @@ def _small_logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, size: Any, prob: Any) -> Any:
-    """P(k) = C(size, k) prob**k (1 - prob)**(size - k).
+    """Draw numbers of successes.
 
-    For prob > 1/2 the failures are counted. Sequential search if the mean is below 10, else
-    Hoermann's transformed rejection BTRS. Source: W. Hoermann, The generation of binomial random
-    variates, Journal of Statistical Computation and Simulation 46 (1993) 101-110.
+    P(k) = C(size, k) prob**k (1 - prob)**(size - k). For prob > 1/2 the failures are counted. The
+    method is sequential search if the mean is below 10, else Hoermann's transformed rejection BTRS.
+    Source: W. Hoermann, The generation of binomial random variates, Journal of Statistical
+    Computation and Simulation 46 (1993) 101-110.
     """
     trials = jnp.asarray(size).astype(np.int64)
     size, p = trials.astype(np.float64), double(prob)
@@ -107,7 +107,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     size, p = jnp.where(many, size, 40.0), jnp.where(many, p, 0.5)
 
     def log_probability(k: Any, size: Any, p: Any) -> Any:
-        # But for what does not depend on k.
+        # Up to a term that does not depend on k.
         spread = deviance(k, size * p) + deviance(size - k, size * (1 - p))
         return -spread - log_factorial_rest(k) - log_factorial_rest(size - k)
 
@@ -206,17 +206,8 @@ BINOMIAL_LOGIT = Family(
 )
 
 
-def binomial(
-    size: Any,
-    prob: Any = None,
-    *,
-    logit: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(BINOMIAL)
+def binomial(size: Any, prob: Any = None, *, logit: Any = None) -> Chosen:
     """The number of successes in `size` independent trials.
 
         log p(x) = log C(size, x) + x log(prob) + (size - x) log(1 - prob),  x = 0 .. size
@@ -229,10 +220,6 @@ def binomial(
         The probability of success, from 0 to 1.
     logit
         Instead of `prob`: the log odds, any real number.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
@@ -251,12 +238,4 @@ def binomial(
     if (prob is None) == (logit is None):
         raise TypeError("binomial: give one of prob= and logit=")
     family, argument = (BINOMIAL, prob) if logit is None else (BINOMIAL_LOGIT, logit)
-    return distribute(
-        family,
-        (size, argument),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (size, argument))

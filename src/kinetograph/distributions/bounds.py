@@ -1,4 +1,4 @@
-"""What truncation and censoring share: bounds as the last parameters of a family."""
+"""Bounds as the last parameters of a family, for truncation and censoring."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,26 +31,30 @@ _CHOICES = {"lower": ("maximum", np.maximum), "upper": ("minimum", np.minimum)}
 
 
 def bound_parameters(base: Family, sides: tuple[str, ...]) -> tuple[Parameter, ...]:
-    """The parameters of the base, and one for each bound."""
+    """The parameters of the base family, and one parameter for each bound."""
     kind: Support = WholeNumbers(-(2**53)) if base.discrete else Interval(closed=True)
     return (*base.parameters, *(Parameter(side, kind) for side in sides))
 
 
 def apart(sides: tuple[str, ...], parameters: Any) -> tuple[Any, dict[str, Any]]:
-    """The parameters of the base, and the bounds by their sides."""
+    """Split parameters: the base family's, and the bounds by side."""
     count = len(parameters) - len(sides)
     return parameters[:count], dict(zip(sides, parameters[count:], strict=True))
 
 
 def small_terms(base: Family, terms: Callable[..., Any]) -> dict[str, Any]:
-    """The arguments of a family whose terms take `small=`, if the base has small terms."""
+    """The arguments `small_terms` and `sizes` of a derived family.
+
+    They are missing if the base family has no `small_terms`. The function `terms` takes the keyword
+    `small`.
+    """
     if base.small_terms is None:
         return {}
     return {"small_terms": partial(terms, small=True), "sizes": base.sizes}
 
 
 def check_base(base: Family, sides: tuple[str, ...], *nodes: Node) -> None:
-    """Run the check of the base."""
+    """Run the check of the base family."""
     if base.check is not None:
         base.check(*apart(sides, nodes)[0])
 
@@ -61,7 +65,7 @@ def known_bounds(bounds: Mapping[str, Node]) -> dict[str, Any]:
 
 
 def within_support(support: Any, side: str, bound: Node) -> Node:
-    """The bound, moved to the support's end on its side if it lies beyond that."""
+    """The bound, moved to the end of the support if beyond it."""
     end = getattr(support, side, -np.inf if side == "lower" else np.inf)
     if not isinstance(end, Node) and np.all(np.isinf(end)):
         return bound
@@ -73,7 +77,7 @@ def within_support(support: Any, side: str, bound: Node) -> Node:
 
 
 def inward(base: Family, bounds: Mapping[str, Any]) -> dict[str, Any]:
-    """The bounds; of counts, the nearest whole numbers between them."""
+    """The bounds, rounded inward to whole numbers for a discrete family."""
     if not base.discrete:
         return dict(bounds)
     rounded: dict[str, Callable[[Any], Any]] = {"lower": jnp.ceil, "upper": jnp.floor}
@@ -81,16 +85,18 @@ def inward(base: Family, bounds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tails_at(base: Family, bounds: Mapping[str, Any], parameters: Any) -> dict[str, Tails]:
-    """By sides: log P(X < bound), log P(X >= bound) of the lower bound, P(X <= bound) and so on of
-    the upper one, with the limits where a bound is infinite.
+    """The two log tails at each bound, by side.
+
+    At a lower bound a these are log P(X < a) and log P(X >= a), at an upper bound b log P(X <= b)
+    and log P(X > b). At an infinite bound they are the limits.
     """
     pairs = zip(parameters, base.parameters, strict=True)
     batches = [jnp.shape(t)[: jnp.ndim(t) - p.event_ndim] for t, p in pairs]
     shape = jnp.broadcast_shapes(*map(jnp.shape, bounds.values()), *batches)
-    # Of both at once, which compiles one program.
+    # Both bounds together need only one program.
     ends = jnp.stack([jnp.broadcast_to(bound, shape) for bound in bounds.values()])
     low = jnp.array([side == "lower" for side in bounds]).reshape(-1, *[1] * len(shape))
-    # In place of infinity a number without slopes.
+    # A finite number without a derivative replaces an infinite bound.
     some = jnp.isfinite(lax.stop_gradient(ends))
     x = jnp.where(some, ends, 0.0)
     if base.discrete:

@@ -1,4 +1,4 @@
-"""The categorical distribution of a label, by probabilities or unnormalised log probabilities."""
+"""The categorical distribution, by probabilities or unnormalised log probabilities."""
 
 from typing import Any
 
@@ -7,24 +7,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .count_numbers import cumulative, double, uniforms
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, of_labels
 from .parameter import Parameter
 from .support import Simplex, Support, Weights, WholeNumbers
-from .variable import distribute
 
 __all__ = ["categorical", "check_classes", "draw", "draw_by_logit"]
 
 
 def _pick(x: Any, values: Any) -> Any:
-    """The value that belongs to each label."""
+    """Select the value of each label."""
     labels = jnp.asarray(x).astype(int)
     if values.ndim == 1:
         return jnp.take(values, labels, mode="clip")
@@ -35,7 +34,7 @@ def _pick(x: Any, values: Any) -> Any:
 
 
 def _prob_terms(x: Any, prob: Any, log_prob: Any = None) -> tuple[Any, ...]:
-    # Picked before the logarithm, so that no other probability takes part in the derivative.
+    # Select before the logarithm: then the other probabilities have no part in the derivative.
     return (jnp.log(_pick(x, prob)) if log_prob is None else _pick(x, log_prob),)
 
 
@@ -48,7 +47,15 @@ def _support(parameter: Node) -> Support:
 
 
 def check_classes(name: str, parameter: Node) -> None:
-    """Refuse what is no vector of real numbers, one for each class."""
+    """Check that a known parameter has a real number for each class.
+
+    Raises
+    ------
+    ShapeError
+        If the last axis is missing or empty.
+    ValueError
+        If the numbers are known and not real.
+    """
     if not parameter.shape or not parameter.shape[-1]:
         raise ShapeError(
             f"{name}: {describe(parameter)} needs a last axis of at least one category, "
@@ -63,7 +70,7 @@ def _check(parameter: Node) -> None:
 
 
 def draw(source: Source, prob: Any) -> Any:
-    """The first class at which the sum of the weights is above u times the whole sum."""
+    """Draw the first class whose cumulative weight exceeds u times the total."""
     weights = double(prob)
     bounds, valid = cumulative(weights)
     target = uniforms(source)[0] * bounds[..., -1]
@@ -79,7 +86,7 @@ def draw_by_logit(source: Source, logit: Any) -> Any:
 
 
 def of_shares(prob: Any) -> Moments:
-    """The mean and the variance of labels with these probabilities."""
+    """The mean and the variance of labels with the given probabilities."""
     below, above = jnp.cumsum(prob, -1), jnp.cumsum(prob[..., ::-1], -1)[..., ::-1]
     total = above[..., :1]
     return of_labels(below[..., :-1] / total, above[..., 1:] / total)
@@ -112,14 +119,8 @@ CATEGORICAL_LOGIT = Family(
 )
 
 
-def categorical(
-    prob: Any = None,
-    *,
-    logit: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(CATEGORICAL)
+def categorical(prob: Any = None, *, logit: Any = None) -> Chosen:
     """A label from 0 to K - 1.
 
         log p(x) = log(prob[x])
@@ -131,8 +132,8 @@ def categorical(
     logit
         Instead of `prob`: real numbers along the last axis; prob = softmax(logit).
     shape, dims, name
-        Shape of the labels (default: the parameter's without its last axis), names of its axes,
-        name in the results.
+        Shape of the labels (default: that of the parameter without its last axis), names of its
+        axes, name in the results.
 
     Raises
     ------
@@ -151,4 +152,4 @@ def categorical(
     if (prob is None) == (logit is None):
         raise TypeError("categorical: give one of prob= and logit=")
     family, argument = (CATEGORICAL, prob) if logit is None else (CATEGORICAL_LOGIT, logit)
-    return distribute(family, (argument,), shape=shape, dims=dims, name=name)
+    return Chosen(family, (argument,))

@@ -6,15 +6,14 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import derivatives
 from ..graph.numerics.special import cospi, icauchit, sinpi
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["cauchy", "draw", "log1p_square"]
 
@@ -27,7 +26,11 @@ def _is_far(z: Any) -> Any:
 
 
 def _slopes(primals: Any, tangents: Any) -> Any:
-    """By both: 2 z / (1 + z**2) / scale, and this times -z; one division, of what is not huge."""
+    """The derivatives of log(1 + z**2) by x and by scale.
+
+    With z = x / scale they are d = 2 z / (1 + z**2) / scale and -z d. There is one division, by a
+    number of moderate size.
+    """
     x, scale = primals
     far, inverse = jnp.abs(x) > 2.0**30 * scale, 1.0 / scale  # where 1 + z**2 is z**2
     z = jnp.where(far, 0.0, x) / scale
@@ -38,10 +41,10 @@ def _slopes(primals: Any, tangents: Any) -> Any:
 
 @derivatives(_slopes)
 def log1p_square(x: Any, scale: Any) -> Any:
-    """log(1 + (x / scale)**2), also where the square, or even the ratio, overflows."""
+    """log(1 + (x / scale)**2), without overflow of square or ratio."""
     z = x / scale
     far, over = _is_far(z), jnp.isinf(z)
-    # Where the ratio overflows |x| is above 4, and the logarithm is that of |x| less the scale's.
+    # If the ratio overflows, |x| is above 4, and its logarithm is log |x| - log scale.
     size = jnp.where(over, jnp.abs(x) - 1.0, jnp.where(far, jnp.abs(z), z * z))
     both = jnp.where(over, 2.0 * jnp.log(scale), 0.0)
     return jnp.where(far, 2.0, 1.0) * jnp.log1p(size) - both
@@ -52,7 +55,10 @@ def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:
-    """location +- scale / tan(pi u / 2) for u in (0, 1], which is right in both tails."""
+    """Draw Cauchy numbers, accurate in both tails.
+
+    They are location +- scale / tan(pi u / 2) with u in (0, 1].
+    """
     location, scale = reals(source, location, scale)
     u, v = source.uniforms()
     distance = signed(v, 1 / jnp.tan((math.pi / 2) * (1 - u)))
@@ -72,7 +78,7 @@ def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
 
 
 def _moments(location: Any, scale: Any) -> Moments:
-    """Neither exists."""
+    """Return NaN: neither the mean nor the variance exists."""
     nowhere = jnp.full_like(location * scale, jnp.nan)
     return nowhere, nowhere
 
@@ -88,16 +94,8 @@ CAUCHY = Family(
 )
 
 
-def cauchy(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(CAUCHY, draws="Cauchy numbers with median `location`.")
+def cauchy(location: Any = 0.0, scale: Any = 1.0):
     """A Cauchy unknown.
 
         log p(x) = -log(1 + z**2) - log(pi scale),  z = (x - location) / scale
@@ -106,29 +104,9 @@ def cauchy(
     ----------
     location, scale
         Median, and half the distance between the quartiles (above zero).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.cauchy(0, 2.5, name="x")
     """
-    return distribute(
-        CAUCHY,
-        (location, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

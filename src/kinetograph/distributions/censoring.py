@@ -1,7 +1,10 @@
-"""What is seen of a number beyond a bound is the bound, or of any number the interval it is in.
+"""Censored distributions: numbers observed as a bound or as an interval.
 
-    log p(y) = log P(X <= a) for y <= a,   log P(X >= b) for y >= b,   log p(y) between
-    log p([l, h]) = log P(l < X <= h),   log p(l) where both agree
+A number beyond a bound is observed as that bound. With interval censoring each number is observed
+as an interval that contains it.
+
+    log p(y) = log P(X <= a) for y <= a,   log P(X >= b) for y >= b,   log p(y) otherwise
+    log p([l, h]) = log P(l < X <= h),   log p(l) if l = h
 
 Source: J. F. Lawless, Statistical Models and Methods for Lifetime Data, 2nd edition, 2.2 and 2.3.
 """
@@ -36,7 +39,11 @@ __all__ = ["Censored", "censor", "censored", "interval_censored"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Censored(Family):
-    """A family with bounds as its last parameters, or of pairs of bounds; data alone follow it."""
+    """A censored family.
+
+    Its last parameters are the bounds. With interval censoring there are none, and an observation
+    is a pair of numbers. Only data can follow a censored family.
+    """
 
     base: Family
     sides: tuple[str, ...]
@@ -52,14 +59,16 @@ class Censored(Family):
 def censor(
     family: Family, nodes: tuple[Node, ...], censoring: Any
 ) -> tuple[Family, tuple[Node, ...]]:
-    """The family and the parameters of `censoring=(lower, upper)` or `"interval"`.
+    """Return the censored family and its parameters.
+
+    `censoring` is a pair (lower, upper) or "interval".
 
     Raises
     ------
     TypeError
-        If it is neither, or the family has no tails.
+        If `censoring` is something else, or the family has no tails.
     ValueError
-        If the lower bound is known not to be below the upper one.
+        If both bounds are known and the lower bound is not below the upper one.
     """
     if family.tails is None:
         raise TypeError(
@@ -94,7 +103,7 @@ def censor(
 
 @cache
 def censored(base: Family, sides: tuple[str, ...]) -> Censored:
-    """The family with a bound on these `sides`, "lower" or "upper" or both."""
+    """The family censored on the given sides: "lower", "upper" or both."""
     where = " and ".join({"lower": "below", "upper": "above"}[side] for side in sides)
     return Censored(
         name=f"{base.name} censored {where}",
@@ -113,7 +122,7 @@ def censored(base: Family, sides: tuple[str, ...]) -> Censored:
 
 @cache
 def interval_censored(base: Family) -> Censored:
-    """The family of which pairs are seen, between which a number lies."""
+    """The family of pairs (low, high) that contain the number."""
     return Censored(
         name=f"{base.name} censored to intervals",
         key=f"censored({base.key}, interval)",

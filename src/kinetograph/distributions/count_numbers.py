@@ -1,8 +1,8 @@
-"""What draws of whole numbers share.
+"""Helpers for draws of whole numbers.
 
-All is computed in double precision, whatever the type of the parameters, as single precision would
-be too coarse for rare events and large numbers. Where parameters are impossible a count or class is
--1. There are no derivatives.
+They compute in double precision for parameters of any type, because single precision is too coarse
+for rare events and large numbers. Impossible parameters give the count or class -1. Whole numbers
+have no derivatives.
 """
 
 import math
@@ -35,15 +35,16 @@ __all__ = [
 
 LEAST = -LARGEST - 1
 SEARCH = 10.0  # below this mean, sequential search
-_TURNS = 8  # terms of a search that a trip of its loop adds
+_TURNS = 8  # terms that one trip of the search loop adds
 _DOUBLE = np.dtype(np.float64)
 _RESTS = [math.lgamma(k + 1) - (k * math.log(k) if k else 0) + k for k in range(16)]
 
 
 def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any], mean: Any) -> Any:
-    """The first k whose cumulative probability is above u; P(0) = first, P(k + 1) / P(k) = ratio.
+    """The first k whose cumulative probability is above u.
 
-    It ends, at the latest, where further terms would be below the resolution of u.
+    P(0) is `first` and P(k + 1) / P(k) is `ratio`. The search ends at the latest when further terms
+    are below the resolution of u.
     """
 
     def beyond(u: Any, k: Any, term: Any, total: Any) -> Any:
@@ -55,7 +56,7 @@ def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any],
 
         def step(state: Any) -> Any:
             _, number, found, term, total = state
-            # What is not beyond k is beyond none of the numbers that follow: k is how many it is.
+            # If u is not beyond k, it is not beyond any later number.
             for k in (number + i for i in range(_TURNS)):
                 more = wanted & beyond(u, k, term, total)
                 found = found + more
@@ -70,20 +71,29 @@ def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any],
 
 
 def transformed(source: Source, attempt: Any) -> tuple[Any, Any, Any]:
-    """u in [-1/2, 1/2), v in (0, 1] and the distance of u from the edge."""
+    """Uniform numbers u, v, and the distance of u from the edge.
+
+    u is in [-1/2, 1/2), v in (0, 1], and the distance is 1/2 - |u|.
+    """
     u, v = uniforms(source, attempt)
     u = u - 0.5
     return u, 1 - v, 0.5 - jnp.abs(u)
 
 
 def deviance(k: Any, mean: Any) -> Any:
-    """k log(k / mean) + mean - k, right where k is close to a large mean."""
+    """k log(k / mean) + mean - k.
+
+    It is accurate for k close to a large mean.
+    """
     x = (k - mean) / mean
     return mean * (xlog1py(1 + x, x) - x)
 
 
 def log_factorial_rest(k: Any) -> Any:
-    """log k! - k log k + k: by Stirling's series from 16 on, else of a table."""
+    """log k! - k log k + k.
+
+    It comes from Stirling's series for k >= 16, else from a table.
+    """
     high = jnp.maximum(k, 16.0)
     inverse = 1 / high
     square = inverse * inverse
@@ -93,7 +103,10 @@ def log_factorial_rest(k: Any) -> Any:
 
 
 def cumulative(weights: Any) -> tuple[Any, Any]:
-    """Sums of the weights, that grow only where a weight is positive, and whether all are right."""
+    """Cumulative sums of weights, and whether all weights are valid.
+
+    The sums grow only at positive weights.
+    """
     positive = weights > 0
     bounds = lax.cummax(jnp.where(positive, jnp.cumsum(weights, -1), 0.0), axis=weights.ndim - 1)
     valid = jnp.all(weights >= 0, -1) & jnp.any(positive, -1) & jnp.isfinite(bounds[..., -1])
@@ -101,7 +114,7 @@ def cumulative(weights: Any) -> tuple[Any, Any]:
 
 
 def uniforms(source: Source, attempt: Any = 0) -> tuple[Any, Any]:
-    """Two numbers in [0, 1) of 53 bits for every element."""
+    """Two uniform numbers in [0, 1) of 53 bits for every element."""
     words = source.words(attempt)
     return unit(words[:2], _DOUBLE), unit(words[2:], _DOUBLE)
 
@@ -117,13 +130,14 @@ def counts(valid: Any, k: Any) -> Any:
 def integers(source: Source, low: Any, high: Any) -> Any:
     """Whole numbers low, ..., high - 1, all equally likely.
 
-    The remainder of 64 bits by the number of values r, where the 2**64 mod r lowest are refused.
+    A number is the remainder of 64 bits by the number r of values. The lowest 2**64 mod r words are
+    rejected.
     """
     low, high = jnp.asarray(low), jnp.asarray(high)
     fits = (low <= LARGEST) & (high <= LARGEST)
     low, high = low.astype(np.int64), high.astype(np.int64)
     valid = fits & (low < high)
-    count = (high - low).astype(np.uint64)  # modulo 2**64, where it fits whatever the two are
+    count = (high - low).astype(np.uint64)  # modulo 2**64, in which any difference of the two fits
     count = jnp.where(valid, count, np.uint64(1))
     excess = (np.uint64(0) - count) % count
 

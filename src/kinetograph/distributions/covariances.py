@@ -1,4 +1,4 @@
-"""Covariance matrices as parameters: what they must be, and their Cholesky factors."""
+"""Covariance matrices as parameters: their checks and their Cholesky factors."""
 
 from typing import Any
 
@@ -54,20 +54,20 @@ def _symmetric(cov: Array) -> Array:
 
 
 def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
-    """The lower Cholesky factor of the one matrix that is given, itself if it is `chol`.
+    """The lower Cholesky factor of the one matrix that is given.
 
-    `checked`: a matrix that is known only at run time has none if it is not symmetric, to 1e-5 of
-    standard deviations: two products of the same numbers in single precision, rounded in another
-    order, pass.
+    A matrix whose name ends in `chol` is returned as it is. If `checked`, a matrix that is known
+    only at run time has the factor NaN if it is not symmetric. The tolerance is 1e-5 standard
+    deviations, so that products in single precision pass whose order of rounding differs.
 
     Raises
     ------
     TypeError
-        If not exactly one is given.
+        If not exactly one matrix is given.
     ShapeError
-        If it is not square.
+        If the matrix is not square.
     ValueError
-        If it is known and no such matrix.
+        If the matrix is known and is not a covariance or a Cholesky factor.
     """
     some = {what: matrix for what, matrix in given.items() if matrix is not None}
     if len(some) != 1:
@@ -84,12 +84,12 @@ def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
 
 
 def mean_of(name: str, mean: Any, size: int) -> Any:
-    """The mean vector that belongs to a matrix of this many rows.
+    """The mean as a vector for a matrix of `size` rows.
 
     Raises
     ------
     ShapeError
-        If it does not fit.
+        If the length of the mean is not `size`.
     """
     centre = as_node(mean)
     if not centre.shape:

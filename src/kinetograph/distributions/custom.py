@@ -1,4 +1,4 @@
-"""Distributions of a user's own."""
+"""Distributions that users define: `kg.distribution`."""
 
 import inspect
 import secrets
@@ -26,13 +26,13 @@ from .variable import distribute
 
 __all__ = ["OWN", "Own", "distribution"]
 
-# By keys that no other process has: what was compiled there is not of these functions.
+# The keys are random, so that no compiled program of another process matches them.
 OWN: dict[str, Family] = {}
 
 
 @dataclass(frozen=True, eq=False)
 class Own(Family):
-    """A family of functions that only this process knows."""
+    """A family whose functions exist in this process only."""
 
 
 def distribution(
@@ -44,44 +44,47 @@ def distribution(
     event_ndim: int = 0,
     name: str | None = None,
 ) -> Callable[..., Array]:
-    """A distribution of your own, to be used like those of the library.
+    """Make a distribution of your own from its log density.
+
+    It is used in the same way as the distributions of the library.
 
     Parameters
     ----------
     log_density
-        A function of `x` and of parameters, arrays that broadcast together, which gives the log
-        density of each element of x (each vector, of `event_ndim` 1), by functions of JAX, or those
-        of kinetograph or NumPy. Its parameters' names are those of the distribution; one with a
-        default may be left out. What is unknown has to be a parameter.
+        A function of `x` and of parameters, arrays that broadcast together. It returns the log
+        density of each element of x (of each vector if `event_ndim` is 1), computed by functions of
+        JAX, kinetograph or NumPy. The distribution has the same parameter names; parameters
+        with a default may be omitted. Unknowns must be passed as parameters.
     draw
-        A function of a JAX key, of a shape and of the parameters, which gives numbers of that
-        shape; without it `kg.simulate` and `kg.predict` cannot draw from the distribution.
+        A function of a JAX key, a shape and the parameters that returns numbers of that shape.
+        Without it, `kg.simulate` and `kg.predict` cannot draw from the distribution.
     support
-        A pair of bounds, None where there is none: `(0, None)`. By default all real numbers, or of
-        discrete ones all that are not negative.
+        A pair of bounds with None for no bound, as in `(0, None)`. The default is all real numbers,
+        or all non-negative whole numbers if `discrete`.
     discrete
-        Whether x is a whole number.
+        Whether x consists of whole numbers.
     event_ndim
-        How many axes one x has: 0 for numbers, 1 for vectors, which take their length from `shape`.
+        The number of axes of one x: 0 for numbers, 1 for vectors. Vectors take their length from
+        `shape`.
     name
-        What messages call it; by default the name of the function.
+        The name in messages; by default the name of the function.
 
     Returns
     -------
     callable
-        Of the parameters, by place or by name, and of `shape`, `dims` and `name`: makes an unknown
-        as `kg.normal` does, for `kg.observe`, `kg.log_density` and so on.
+        A function of the parameters, by position or by name, and of `shape`, `dims` and `name`. It
+        makes an unknown as `kg.normal` does, for `kg.observe`, `kg.log_density` and so on.
 
     Raises
     ------
     TypeError
-        If `log_density` is no function, has no argument for x, or gives no array.
+        If `log_density` is not a function, has no argument for x, or does not return an array.
     ShapeError
-        When it is used, if it does not give a number for each element of x, or `draw` not the shape
-        that it is asked for.
+        On use, if `log_density` does not return a number for each element of x, or if `draw`
+        returns another shape than the requested one.
     ModelError
-        When it is used, if the function raises an exception, which is the cause of this one, or
-        uses arrays that are none of its parameters.
+        On use, if the function raises an exception (the cause of this one), or uses arrays that are
+        not among its parameters.
 
     Examples
     --------
@@ -114,7 +117,7 @@ def distribution(
         key=f"{title} {secrets.token_hex(8)}",
     )
     OWN[family.key] = family
-    _support(support, discrete, title)  # its errors belong to this line
+    _support(support, discrete, title)  # raises its errors in this line
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     names = [p.name for p in parameters]
 
@@ -128,7 +131,7 @@ def distribution(
         given = dict(zip(names, values, strict=False))
         for key in named:
             if key not in names or key in given:
-                what = "is given twice" if key in given else "is no parameter"
+                what = "is given twice" if key in given else "is not a parameter"
                 raise TypeError(
                     f"{title}: {key} {what}; it takes {', '.join([*names, 'shape, dims, name'])}"
                     f"{place_text()}"
@@ -139,7 +142,7 @@ def distribution(
             shape = own.get("shape")
             sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
             if len(sizes) < event_ndim:
-                raise TypeError(f"{title}: shape= must tell the length of vectors{place_text()}")
+                raise TypeError(f"{title}: shape= must give the length of vectors{place_text()}")
             event = sizes[len(sizes) - event_ndim :]
         return distribute(family, tuple(arguments.get(n) for n in names), event=event, **own)
 
@@ -182,7 +185,7 @@ def _terms(
     def terms(x: Any, *parameters: Any) -> tuple[Any, ...]:
         found = _density(log_density, f"the log density of {title}", place, x, *parameters)
         own = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
-        if found.shape == own:  # whatever shape the parameters have that it leaves out
+        if found.shape == own:  # it may leave out the shapes of parameters
             return (found,)
         wanted = jnp.broadcast_shapes(own, *map(jnp.shape, parameters))
         if found.shape != wanted:
@@ -197,7 +200,7 @@ def _terms(
 
 
 def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
-    """What a log density gives: of JAX's arrays, or, where that takes these, of the graph's."""
+    """Evaluate a log density on JAX arrays, else on graph arrays."""
     try:
         found = _called(function, what, place, *given)
     except SymbolicError:
@@ -219,8 +222,8 @@ def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -
         known = isinstance(node, Apply) or (isinstance(node, Data) and node.literal)
         if not known and node not in inputs:
             raise ModelError(
-                f"distribution: {what} uses {describe(node)}{site_text(node)}, which is none of "
-                f"its parameters; make it one{place}"
+                f"distribution: {what} uses {describe(node)}{site_text(node)}, which is not among "
+                f"its parameters; pass it as a parameter{place}"
             )
     environment: Environment = dict(zip(inputs, map(jnp.asarray, given), strict=True))
     return evaluate([made], environment)[made]
@@ -234,7 +237,7 @@ def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., 
         found = jnp.asarray(found)
         if found.shape != source.shape:
             raise ShapeError(
-                f"distribution: the draw of {title} must have the shape that it is asked for, "
+                f"distribution: the draw of {title} must have the requested shape "
                 f"{source.shape}, got shape {found.shape}{place}"
             )
         return found
@@ -243,7 +246,7 @@ def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., 
 
 
 def _called(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
-    """What a user's function gives."""
+    """Call a user's function, and raise its exceptions as ModelError."""
     try:
         value = function(*given)
     except KinetographError:

@@ -1,4 +1,4 @@
-"""Families made of others, found again by their keys: `truncated(normal, lower)`."""
+"""Derived families by their keys, such as `truncated(normal, lower)`."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,7 +22,7 @@ def _truncated(base: Family, *sides: str) -> Family:
     return truncated(base, sides)
 
 
-# Of the first so many parts of a key families are made, the others are words; None: of all.
+# The function, and how many parts of a key are keys of families (None: all); the rest are words.
 MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
     "censored": (_censored, 1),
     "joint": (joint, None),
@@ -34,12 +34,12 @@ MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
 
 
 def family_of(key: str) -> Family:
-    """The family of this key.
+    """The family with this key.
 
     Raises
     ------
     KeyError
-        If there is none.
+        If there is no such family.
     """
     known = FAMILIES.get(key) or OWN.get(key)
     if known is not None:
@@ -54,7 +54,7 @@ def family_of(key: str) -> Family:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The parts between the outermost commas."""
+    """Split a text at its outermost commas."""
     depth = start = 0
     for place, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)

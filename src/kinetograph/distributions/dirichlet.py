@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
@@ -14,12 +13,12 @@ from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.special import xlogy
 from ..graph.source import place_text
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments, others
 from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
-from .variable import distribute
 
 __all__ = ["check_concentrations", "dirichlet", "draw"]
 
@@ -29,7 +28,7 @@ def _terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
     if log_x is not None:
         cost = deviance_of_log(alpha, jnp.log(total) + log_x) + log_x
     else:
-        # At 0 the parts are infinite, also where the density is finite.
+        # At 0 the single terms are infinite even if the density is finite.
         log_x = jnp.log(jnp.where(x == 0, 1.0, x))
         cost = deviance_of_log(alpha, jnp.log(total) + log_x) + log_x
         at_zero = total * x - jnp.log(total) - 1.0 - xlogy(alpha - 1.0, x)
@@ -48,7 +47,7 @@ def _small_terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
 
 
 def check_concentrations(name: str, alpha: Node) -> None:
-    """Refuse what has not two or more along its last axis."""
+    """Raise ShapeError unless there are two or more along the last axis."""
     if not alpha.shape or alpha.shape[-1] < 2:
         raise ShapeError(
             f"{name}: alpha {describe(alpha)} needs a last axis of at least two, "
@@ -61,7 +60,10 @@ def _check(alpha: Node) -> None:
 
 
 def draw(source: Source, alpha: Any) -> Any:
-    """Gamma numbers divided by their sum along the last axis, by their logarithms."""
+    """Draw gamma numbers divided by their sum along the last axis.
+
+    The quotients are computed from logarithms.
+    """
     return jax.nn.softmax(log_gamma(source, alpha), axis=-1)
 
 
@@ -87,7 +89,8 @@ DIRICHLET = Family(
 )
 
 
-def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None) -> Array:
+@declared(DIRICHLET, draws="Vectors that add up to 1 along the last axis.")
+def dirichlet(alpha: Any):
     """Probabilities that add up to 1 along the last axis.
 
         log p(x) = log Gamma(sum alpha) - sum log Gamma(alpha) + sum (alpha - 1) log(x)
@@ -96,13 +99,9 @@ def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | No
     ----------
     alpha
         Concentrations along the last axis, above zero; the mean is alpha / sum(alpha).
-    shape, dims, name
-        Shape of the unknown (default: alpha's), names of its axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `alpha` is known and not positive.
     ShapeError
         If `alpha` has fewer than two elements along its last axis.
 
@@ -112,4 +111,3 @@ def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | No
     >>> kg.dirichlet([1.0, 1.0, 1.0], shape=(5, 3)).shape
     (5, 3)
     """
-    return distribute(DIRICHLET, (alpha,), shape=shape, dims=dims, name=name)

@@ -1,4 +1,4 @@
-"""The Dirichlet-multinomial distribution: classes whose probabilities are a Dirichlet vector."""
+"""The Dirichlet-multinomial distribution: class probabilities are a Dirichlet vector."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.deviance import log_peak
 from ..graph.numerics.gammas import bd0, gammaln, log_rising
 from .count_numbers import double
+from .declaration import declared
 from .dirichlet import check_concentrations
 from .family import Family
 from .gamma_numbers import log_gamma
@@ -21,7 +21,6 @@ from .multinomial import draw as draw_multinomial
 from .parameter import Parameter, whole
 from .support import POSITIVE, Support, Totals
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["dirichlet_multinomial", "draw"]
 
@@ -31,15 +30,18 @@ def _support(size: Node, alpha: Node) -> Support:
 
 
 def _ways(x: Any, total: Any, share: Any) -> Any:
-    """log of total! / prod x! times prod share**x, for any real x of this total."""
+    """The logarithm of total! / prod x! times prod share**x.
+
+    The numbers x are any real ones with this total.
+    """
     return jnp.sum(log_peak(x) - bd0(x, total[..., None] * share), -1) - log_peak(total)
 
 
 def _terms(x: Any, size: Any, alpha: Any) -> tuple[Any, ...]:
     weight = jnp.sum(alpha, -1)
     total, both = size + weight, x + alpha
-    # The sum is the same for any probabilities. At these no term is large; the slopes may take
-    # them as constants.
+    # The sum does not depend on the probabilities. With these no term is large; for the
+    # derivative they are constants.
     share = lax.stop_gradient(both / total[..., None])
     ways = _ways(x, size, share) + _ways(alpha, weight, share) - _ways(both, total, share)
     odds = jnp.log(total) - jnp.log(weight)
@@ -56,7 +58,10 @@ def _check(size: Node, alpha: Node) -> None:
 
 
 def draw(source: Source, size: Any, alpha: Any) -> Any:
-    """A multinomial vector of Dirichlet probabilities, with other bits for each."""
+    """Draw a multinomial vector with Dirichlet probabilities.
+
+    Both use different parts of the source.
+    """
     log_g = log_gamma(source.part(0, jnp.float64), double(alpha))
     return draw_multinomial(source.part(1), size, jax.nn.softmax(log_g, axis=-1))
 
@@ -83,15 +88,12 @@ DIRICHLET_MULTINOMIAL = Family(
 )
 
 
-def dirichlet_multinomial(
-    size: Any,
-    alpha: Any,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """How often classes occur whose probabilities are a Dirichlet vector.
+@declared(
+    DIRICHLET_MULTINOMIAL,
+    draws="Counts of classes whose probabilities are a Dirichlet vector.",
+)
+def dirichlet_multinomial(size: Any, alpha: Any):
+    """Counts of classes whose probabilities are a Dirichlet vector.
 
         log p(x) = log(size!) - sum log(x!) + log Gamma(sum alpha) - log Gamma(size + sum alpha)
                    + sum (log Gamma(x + alpha) - log Gamma(alpha)),  sum x = size
@@ -102,8 +104,6 @@ def dirichlet_multinomial(
         The number of trials, a whole number.
     alpha
         Concentrations along the last axis, above zero; the mean is size alpha / sum(alpha).
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
@@ -118,4 +118,3 @@ def dirichlet_multinomial(
     >>> alpha = kg.gamma(2, 1, shape=3, name="alpha")
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.dirichlet_multinomial(10, alpha))
     """
-    return distribute(DIRICHLET_MULTINOMIAL, (size, alpha), shape=shape, dims=dims, name=name)

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .count_numbers import LEAST, integers
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments
@@ -17,7 +17,6 @@ from .parameter import whole
 from .support import Support, WholeNumbers
 from .tails import Tails
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["discrete_uniform", "draw"]
 
@@ -36,7 +35,7 @@ def _check(low: Node, high: Node) -> None:
         return
     try:
         above = np.greater(low.value, high.value)
-    except ValueError:  # as is said where the shape is made of theirs
+    except ValueError:  # the common shape of the bounds raises the error
         return
     if np.any(above):
         raise ValueError(
@@ -46,7 +45,7 @@ def _check(low: Node, high: Node) -> None:
 
 
 def draw(source: Source, min: Any, max: Any) -> Any:
-    """All equally likely; impossible bounds give the least number there is."""
+    """Draw whole numbers; impossible bounds give the least 64-bit number."""
     return integers(source, min, jnp.asarray(max).astype(np.int64) + 1)
 
 
@@ -59,7 +58,7 @@ def _tails(x: Any, low: Any, high: Any) -> Tails:
 def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
     count = high - low + 1.0
     near = log_below <= log_above
-    # Numbers that are left, rounded up; a share of k / count is that of k of them.
+    # The number of values in the tail, rounded up; k values have the share k / count.
     below = jnp.ceil(count * jnp.exp(log_below) * (1 - 1e-14))
     above = count - jnp.floor(count * jnp.exp(log_above) * (1 + 1e-14))
     return low + jnp.clip(jnp.where(near, below, above), 1.0, count) - 1.0
@@ -89,16 +88,8 @@ DISCRETE_UNIFORM = Family(
 )
 
 
-def discrete_uniform(
-    min: Any,
-    max: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(DISCRETE_UNIFORM, draws="Whole numbers min, ..., max, all equally likely.")
+def discrete_uniform(min: Any, max: Any):
     """A whole number from `min` to `max`, both included, all equally likely.
 
         log p(x) = -log(max - min + 1),  x = min .. max
@@ -107,29 +98,14 @@ def discrete_uniform(
     ----------
     min, max
         The smallest and the largest number.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the numbers (default: the bounds'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
-        If the bounds are known and no whole numbers, or `min` is above `max`.
-    ShapeError
-        If parameters and shape do not fit together.
+        If the bounds are known and are not whole numbers, or `min` is above `max`.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> likelihood = kg.observe(kg.data([3, 1, 6]), kg.discrete_uniform(1, 6))
     """
-    return distribute(
-        DISCRETE_UNIFORM,
-        (min, max),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,14 +5,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
+from .declaration import declared
 from .family import Family
 from .moments import REACH, Moments, nodes, of_nodes
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero, by_survival
-from .variable import distribute
 
 __all__ = ["draw", "exponential"]
 
@@ -22,7 +21,7 @@ def _terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
 
 
 def draw(source: Source, rate: Any) -> Any:
-    """-log(u) / rate for u in (0, 1]."""
+    """Draw -log(u) / rate with u in (0, 1]."""
     (rate,) = reals(source, rate)
     return nan_unless((rate > 0) & jnp.isfinite(rate), -jnp.log(source.positive()) / rate)
 
@@ -63,15 +62,8 @@ EXPONENTIAL = Family(
 )
 
 
-def exponential(
-    rate: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(EXPONENTIAL, draws="Exponential numbers, with mean 1 / rate.")
+def exponential(rate: Any = 1.0):
     """A positive unknown that follows an exponential distribution.
 
         log p(x) = log(rate) - rate x,  x > 0
@@ -80,29 +72,9 @@ def exponential(
     ----------
     rate
         The inverse of the mean, above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `rate` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.exponential(0.5, name="x")
     """
-    return distribute(
-        EXPONENTIAL,
-        (rate,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

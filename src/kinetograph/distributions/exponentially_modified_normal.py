@@ -1,20 +1,19 @@
-"""The exponentially modified normal distribution: a normal number and an exponential one."""
+"""The exponentially modified normal distribution: a normal plus an exponential number."""
 
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gaussian import erfcx, log_ndtr
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .inversion import LINE, continuous_quantile
 from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails, log_of_one
-from .variable import distribute
 
 __all__ = ["draw", "exponentially_modified_normal"]
 
@@ -23,9 +22,10 @@ ROOT_HALF = 0.7071067811865476
 
 
 def _log_share(z: Any, ratio: Any) -> Any:
-    """log of exp(ratio**2 / 2 - ratio z) P(N <= z - ratio), a part of P(Z > z), N normal.
+    """The logarithm of the exponential part of P(Z > z).
 
-    By Mills' ratio where the two factors are a huge and a tiny one.
+    It is exp(ratio**2 / 2 - ratio z) P(N <= z - ratio) with a normal N. Where the first factor is
+    huge and the second tiny, it is computed by Mills' ratio.
     """
     gap = ratio - z
     low = gap > 0
@@ -39,7 +39,10 @@ def _terms(x: Any, mean: Any, sd: Any, rate: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mean: Any, sd: Any, rate: Any) -> Any:
-    """mean + sd z + e / rate with a standard normal z and a standard exponential e."""
+    """Draw mean + sd z + e / rate.
+
+    The number z is standard normal and e is standard exponential.
+    """
     mean, sd, rate = reals(source, mean, sd, rate)
     z, u = source.normal_and_uniform()
     valid = possible(mean, sd) & (rate > 0) & jnp.isfinite(rate)
@@ -81,17 +84,8 @@ EXPONENTIALLY_MODIFIED_NORMAL = Family(
 )
 
 
-def exponentially_modified_normal(
-    mean: Any = 0.0,
-    sd: Any = 1.0,
-    rate: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(EXPONENTIALLY_MODIFIED_NORMAL, draws="The sums of normal and of exponential numbers.")
+def exponentially_modified_normal(mean: Any = 0.0, sd: Any = 1.0, rate: Any = 1.0):
     """The sum of a normal unknown and an independent exponential one.
 
         log p(x) = log(rate) + ratio**2 / 2 - ratio z + log iprobit(z - ratio),
@@ -100,32 +94,12 @@ def exponentially_modified_normal(
     Parameters
     ----------
     mean, sd
-        Of the normal part; sd above zero.
+        Mean and standard deviation (above zero) of the normal part.
     rate
-        Of the exponential part, above zero: the mean of the sum is mean + 1 / rate.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `sd` or `rate` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
+        Rate of the exponential part, above zero; the mean of the sum is mean + 1 / rate.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> time = kg.exponentially_modified_normal(0.4, 0.05, 8, name="time")
     """
-    return distribute(
-        EXPONENTIALLY_MODIFIED_NORMAL,
-        (mean, sd, rate),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,11 +5,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import log_binomial
 from ..graph.numerics.gammas import betaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import expit, log_expit, xlogy
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import POSITIVE_LINE, continuous_quantile
@@ -18,20 +18,19 @@ from .numbers import reals
 from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "f"]
 
 
 def _terms(x: Any, df1: Any, df2: Any, log_x: Any = None) -> tuple[Any, ...]:
-    # y = expit(logit) is a beta number of a and b; see there for its density.
+    # y = expit(logit) is a beta number with shapes a and b; its density is explained in `beta`.
     a, b = 0.5 * df1, 0.5 * df2
     constant = jnp.log(a) + jnp.log(b) - jnp.log(a + b)
     if log_x is not None:
         return (*_parts(log_x, df1, df2), constant)
     zero = x == 0
     density = sum(_parts(jnp.log(jnp.where(zero, 1.0, x)), df1, df2))
-    # At 0 the parts are infinite, also where the density is finite.
+    # At 0 the single terms are infinite even if the density is finite.
     z = df1 / df2 * jnp.where(zero, x, 0.0)
     plain = xlogy(a - 1.0, jnp.where(zero, x, 1.0)) + a * jnp.log(df1 / df2)
     plain = plain - (a + b) * jnp.log1p(z) - betaln(a, b)
@@ -46,7 +45,10 @@ def _parts(log_x: Any, df1: Any, df2: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, df1: Any, df2: Any) -> Any:
-    """The quotient of two gamma numbers, each over its mean, by their logarithms."""
+    """Draw the quotient of two gamma numbers, each divided by its mean.
+
+    The quotient is computed from logarithms.
+    """
     df1, df2 = reals(source, df1, df2)
     log_ratio = log_gamma(source, 0.5 * df1, 0, 2) - log_gamma(source, 0.5 * df2, 1, 2)
     return jnp.exp(log_ratio + jnp.log(df2) - jnp.log(df1))
@@ -85,17 +87,11 @@ F = Family(
 )
 
 
-def f(
-    df1: Any,
-    df2: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """A positive unknown that follows an F distribution: a quotient of two variances.
+@declared(F, draws="Quotients of two chi-squared numbers, each divided by its degrees of freedom.")
+def f(df1: Any, df2: Any):
+    """A positive unknown that follows an F distribution.
+
+    It is the distribution of a quotient of two variances.
 
         log p(x) = (df1 log(df1) + df2 log(df2) - (df1 + df2) log(df1 x + df2)) / 2
                    + (df1 / 2 - 1) log(x) - log B(df1 / 2, df2 / 2),  x > 0
@@ -104,29 +100,9 @@ def f(
     ----------
     df1, df2
         Degrees of freedom of the numerator and of the denominator, above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.f(3, 10, name="x")
     """
-    return distribute(
-        F,
-        (df1, df2),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -1,4 +1,4 @@
-"""What a distribution is: a log density with named parameters and a support, and its draws."""
+"""Families of distributions: log density, parameters, support, tails, moments and draws."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,34 +19,36 @@ from .tails import Tails, by_density
 __all__ = ["FAMILIES", "Family"]
 
 FAMILIES: dict[str, "Family"] = {}
-# Sums of terms of the size s log(s) that cancel are right to 1e-10 up to here.
+# Up to this s, sums of cancelling terms of size s log(s) have an error of at most 1e-10.
 SMALL = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Family(Generator):
-    """A kind of distribution, with a density.
+    """A family of distributions with a density.
 
-    `terms(x, *parameters)` gives the log density as a tuple of arrays that broadcast together and
-    are to be added. Terms that do not depend on x keep their own, smaller shape, so that the total
-    over many observations computes them once. `support(*parameters)` gets the parameters' nodes.
+    `terms(x, *parameters)` returns the log density as a tuple of arrays that broadcast together;
+    the log density is their sum. Terms that do not depend on x have a smaller shape, so that the
+    total over many observations computes them once. `support(*parameters)` gets the parameters as
+    nodes.
 
-    `forms` says which other forms of x and of parameters the terms can use: for each name, sets of
-    kinds in the order of preference. The first set that can be had is given by keywords:
-    `log_x=`, `logit_prob=`. See `graph.forms.representations`.
+    `forms` lists which other forms of x and of parameters the terms can use: for each name, sets of
+    kinds in order of preference. The first available set is passed by keywords, such as `log_x=` or
+    `logit_prob=`. See `graph.forms.representations`.
 
-    Where large counts or shapes cancel, `terms` takes care and time. `small_terms` is the plain
-    sum, taken instead where none of the `sizes`, arguments by name, is known to exceed `SMALL`.
+    `terms` avoids cancellation of large counts or shapes, which costs time. `small_terms` is the
+    plain sum. It is used if no argument named in `sizes` is known to exceed `SMALL`.
 
-    `tails(x, *parameters)` gives log P(X <= x) and log P(X > x), for any real x, or any whole one.
-    `quantile(log_below, log_above, *parameters)` is their inverse: the x that has these tails, or
-    the smallest whole one with at least log_below.
+    `tails(x, *parameters)` returns log P(X <= x) and log P(X > x) for any real x, or for any whole
+    x if the family is discrete. `quantile(log_below, log_above, *parameters)` is the inverse: the x
+    with these tails, or the smallest whole x with log P(X <= x) at least log_below.
 
-    `moments(*parameters)` gives the mean and the variance of each element, and gets `event=`, the
-    shape of one vector or matrix, where it is of such. `truncated_moments(lower, upper,
-    *parameters)` are those between bounds, of which one may be None.
+    `moments(*parameters)` returns the mean and the variance of each element. For vectors and
+    matrices it gets their shape as `event=`. `truncated_moments(lower, upper, *parameters)` are the
+    moments between two bounds; None means no bound.
 
-    `key` is the name by which a family is found again; one made of others says of which.
+    `key` is a unique name, under which saved models find the family. The key of a derived family
+    contains the keys of its parts.
     """
 
     terms: Callable[..., tuple[Any, ...]]
@@ -67,23 +69,23 @@ class Family(Generator):
             FAMILIES[self.name] = self
 
     def expression(self, parameters: list[str]) -> str:
-        """As the user wrote it: `normal(mu, 1)`."""
+        """The distribution as users write it: `normal(mu, 1)`."""
         return f"{self.name}({', '.join(parameters)})"
 
     @property
     def stable_text(self) -> str:
-        """What it is, for a comparison of programs."""
+        """A text that identifies the family when programs are compared."""
         return f"family {self.key}"
 
     @property
     def discrete(self) -> bool:
-        """Whether its numbers are whole."""
+        """Whether the numbers are whole."""
         return self.dtype is not None
 
     def log_density(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
         if jnp.size(x) == 0:
-            # Not computed, as terms of the parameters alone may have infinite slopes.
+            # Not computed: terms of the parameters alone may have infinite derivatives.
             ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters))
             reals = _real(x, parameters)
             shapes = (t.shape[: t.ndim - n] for t, n in zip(reals, ndims, strict=True))
@@ -95,9 +97,10 @@ class Family(Generator):
     def guarded_log_density(
         self, x: Any, *parameters: Any, small: bool = False, **forms: Any
     ) -> Any:
-        """The log density, of which no slope is taken where it is -inf.
+        """The log density, without a derivative where it is -inf.
 
-        For sums of densities, in which such an element is 0 and its slope is multiplied by 0.
+        This is for sums of densities, in which such an element is 0. The chain rule would multiply
+        its infinite derivative by 0.
         """
 
         def density(x: Any, *parameters: Any, **forms: Any) -> Any:
@@ -109,17 +112,20 @@ class Family(Generator):
         return density(*self.still(never, x, *parameters), **forms)
 
     def still(self, where: Any, x: Any, *parameters: Any) -> tuple[Any, ...]:
-        """x and the parameters, by which an element has no slope `where` that is said.
+        """x and the parameters, constant for the elements selected by `where`.
 
-        A choice between two functions of these is right forward and backward where the one that is
-        not taken is infinite: neither its slope nor a slope of 0 multiplied by it gets through.
+        A `jnp.where` between two functions of the results has correct derivatives even if the
+        function that is not selected is infinite: its derivative has no path back.
         """
         ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters))
         pairs = zip((x, *parameters), ndims, strict=True)
         return tuple(_still(tensor, where, ndim) for tensor, ndim in pairs)
 
     def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
-        """The sum of the log densities of all elements of x; `small` allows `small_terms`."""
+        """The sum of the log densities of all elements of x.
+
+        `small` allows `small_terms`.
+        """
         x, *rest = self._by_logs(_real(x, parameters), forms)
         if self.total is not None:
             total = self.total(x, *rest, **forms)
@@ -133,7 +139,7 @@ class Family(Generator):
         )
 
     def log_tails(self, x: Any, *parameters: Any) -> Tails:
-        """log P(X <= x) and log P(X > x) for each element of x."""
+        """log P(X <= x) and log P(X > x), for each element."""
         assert self.tails is not None
         x, *parameters = _real(x, parameters)  # type: ignore[assignment]
         if self.discrete:
@@ -146,14 +152,17 @@ class Family(Generator):
         return by_density(self.tails, self.log_density)
 
     def mean_and_variance(self, event: tuple[int, ...], *parameters: Any) -> Moments:
-        """Those of each element, of the types and shapes of the parameters, broadcast together."""
+        """The mean and the variance of each element.
+
+        They have the type and the shape of the parameters, broadcast together.
+        """
         assert self.moments is not None
         first, *rest = parameters
         reals = _real(first, tuple(rest))
         return self.moments(*reals, event=event) if self.event_ndim else self.moments(*reals)
 
     def _by_logs(self, arguments: tuple[Any, ...], forms: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments, of which those with a known logarithm are differentiated through it."""
+        """Differentiate each argument through its logarithm, if that is known."""
         names = ("x", *(parameter.name for parameter in self.parameters))
         logs = (forms.get(f"log_{name}") for name in names)
         return tuple(
@@ -162,7 +171,7 @@ class Family(Generator):
 
 
 def _still(tensor: Any, where: Any, ndim: int) -> Any:
-    """The tensor of events of `ndim` axes, constant where it is said."""
+    """A tensor of events of `ndim` axes, constant for the selected elements."""
     tensor = jnp.asarray(tensor)
     if tensor.dtype.kind != "f":
         return tensor
@@ -171,7 +180,7 @@ def _still(tensor: Any, where: Any, ndim: int) -> Any:
 
 
 def _real(x: Any, parameters: tuple[Any, ...]) -> tuple[Any, ...]:
-    """x and the parameters as real numbers of one type, the widest among them.
+    """x and the parameters as real numbers of their widest type.
 
     Special functions of integers have no derivative in JAX.
     """

@@ -5,11 +5,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.incomplete import log_gamma_tails
 from ..graph.numerics.special import xlogy
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import follow, gamma_parts
 from .inversion import POSITIVE_LINE, continuous_quantile
@@ -18,7 +18,6 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "gamma", "log_gamma_tails_of", "quantile", "small_terms", "terms"]
 
@@ -30,7 +29,7 @@ def terms(
     constant = log_peak(alpha) + jnp.log(alpha)
     if log_x is not None:
         return -deviance_of_log(alpha, log_x + log_rate) - log_x, constant
-    # At 0 the parts are infinite, also where the density is finite.
+    # At 0 the single terms are infinite even if the density is finite.
     plain = sum(small_terms(x, alpha, rate, log_rate=log_rate))
     log_x = jnp.log(jnp.where(x == 0, 1.0, x))
     careful = -deviance_of_log(alpha, log_x + log_rate) - log_x + constant
@@ -47,7 +46,7 @@ def small_terms(
 
 
 def draw(source: Source, alpha: Any, rate: Any) -> Any:
-    """Marsaglia and Tsang's rejection; see `gamma_numbers`."""
+    """Draw by Marsaglia and Tsang's rejection; see `gamma_numbers`."""
     alpha, rate = reals(source, alpha, rate)
     large, log_boost = gamma_parts(source, alpha, 0, 1)
     value = large * jnp.exp(log_boost)
@@ -67,7 +66,7 @@ def quantile(log_below: Any, log_above: Any, alpha: Any, rate: Any) -> Any:
 
 
 def log_gamma_tails_of(x: Any, alpha: Any) -> Tails:
-    """Those of a gamma number of rate 1."""
+    """The log tails of a gamma number of rate 1."""
     return log_gamma_tails(alpha, x)
 
 
@@ -90,16 +89,8 @@ GAMMA = Family(
 )
 
 
-def gamma(
-    alpha: Any,
-    rate: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(GAMMA, draws="Gamma numbers, with mean alpha / rate.")
+def gamma(alpha: Any, rate: Any = 1.0):
     """A positive unknown that follows a gamma distribution.
 
         log p(x) = alpha log(rate) - log Gamma(alpha) + (alpha - 1) log(x) - rate x,  x > 0
@@ -108,29 +99,9 @@ def gamma(
     ----------
     alpha, rate
         Shape, and rate (the inverse of the scale), both above zero; the mean is alpha / rate.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.gamma(2, 0.1, name="x")
     """
-    return distribute(
-        GAMMA,
-        (alpha, rate),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -1,8 +1,8 @@
-"""Gamma numbers and their logarithms, of which beta, Dirichlet, Student's and others are made.
+"""Gamma numbers and their logarithms.
 
-By its shape the derivative of a gamma number is that of its quantile,
-x' = -(dF(x; a) / da) / f(x; a) (Figurnov, Mohamed, Mnih, Implicit reparameterization gradients,
-NeurIPS 2018).
+Draws of beta, Dirichlet, Student's t and other distributions are made of them. The derivative of a
+gamma number by its shape is that of its quantile, x' = -(dF(x; a) / da) / f(x; a) (Figurnov,
+Mohamed, Mnih, Implicit reparameterization gradients, NeurIPS 2018).
 """
 
 from typing import Any
@@ -21,9 +21,10 @@ __all__ = ["follow", "gamma_parts", "log_gamma"]
 
 
 def log_gamma(source: Source, concentration: Any, first: int = 0, step: int = 1) -> Any:
-    """The logarithm of a gamma number of rate 1, finite where the number itself is too small.
+    """The logarithm of a gamma number of rate 1.
 
-    It uses the attempts `first`, `first + step`, ... of the source.
+    It is finite even if the number itself underflows. It uses the attempts `first`, `first + step`,
+    ... of the source.
     """
     (concentration,) = reals(source, concentration)
     large, log_boost = gamma_parts(source, concentration, first, step)
@@ -31,11 +32,11 @@ def log_gamma(source: Source, concentration: Any, first: int = 0, step: int = 1)
 
 
 def gamma_parts(source: Source, concentration: Any, first: int, step: int) -> tuple[Any, Any]:
-    """A gamma number of `concentration`, or of one more, and the logarithm that makes up for it.
+    """A number and the log of its factor: the product is gamma.
 
-    For at least 1: d v with v = (1 + c x)^3, d = concentration - 1/3, c = 1 / sqrt(9 d), accepted
-    if log u < x^2 / 2 + d (1 - v + log v). Below: that of concentration + 1, times
-    u**(1 / concentration).
+    For a concentration of at least 1 the factor is 1 and the number is d v with v = (1 + c x)^3, d
+    = concentration - 1/3, c = 1 / sqrt(9 d), accepted if log u < x^2 / 2 + d (1 - v + log v). For a
+    smaller one it is the number of concentration + 1 and the factor is u**(1 / concentration).
     Source: G. Marsaglia, W. W. Tsang, A simple method for generating gamma variables, ACM TOMS 26
     (2000) 363-372.
     """
@@ -46,7 +47,7 @@ def gamma_parts(source: Source, concentration: Any, first: int, step: int) -> tu
     d = jnp.where(small, a + 1, a) - 1 / 3
 
     def proposal(source: Source, attempt: Any, d: Any) -> tuple[Any, Any, Any, Any]:
-        # The first attempt is that of the boost.
+        # The first attempt is used for the factor.
         x, u = source.normal_and_uniform(np.uint32(first) + np.uint32(step) * (attempt + 1))
         w = 1 / (3 * jnp.sqrt(d)) * x
         inside = w > -1
@@ -58,7 +59,7 @@ def gamma_parts(source: Source, concentration: Any, first: int, step: int) -> tu
 
     def propose(source: Source, attempt: Any, d: Any) -> tuple[Any, Any]:
         x, u, w, inside = proposal(source, attempt, d)
-        # 1 - v + log v, written so that it is right for large d.
+        # 1 - v + log v, written so that it is exact for large d.
         gap = 3 * (jnp.log1p(w) - w) - w * w * (3 + w)
         return d * (1 + w) ** 3, inside & (jnp.log1p(-u) < 0.5 * x * x + d * gap)
 
@@ -96,7 +97,7 @@ def follow_log_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 def _log_gamma_slope(concentration: Any, log_x: Any) -> Any:
-    """d log x / d concentration at a fixed probability F(x).
+    """The derivative of log x by the concentration at fixed F(x).
 
     Near 0, F(x) is x**a / Gamma(a + 1) (1 + O(x)), which gives (digamma(a + 1) - log x) / a.
     """

@@ -1,4 +1,4 @@
-"""What numbers are drawn from: a function of a source of bits and of named parameters."""
+"""Generators: functions of random bits and named parameters that draw numbers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -24,10 +24,11 @@ WHOLE = np.dtype(np.int64)
 class Generator:
     """A kind of random number, vector or matrix.
 
-    `draw(source, *parameters)` gives them: of the shape of the source, by its bits alone,
-    differentiable by real parameters, and where parameters are impossible NaN, of whole numbers -1.
-    `event_shape` is that of one, told by the shapes of the parameters; `check` refuses parameters
-    that are impossible together. Numbers are of `dtype`, or real ones.
+    `draw(source, *parameters)` returns numbers of the shape of the source. They depend on its bits
+    and on the parameters alone, and are differentiable by real parameters. Impossible parameters
+    give NaN, or -1 if the numbers are whole. `event_shape` is the shape of one vector or matrix,
+    from the shapes of the parameters. `check` refuses parameters that are impossible in
+    combination. Whole numbers have the type `dtype`; it is None for real numbers.
     """
 
     name: str
@@ -40,16 +41,16 @@ class Generator:
     dtype: np.dtype | None = None
 
     def check_values(self, nodes: Sequence[Node], drawn: np.dtype | None = None) -> None:
-        """Refuse known parameters that are not where they belong.
+        """Check the known parameters.
 
-        `drawn` is the type of the real numbers that are to be drawn, if any are.
+        `drawn` is the type of real numbers in a draw; it is None for an unknown.
 
         Raises
         ------
         ValueError
-            If one is not in its support, also once it is of that type.
+            If a parameter is outside its support, or is so after conversion to the type `drawn`.
         ShapeError
-            If one has too few axes.
+            If a parameter has too few axes.
         """
         for parameter, node in zip(self.parameters, nodes, strict=True):
             if len(node.shape) < parameter.event_ndim:
@@ -89,7 +90,7 @@ class Generator:
         )
 
     def warn_of_unbounded(self, nodes: Sequence[Node]) -> None:
-        """Warn of unknowns that may be any real number where few of them will do."""
+        """Warn if an unbounded unknown is used for a bounded parameter."""
         for parameter, node in zip(self.parameters, nodes, strict=True):
             self._warn_of_unbounded(parameter, node)
 
@@ -107,20 +108,22 @@ class Generator:
             way = f"kg.ilogit({what}), or an unknown such as kg.beta(1, 1)"
         warn_user(
             f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be any "
-            f"real number{place_text()}: where it does not fit the density is 0, and chains get "
-            f"stuck; write {way}",
+            f"real number{place_text()}: values outside have density 0, so chains get stuck; "
+            f"write {way}",
             KinetographWarning,
         )
 
     def full_shape(
         self, nodes: Sequence[Node], shape: Any = None, event: tuple[int, ...] | None = None
     ) -> tuple[int, ...]:
-        """The shape of the whole; `shape` is what the user wants, event axes included or not.
+        """The shape of all numbers, event axes included.
+
+        `shape` is the user's; it may include the event axes or not.
 
         Raises
         ------
         ShapeError
-            If the parameters do not fit one another or the shape.
+            If the shapes of the parameters do not fit together, or do not fit `shape`.
         """
         shapes = [node.shape for node in nodes]
         event = self.event_shape(*shapes) if event is None else event
@@ -138,7 +141,7 @@ class Generator:
             return own
         wanted = shape_of(shape, self.name)
         if event and wanted[len(wanted) - len(event) :] != event:
-            wanted = (*wanted, *event)  # only the replicates were given
+            wanted = (*wanted, *event)  # `shape` is that of the replicates
         try:
             fits = np.broadcast_shapes(wanted, own) == wanted
         except ValueError:
@@ -166,7 +169,7 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
         hint = "; the names of axes are given by dims=" if named else ""
         unknown = any(isinstance(n, Array) for n in parts)
         if unknown:
-            hint = "; shapes are known before values: take the largest there can be, and kg.where"
+            hint = "; shapes must be known before values: use the largest one, and kg.where"
         raise TypeError(
             f"{what}: shape must be a whole number or a tuple of them, got "
             f"{in_words(shape) if unknown else repr(shape)}{place_text()}{hint}"

@@ -6,21 +6,20 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.special import log_expit
 from .count_numbers import counts, double, uniforms
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments
 from .parameter import PROBABILITY_FORMS, probability
 from .support import NATURALS, Interval
 from .tails import Tails, by_survival, of_counts
-from .variable import distribute
 
 __all__ = ["draw", "geometric"]
 
-SMALLEST = 1e-17  # of smaller probabilities numbers may not fit 64 bits
+SMALLEST = 1e-17  # for smaller probabilities numbers may exceed 64 bits
 
 
 def _terms(
@@ -34,7 +33,10 @@ def _terms(
 
 
 def draw(source: Source, prob: Any) -> Any:
-    """e / -log(1 - prob), rounded down, with a standard exponential e."""
+    """Draw e / -log(1 - prob), rounded down.
+
+    The number e is standard exponential.
+    """
     prob = double(prob)
     valid = (prob >= SMALLEST) & (prob <= 1)
     safe = jnp.where(valid, prob, 1.0)
@@ -49,7 +51,7 @@ def _tails(x: Any, prob: Any) -> Tails:
 
 def _quantile(log_below: Any, log_above: Any, prob: Any) -> Any:
     number = jnp.ceil(log_above / jnp.log1p(-prob)) - 1.0
-    # Where the quotient is a whole number but for its last digits, the tails decide.
+    # If rounding errors decide about the quotient, compare the tails.
     less = jnp.maximum(number - 1.0, 0.0)
     below, above = _tails(less, prob)
     left = log_below <= log_above
@@ -76,15 +78,8 @@ GEOMETRIC = Family(
 )
 
 
-def geometric(
-    prob: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(GEOMETRIC, draws="Numbers of failures before the first success.")
+def geometric(prob: Any):
     """The number of failures before the first success.
 
         log p(x) = log(prob) + x log(1 - prob),  x = 0, 1, ...
@@ -93,18 +88,7 @@ def geometric(
     ----------
     prob
         The probability of success in one trial, above 0 and at most 1; the mean is 1 / prob - 1.
-        The number of the trial that succeeds first, which others call geometric, is one more.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameter's), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `prob` is known and not between 0 and 1.
-    ShapeError
-        If parameters and shape do not fit together.
+        Some libraries count the trials up to the first success instead, which is one more.
 
     Examples
     --------
@@ -112,12 +96,3 @@ def geometric(
     >>> p = kg.beta(1, 1, name="p")
     >>> likelihood = kg.observe(kg.data([3, 0, 7]), kg.geometric(p))
     """
-    return distribute(
-        GEOMETRIC,
-        (prob,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

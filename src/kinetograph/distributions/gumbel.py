@@ -6,16 +6,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import derivative
 from ..graph.numerics.log_links import log_icloglog
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "gumbel"]
 
@@ -24,7 +23,7 @@ EULER = 0.5772156649015329
 
 @derivative(lambda z: jnp.expm1(-z))
 def _peak(z: Any) -> Any:
-    """-z - exp(-z); at its maximum both terms of the slope cancel."""
+    """-z - exp(-z), with an exact derivative at its maximum."""
     return -z - jnp.exp(-z)
 
 
@@ -33,7 +32,7 @@ def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:
-    """location - scale log(e) with a standard exponential e."""
+    """Draw location - scale log(e) with a standard exponential e."""
     location, scale = reals(source, location, scale)
     log_e = jnp.log(-jnp.log1p(-unit_open(source)))
     return nan_unless(possible(location, scale), location - scale * log_e)
@@ -65,16 +64,8 @@ GUMBEL = Family(
 )
 
 
-def gumbel(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(GUMBEL, draws="Gumbel numbers with mode `location`, a limit of largest values.")
+def gumbel(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a Gumbel distribution, the limit of largest values.
 
         log p(x) = -z - exp(-z) - log(scale),  z = (x - location) / scale
@@ -83,29 +74,9 @@ def gumbel(
     ----------
     location, scale
         Mode, and scale (above zero); the mean is location + 0.5772 scale.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> flood = kg.gumbel(3, 0.5, name="flood")
     """
-    return distribute(
-        GUMBEL,
-        (location, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,16 +6,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import cospi, sinpi
 from .cauchy import LOG_PI, log1p_square
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "half_cauchy"]
 
@@ -27,7 +26,7 @@ def _terms(x: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, scale: Any) -> Any:
-    """scale / tan(pi u / 2) for u in (0, 1]."""
+    """Draw scale / tan(pi u / 2) with u in (0, 1]."""
     (scale,) = reals(source, scale)
     distance = 1 / jnp.tan((math.pi / 2) * source.positive())
     return nan_unless(possible(0, scale), scale * distance)
@@ -63,15 +62,8 @@ HALF_CAUCHY = Family(
 )
 
 
-def half_cauchy(
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(HALF_CAUCHY, draws="|z| of Cauchy numbers z with median 0; their own median is `scale`.")
+def half_cauchy(scale: Any = 1.0):
     """A positive unknown: the absolute value of a Cauchy with location 0.
 
         log p(x) = log(2) - log(1 + (x / scale)**2) - log(pi scale),  x > 0
@@ -80,29 +72,9 @@ def half_cauchy(
     ----------
     scale
         Median, above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> tau = kg.half_cauchy(5, name="tau")
     """
-    return distribute(
-        HALF_CAUCHY,
-        (scale,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jax.scipy.special import erf
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gaussian import erfinv, log_ndtr
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI, truncated_moments
@@ -17,7 +17,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero, by_survival, normal_quantile
-from .variable import distribute
 
 __all__ = ["draw", "half_normal"]
 
@@ -30,10 +29,10 @@ def _terms(x: Any, sd: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, sd: Any) -> Any:
-    """sd |z|."""
+    """Draw sd |z| with a standard normal z."""
     (sd,) = reals(source, sd)
     z = source.normal()
-    # Not jnp.abs, for which XLA's compiler takes half a minute on the quantile.
+    # Not jnp.abs: with it XLA compiles the quantile for half a minute.
     return nan_unless(possible(0, sd), sd * jnp.where(z < 0, -z, z))
 
 
@@ -74,15 +73,8 @@ HALF_NORMAL = Family(
 )
 
 
-def half_normal(
-    sd: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(HALF_NORMAL, draws="|z| of normal numbers z with mean 0 and standard deviation `sd`.")
+def half_normal(sd: Any = 1.0):
     """A positive unknown: the absolute value of a normal with mean 0.
 
         log p(x) = log(2) - (x / sd)**2 / 2 - log(sd) - log(2 pi) / 2,  x > 0
@@ -91,27 +83,9 @@ def half_normal(
     ----------
     sd
         Standard deviation of the whole normal, above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        As for `normal`.
-
-    Raises
-    ------
-    ValueError
-        If `sd` is known and not positive.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> sigma = kg.half_normal(1, name="sigma")
     """
-    return distribute(
-        HALF_NORMAL,
-        (sd,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

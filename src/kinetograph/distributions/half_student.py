@@ -6,15 +6,16 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
-from . import student
+from .declaration import declared
 from .family import Family
 from .inversion import POSITIVE_LINE, continuous_quantile
 from .moments import Moments, infinite_unless, log_half_step_rest
 from .parameter import positive, spread
+from .student import draw as draw_student
+from .student import log_beyond
+from .student import terms as student_terms
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "half_student"]
 
@@ -22,13 +23,13 @@ LOG_2 = 0.6931471805599453
 
 
 def _terms(x: Any, df: Any, sigma: Any) -> tuple[Any, ...]:
-    shape, constant, scale = student.terms(x, df, 0.0, sigma)
+    shape, constant, scale = student_terms(x, df, 0.0, sigma)
     return shape, constant, scale + LOG_2
 
 
 def draw(source: Source, df: Any, sigma: Any) -> Any:
-    """|t| of Student's t."""
-    return jnp.abs(student.draw(source, df, 0.0, sigma))
+    """Draw the absolute value of a Student t number."""
+    return jnp.abs(draw_student(source, df, 0.0, sigma))
 
 
 @above_zero
@@ -37,8 +38,8 @@ def _tails(x: Any, df: Any, sigma: Any) -> Tails:
 
 
 def _standard_tails(z: Any, df: Any) -> Tails:
-    tiny = z < 1e-18  # the square of a number that small may be 0
-    above, below = student.log_beyond(jnp.where(tiny, 1.0, z), df)
+    tiny = z < 1e-18  # the square of such a small number may be 0
+    above, below = log_beyond(jnp.where(tiny, 1.0, z), df)
     close = sum(_terms(jnp.zeros_like(z), df, jnp.ones_like(z))) + jnp.log(z)
     return jnp.where(tiny, close, below), jnp.where(tiny, -jnp.exp(close), above)
 
@@ -67,17 +68,9 @@ HALF_STUDENT = Family(
 )
 
 
-def half_student(
-    df: Any,
-    sigma: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """A positive unknown: the absolute value of a Student t with location 0.
+@declared(HALF_STUDENT, draws="sigma |t| of Student's t with `df` degrees of freedom.")
+def half_student(df: Any, sigma: Any = 1.0):
+    """A positive unknown: the absolute value of a Student t number.
 
         log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma) + log(2),
         z = x / sigma,  x > 0
@@ -86,29 +79,9 @@ def half_student(
     ----------
     df, sigma
         Degrees of freedom, and scale, both above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> tau = kg.half_student(3, 2.5, name="tau")
     """
-    return distribute(
-        HALF_STUDENT,
-        (df, sigma),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

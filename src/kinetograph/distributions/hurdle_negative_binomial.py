@@ -1,38 +1,38 @@
-"""Counts that are 0 with a probability of their own, else negative binomial ones that are not."""
+"""Hurdle negative binomial counts: 0, or a negative binomial count above 0."""
 
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import log1mexp
-from . import poisson
 from .count_numbers import double, uniforms
+from .declaration import Chosen, declared
 from .gamma_numbers import log_gamma
 from .negative_binomial import NEGATIVE_BINOMIAL, two_of
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import Parameter, positive
+from .poisson import draw as draw_poisson
 from .support import UNIT
-from .variable import distribute
 from .zeros import hurdle
 
 __all__ = ["hurdle_negative_binomial"]
 
 
 def _draw_positive(source: Source, size: Any, log_prob: Any, valid: Any) -> Any:
-    """1 and the events after the first one, given that there is one.
+    """Draw a negative binomial count, given that it is above 0.
 
-    In a Polya process, whose number of events in a unit of time is negative binomial, the numbers
-    after a first event are so, too: with one success more, and prob / survival**(1 / size) for
-    the probability that it comes even later.
+    The number of events of a Polya process in a unit of time is negative binomial. The result is 1
+    plus the number of events after the first one. That number is negative binomial as well, with
+    size + 1 and prob / survival**(1 / size), where survival is the probability that the first event
+    comes later.
     """
     size, log_prob = jnp.where(valid, size, 1.0), jnp.where(valid, log_prob, -1.0)
     log_survival = jnp.log1p(uniforms(source)[0] * jnp.expm1(size * log_prob))
     log_rest = jnp.minimum(log_prob - log_survival / size, -1e-300)
     log_g = log_gamma(source.part(0, jnp.float64), size + 1.0)
     rate = jnp.exp(log_g + log1mexp(-log_rest) - log_rest)
-    return jnp.where(valid, poisson.draw(source.part(1), rate) + 1, -1)
+    return jnp.where(valid, draw_poisson(source.part(1), rate) + 1, -1)
 
 
 def _draw_by_prob(source: Source, size: Any, prob: Any) -> Any:
@@ -61,6 +61,13 @@ HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
 )
 
 
+@declared(
+    HURDLE_NEGATIVE_BINOMIAL,
+    draws="""A share `zero` of 0, and negative binomial numbers above 0.
+
+    See `negative_binomial` for the parameters.
+    """,
+)
 def hurdle_negative_binomial(
     zero: Any,
     size: Any = None,
@@ -69,13 +76,8 @@ def hurdle_negative_binomial(
     mean: Any = None,
     log_mean: Any = None,
     dispersion: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """Counts of which a share is 0, and the others negative binomial numbers that are not 0.
+) -> Chosen:
+    """Counts that are 0 or negative binomial numbers above 0.
 
         log p(0) = log(zero)
         log p(x) = log(1 - zero) + log f(x) - log(1 - f(0)),  x = 1, 2, ...,
@@ -87,13 +89,9 @@ def hurdle_negative_binomial(
     zero
         The probability of 0, from 0 to 1.
     size, prob
-        Of the negative binomial, as in `kg.negative_binomial`.
+        Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Instead of `size` and `prob`, as there.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+        Alternatives to `size` and `prob`, as in `kg.negative_binomial`.
 
     Raises
     ------
@@ -111,12 +109,4 @@ def hurdle_negative_binomial(
     """
     by_mean, parameters = two_of("hurdle_negative_binomial", size, prob, mean, log_mean, dispersion)
     family = HURDLE_NEGATIVE_BINOMIAL_MEAN if by_mean else HURDLE_NEGATIVE_BINOMIAL
-    return distribute(
-        family,
-        (zero, *parameters),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (zero, *parameters))

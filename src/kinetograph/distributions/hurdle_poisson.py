@@ -1,32 +1,32 @@
-"""Counts that are 0 with a probability of their own, else Poisson counts that are not 0."""
+"""Hurdle Poisson counts: 0, or a Poisson count above 0."""
 
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
-from . import poisson
 from .count_numbers import double, uniforms
+from .declaration import declared
 from .parameter import Parameter
 from .poisson import LARGEST_RATE, POISSON
+from .poisson import draw as draw_poisson
 from .support import POSITIVE, Interval
-from .variable import distribute
 from .zeros import hurdle
 
 __all__ = ["hurdle_poisson"]
 
 
 def _draw_positive(source: Source, rate: Any) -> Any:
-    """1 and a Poisson number of what is left of the time after the first event.
+    """Draw a Poisson count, given that it is above 0.
 
-    The time of that is exponential, given that it comes before the end.
+    The time of the first event is exponential, given that it is before the end. The result is 1
+    plus a Poisson number for the remaining time.
     """
     rate = double(rate)
     valid = (rate > 0) & (rate <= LARGEST_RATE)
     safe = jnp.where(valid, rate, 1.0)
     first = -jnp.log1p(uniforms(source)[0] * jnp.expm1(-safe))
-    count = poisson.draw(source.part(0), jnp.maximum(safe - first, 0.0)) + 1
+    count = draw_poisson(source.part(0), jnp.maximum(safe - first, 0.0)) + 1
     return jnp.where(valid, count, -1)
 
 
@@ -34,17 +34,9 @@ RATE = Parameter("rate", POSITIVE, drawn=Interval(0.0, LARGEST_RATE, (False, Tru
 HURDLE_POISSON = hurdle("hurdle_poisson", POISSON, (RATE,), _draw_positive)
 
 
-def hurdle_poisson(
-    zero: Any,
-    rate: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """Counts of which a share is 0, and the others Poisson numbers that are not 0.
+@declared(HURDLE_POISSON, draws="A share `zero` of 0, and Poisson numbers above 0.")
+def hurdle_poisson(zero: Any, rate: Any):
+    """Counts that are 0 or Poisson numbers above 0.
 
         log p(0) = log(zero)
         log p(x) = log(1 - zero) + x log(rate) - rate - log(x!) - log(1 - exp(-rate))
@@ -54,18 +46,12 @@ def hurdle_poisson(
     zero
         The probability of 0, from 0 to 1.
     rate
-        The mean of the Poisson numbers of which those above 0 are taken, above zero.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+        The mean of the Poisson distribution before it is restricted to counts above 0; positive.
 
     Raises
     ------
     ValueError
         If `zero` is known and not between 0 and 1, or `rate` known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -74,12 +60,3 @@ def hurdle_poisson(
     >>> log_rate = kg.normal(0, 1, name="log_rate")
     >>> likelihood = kg.observe([0, 0, 4], kg.hurdle_poisson(zero, kg.exp(log_rate)))
     """
-    return distribute(
-        HURDLE_POISSON,
-        (zero, rate),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -8,12 +8,12 @@ from jax import lax
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.numerics.deviance import log_binomial
 from ..graph.numerics.special import log1mexp
 from ..graph.source import place_text
 from .count_numbers import SEARCH, counts, deviance, log_factorial_rest, search, uniforms
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
@@ -22,7 +22,6 @@ from .parameter import whole
 from .sums import log_sum_outward
 from .support import NATURALS, Support, WholeNumbers
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "hypergeometric"]
 
@@ -58,9 +57,10 @@ def _terms(x: Any, m: Any, n: Any, k: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
-    """Sequential search if the mean is below 10, else Stadlober's ratio of uniforms.
+    """Draw by sequential search or by Stadlober's ratio of uniforms.
 
-    The rarer kind is counted among the drawn or among the left, whichever are fewer. Source: E.
+    Search is used if the mean is below 10. The rarer kind is counted, among the drawn objects or
+    among the remaining ones, whichever are fewer. Source: E.
     Stadlober, The ratio of uniforms approach for generating discrete random variates, Journal of
     Computational and Applied Mathematics 31 (1990) 181-189.
     """
@@ -84,7 +84,7 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
     many = valid & ~few
 
     def log_probability(z: Any, good: Any, bad: Any, size: Any, p: Any, q: Any) -> Any:
-        # But for what does not depend on z.
+        # Up to a term that does not depend on z.
         pairs = [(z, good * p), (good - z, good * q), (size - z, bad * p)]
         pairs += [(bad - size + z, bad * q)]
         return -sum(deviance(i, mean) + log_factorial_rest(i) for i, mean in pairs)
@@ -111,7 +111,7 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
     large = first_accepted(source, propose, [*given, top], many, np.float64(0))
     count = jnp.where(few, found, large).astype(np.int64)
     count = jnp.minimum(count, jnp.minimum(rare, taken))
-    count = jnp.where(m > n, taken - count, count)  # of the first kind
+    count = jnp.where(m > n, taken - count, count)  # objects of the first kind
     count = jnp.where(taken < k, m - count, count)
     return counts(valid, jnp.broadcast_to(count, source.shape))
 
@@ -149,7 +149,7 @@ def _quantile(log_below: Any, log_above: Any, m: Any, n: Any, k: Any) -> Any:
 def _moments(m: Any, n: Any, k: Any) -> Moments:
     total = jnp.maximum(m + n, 1.0)
     mean = k * (m / total)
-    # Of one thing alone all are drawn, or none.
+    # With a single object the variance is 0: either it is drawn or not.
     return mean, mean * (n / total) * ((m + n - k) / jnp.maximum(total - 1.0, 1.0))
 
 
@@ -167,50 +167,31 @@ HYPERGEOMETRIC = Family(
 )
 
 
-def hypergeometric(
-    m: Any,
-    n: Any,
-    k: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """How many of `k` drawn without replacement are of the first of two kinds.
+@declared(
+    HYPERGEOMETRIC,
+    draws="Numbers of the `m` objects, not of the `n`, among `k` drawn without replacement.",
+)
+def hypergeometric(m: Any, n: Any, k: Any):
+    """The number of objects of one kind, drawn without replacement.
+
+    `k` objects are drawn from `m` of that kind and `n` of another.
 
         log p(x) = log C(m, x) + log C(n, k - x) - log C(m + n, k),  x = max(0, k - n) .. min(m, k)
 
     Parameters
     ----------
     m, n
-        How many there are of the first kind, and of the second.
+        The numbers of objects of the first and of the second kind.
     k
-        How many are drawn, at most m + n.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+        The number of drawn objects, at most m + n.
 
     Raises
     ------
     ValueError
-        If a parameter is no whole number, or `k` is known to be above m + n.
-    ShapeError
-        If parameters and shape do not fit together.
+        If a parameter is not a whole number, or `k` is known to be above m + n.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.hypergeometric(10, 20, 8))
     """
-    return distribute(
-        HYPERGEOMETRIC,
-        (m, n, k),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,11 +5,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import deviance_of_log, log_peak
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.incomplete import log_gamma_tails
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .gamma import quantile as quantile_of_gamma
 from .gamma_numbers import log_gamma
@@ -18,7 +18,6 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE
 from .tails import Tails, above_zero, turned
-from .variable import distribute
 
 __all__ = ["draw", "inverse_gamma"]
 
@@ -43,7 +42,7 @@ def _small_terms(
 
 
 def draw(source: Source, alpha: Any, beta: Any) -> Any:
-    """beta over a gamma number of alpha."""
+    """Draw beta divided by a gamma number of shape alpha."""
     alpha, beta = reals(source, alpha, beta)
     value = beta * jnp.exp(-log_gamma(source, alpha))
     return nan_unless((beta > 0) & jnp.isfinite(beta), value)
@@ -79,16 +78,8 @@ INVERSE_GAMMA = Family(
 )
 
 
-def inverse_gamma(
-    alpha: Any,
-    beta: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(INVERSE_GAMMA, draws="Inverse gamma numbers, with mean beta / (alpha - 1).")
+def inverse_gamma(alpha: Any, beta: Any = 1.0):
     """A positive unknown whose inverse follows gamma(alpha, beta).
 
         log p(x) = alpha log(beta) - log Gamma(alpha) - (alpha + 1) log(x) - beta / x,  x > 0
@@ -97,29 +88,9 @@ def inverse_gamma(
     ----------
     alpha, beta
         Shape and scale, both above zero; the mean is beta / (alpha - 1) for alpha > 1.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.inverse_gamma(3, 2, name="x")
     """
-    return distribute(
-        INVERSE_GAMMA,
-        (alpha, beta),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

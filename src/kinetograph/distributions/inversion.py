@@ -1,4 +1,4 @@
-"""Quantiles by search, for families whose tails have no inverse in closed form."""
+"""Quantiles by search, for tails without an inverse in closed form."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,24 +18,26 @@ __all__ = [
 ]
 
 STEPS = 80
-INSIDE = 1 - 1e-6  # of the reach: what lies beyond has no finite number
+INSIDE = 1 - 1e-6  # the reach of the line: the numbers are infinite beyond it
 LARGEST = 2.0**53
 Map = Callable[[Any], Any]
 
-# From a line to where x lies. Far out on it numbers stay distinct.
+# A map from the real line to the support. Numbers far out on the line stay distinct.
 LINE: Map = jnp.sinh
 POSITIVE_LINE: Map = jnp.exp
 UNIT_LINE: Map = jax.nn.sigmoid
-_REACH = {4: 87.0, 8: 708.0}  # by the size of the type in bytes
+_REACH = {4: 87.0, 8: 708.0}  # key: the size of the type in bytes
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def continuous_quantile(
     tails: Callable[..., Any], line: Map, log_below: Any, log_above: Any, *parameters: Any
 ) -> Any:
-    """The x with log P(X <= x) = log_below and log P(X > x) = log_above, which agree.
+    """The quantile of a continuous distribution, by search.
 
-    By the smaller of the two; differentiable in all, by the derivative of an implicit function.
+    It is the x with log P(X <= x) = log_below and log P(X > x) = log_above. The two must be
+    consistent; the smaller one is used. Derivatives come from the implicit function
+    theorem.
     """
     log_below, log_above, *rest = jnp.broadcast_arrays(log_below, log_above, *parameters)
     reach = _REACH[log_below.dtype.itemsize]
@@ -53,11 +55,11 @@ def continuous_quantile(
 
 
 def _root(excess: Map, low: Any, high: Any, found: Any) -> Any:
-    """Where a growing function is 0; found already where that is said.
+    """The root of an increasing function; elements marked as found are skipped.
 
-    By inverse quadratic interpolation where three points are near to a line, else by bisection
+    The step is inverse quadratic interpolation if three points are nearly on a line, else bisection
     (T. R. Chandrupatla, A new hybrid quadratic/bisection algorithm, Advances in Engineering
-    Software 28 (1997) 145-149). The function may be infinite at either side.
+    Software 28 (1997) 145-149). The function may be infinite on either side.
     """
     eps = jnp.finfo(low.dtype).eps
 
@@ -71,7 +73,7 @@ def _root(excess: Map, low: Any, high: Any, found: Any) -> Any:
         a, fa = x, fx
         nearer = jnp.abs(fa) <= jnp.abs(fb)
         new = jnp.where(nearer, a, b)
-        least = eps * jnp.abs(new) / jnp.abs(b - a)  # no step is smaller
+        least = eps * jnp.abs(new) / jnp.abs(b - a)  # the smallest step
         ready = found | (fa == 0) | (fb == 0) | ~(least < 0.5)
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
         straight = (phi * phi < xi) & ((1 - phi) * (1 - phi) < 1 - xi)
@@ -104,10 +106,11 @@ def newton_quantile(
     start: Any,
     *parameters: Any,
 ) -> Any:
-    """That x between -reach and reach, by Newton's method on the logarithm of the smaller one.
+    """The quantile between -reach and reach, by Newton's method.
 
-    From `start` on, which has no slope; by bisection where a step would leave what is known to
-    hold x. For tails that take long.
+    The method works on the logarithm of the smaller tail, from `start`, which has no derivative. If
+    a step would leave the interval that is known to contain x, the interval is bisected. This is
+    for tails that are expensive.
     """
     log_below, log_above, start, *rest = jnp.broadcast_arrays(
         log_below, log_above, start, *parameters
@@ -139,7 +142,7 @@ def newton_quantile(
 @newton_quantile.defjvp
 def _newton_slope(tails: Any, log_density: Any, reach: float, primals: Any, tangents: Any) -> Any:
     x = newton_quantile(tails, log_density, reach, *primals)
-    places = (0, 1, *range(3, len(primals)))  # without the start
+    places = (0, 1, *range(3, len(primals)))  # all but the start
     primals, tangents = ([pair[k] for k in places] for pair in (primals, tangents))
     return _implicit_slope(tails, x, primals, tangents)
 
@@ -166,7 +169,10 @@ def whole_quantile(
     low: Any = 0.0,
     high: Any = LARGEST,
 ) -> Any:
-    """The smallest whole number k from `low` to `high` with P(X <= k) at least what is given."""
+    """The quantile of a discrete distribution, by search.
+
+    It is the smallest whole k from `low` to `high` with log P(X <= k) >= log_below.
+    """
     log_below, log_above, *rest = jnp.broadcast_arrays(log_below, log_above, *parameters)
     left = log_below <= log_above
     least = jnp.broadcast_to(jnp.asarray(low, log_below.dtype) - 1.0, log_below.shape)

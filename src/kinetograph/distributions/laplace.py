@@ -6,14 +6,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import absolute, divide
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "laplace"]
 
@@ -25,7 +24,7 @@ def _terms(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mu: Any, sigma: Any) -> Any:
-    """mu +- sigma e with a standard exponential e."""
+    """Draw mu +- sigma e with a standard exponential e."""
     mu, sigma = reals(source, mu, sigma)
     u, v = source.uniforms()
     return nan_unless(possible(mu, sigma), mu + sigma * signed(v, -jnp.log(1 - u)))
@@ -60,16 +59,8 @@ LAPLACE = Family(
 )
 
 
-def laplace(
-    mu: Any = 0.0,
-    sigma: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(LAPLACE, draws="Laplace numbers, with density exp(-|x - mu| / sigma) / (2 sigma).")
+def laplace(mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows a Laplace distribution.
 
         log p(x) = -abs(x - mu) / sigma - log(2 sigma)
@@ -78,29 +69,9 @@ def laplace(
     ----------
     mu, sigma
         Median, and scale (above zero); the standard deviation is sqrt(2) sigma.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.laplace(0, 1, name="x")
     """
-    return distribute(
-        LAPLACE,
-        (mu, sigma),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

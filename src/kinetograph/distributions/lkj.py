@@ -6,18 +6,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.numerics.gammas import gammaln
 from ..graph.operations.linear_algebra import small_cholesky
 from ..graph.source import place_text
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import CorrelationMatrix
-from .variable import distribute
 
 __all__ = ["draw", "draw_factor", "log_constant", "lkj_correlation", "size_of"]
 
@@ -43,9 +42,10 @@ def _terms(x: Any, eta: Any, cholesky_x: Any = None) -> tuple[Any, ...]:
 
 
 def draw(source: Source, eta: Any) -> Any:
-    """Canonical partial correlations 2 b - 1, of beta numbers b, along a C-vine.
+    """Draw a correlation matrix from partial correlations along a C-vine.
 
-    Of column j = 0, 1, ... of the factor b has both parameters eta + (dim - 2 - j) / 2.
+    They are 2 b - 1 with beta numbers b. In column j = 0, 1, ... of the factor both parameters of b
+    are eta + (dim - 2 - j) / 2.
     """
     factor = draw_factor(source, eta)
     matrix = jnp.matmul(factor, factor.mT)
@@ -54,7 +54,7 @@ def draw(source: Source, eta: Any) -> Any:
 
 
 def draw_factor(source: Source, eta: Any) -> Any:
-    """The Cholesky factor of such a matrix."""
+    """Draw the Cholesky factor of such a matrix."""
     (eta,) = reals(source, eta)
     dim = source.shape[-1]
     column = np.minimum(np.arange(dim), dim - 2)
@@ -64,13 +64,18 @@ def draw_factor(source: Source, eta: Any) -> Any:
     half = jnp.where(below, logit / 2, 0.0)
     size = jnp.where(half < 0, -half, half)
     log_cosh = size + jnp.log1p(jnp.exp(-2 * size)) - LOG_2
-    rest = jnp.exp(log_cosh - jnp.cumsum(log_cosh, -1))  # of the squares before j
+    # The square root of 1 minus the sum of squares before column j.
+    rest = jnp.exp(log_cosh - jnp.cumsum(log_cosh, -1))
     factor = jnp.where(below, jnp.tanh(half), jnp.eye(dim, dtype=source.dtype)) * rest
     return nan_unless(((eta > 0) & jnp.isfinite(eta))[..., None, None], factor)
 
 
 def _moments(eta: Any, event: tuple[int, ...]) -> Moments:
-    """Off the diagonal 2 b - 1 of a beta number b with both parameters eta - 1 + dim / 2."""
+    """The mean and the variance of each element.
+
+    An element off the diagonal is 2 b - 1 with a beta number b. Both parameters of b are eta - 1 +
+    dim / 2.
+    """
     mean = jnp.eye(event[0], dtype=eta.dtype)
     return mean, (1.0 - mean) / (2.0 * eta + (event[0] - 1.0))[..., None, None]
 
@@ -88,7 +93,7 @@ LKJ = Family(
 
 
 def size_of(dim: Any, name: str = "lkj_correlation") -> int:
-    """The number of rows, which the parameters do not tell."""
+    """Check the number of rows, which the parameters do not determine."""
     if not isinstance(dim, (int, np.integer)) or dim < 2:
         raise ShapeError(
             f"{name}: dim must be a whole number of at least 2, got {dim!r}{place_text()}"
@@ -96,14 +101,11 @@ def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     return int(dim)
 
 
-def lkj_correlation(
-    eta: Any = 1.0,
-    dim: int = 2,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    LKJ,
+    draws="Correlation matrices of `dim` rows, with density proportional to det(R)**(eta - 1).",
+)
+def lkj_correlation(eta: Any = 1.0, dim: int = 2) -> Chosen:
     """A correlation matrix.
 
         log p(R) = (eta - 1) log det R - constant(eta, dim)
@@ -114,19 +116,15 @@ def lkj_correlation(
         Above zero; 1 is uniform over correlation matrices, larger values favour the identity.
     dim
         The number of rows, at least 2.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `eta` is known and not positive.
     ShapeError
         If `dim` is below 2.
 
     Notes
     -----
-    `kg.cholesky(R)` of the result costs nothing: the factor is what the unknown is made of.
+    `kg.cholesky(R)` of the result costs nothing: the model computes the factor first.
 
     Source: D. Lewandowski, D. Kurowicka, H. Joe, Generating random correlation matrices based on
     vines and extended onion method, Journal of Multivariate Analysis 100 (2009) 1989-2001.
@@ -139,4 +137,4 @@ def lkj_correlation(
     (3, 3)
     """
     event = (size_of(dim), size_of(dim))
-    return distribute(LKJ, (eta,), event=event, shape=shape, dims=dims, name=name)
+    return Chosen(LKJ, (eta,), event)

@@ -5,13 +5,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..graph.array import Array
+from .declaration import Chosen, declared
 from .family import Family
 from .lkj import draw_factor, log_constant, size_of
 from .moments import Moments, log_half_step_rest
 from .parameter import positive
 from .support import CholeskyCorrelation
-from .variable import distribute
 
 __all__ = ["lkj_cholesky"]
 
@@ -25,7 +24,10 @@ def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
 
 
 def _moments(eta: Any, event: tuple[int, ...]) -> Moments:
-    """On the diagonal the root of a beta number; before it a direction that is uniform."""
+    """The moments of each element.
+
+    A diagonal element is the root of a beta number. The rest of its row has a uniform direction.
+    """
     dim = event[0]
     row = np.arange(1, dim)
     b = eta[..., None] + 0.5 * (dim - 1 - row)
@@ -52,14 +54,8 @@ LKJ_CHOLESKY = Family(
 )
 
 
-def lkj_cholesky(
-    eta: Any = 1.0,
-    dim: int = 2,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(LKJ_CHOLESKY, draws="Lower Cholesky factors of the matrices of `lkj_correlation`.")
+def lkj_cholesky(eta: Any = 1.0, dim: int = 2) -> Chosen:
     """The lower Cholesky factor of a correlation matrix that follows `kg.lkj_correlation`.
 
         log p(L) = sum_i (dim - i + 2 eta - 2) log L_ii - constant(eta, dim),  i = 2 .. dim
@@ -70,19 +66,15 @@ def lkj_cholesky(
         Above zero; 1 is uniform over correlation matrices, larger values favour the identity.
     dim
         The number of rows, at least 2.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `eta` is known and not positive.
     ShapeError
         If `dim` is below 2.
 
     Notes
     -----
-    Source: that of `kg.lkj_correlation`, whose matrix is `kg.chol_outer(L)`.
+    `kg.chol_outer(L)` follows `kg.lkj_correlation`. The source is given there.
 
     Examples
     --------
@@ -92,4 +84,4 @@ def lkj_cholesky(
     (3, 3)
     """
     rows = size_of(dim, "lkj_cholesky")
-    return distribute(LKJ_CHOLESKY, (eta,), event=(rows, rows), shape=shape, dims=dims, name=name)
+    return Chosen(LKJ_CHOLESKY, (eta,), (rows, rows))

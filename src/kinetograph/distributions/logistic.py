@@ -6,14 +6,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide, log_expit, softplus
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "logistic"]
 
@@ -24,7 +23,7 @@ def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:
-    """location + scale log(u / (1 - u))."""
+    """Draw location + scale log(u / (1 - u)), u uniform."""
     location, scale = reals(source, location, scale)
     u = unit_open(source)
     value = location + scale * (jnp.log(u) - jnp.log1p(-u))
@@ -55,16 +54,8 @@ LOGISTIC = Family(
 )
 
 
-def logistic(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(LOGISTIC, draws="Logistic numbers with mean `location`.")
+def logistic(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a logistic distribution.
 
         log p(x) = -z - 2 log(1 + exp(-z)) - log(scale),  z = (x - location) / scale
@@ -73,29 +64,9 @@ def logistic(
     ----------
     location, scale
         Mean, and scale (above zero); the standard deviation is pi scale / sqrt(3).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.logistic(0, 1, name="x")
     """
-    return distribute(
-        LOGISTIC,
-        (location, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -5,26 +5,26 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
-from . import normal as of_log
+from .declaration import declared
 from .family import Family
 from .moments import Moments
+from .normal import draw as draw_normal
+from .normal import terms as normal_terms
 from .parameter import Parameter, spread
 from .support import POSITIVE
 from .tails import Tails, above_zero, normal_quantile, normal_tails
-from .variable import distribute
 
 __all__ = ["draw", "lognormal"]
 
 
 def _terms(x: Any, meanlog: Any, sdlog: Any, log_x: Any = None) -> tuple[Any, ...]:
     log_x = jnp.log(x) if log_x is None else log_x
-    return (*of_log.terms(log_x, meanlog, sdlog), -log_x)
+    return (*normal_terms(log_x, meanlog, sdlog), -log_x)
 
 
 def draw(source: Source, meanlog: Any, sdlog: Any) -> Any:
-    """exp(meanlog + sdlog z)."""
-    return jnp.exp(of_log.draw(source, meanlog, sdlog))
+    """Draw exp(meanlog + sdlog z) with a standard normal z."""
+    return jnp.exp(draw_normal(source, meanlog, sdlog))
 
 
 @above_zero
@@ -55,16 +55,11 @@ LOGNORMAL = Family(
 )
 
 
-def lognormal(
-    meanlog: Any = 0.0,
-    sdlog: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(
+    LOGNORMAL,
+    draws="Exponentials of normal numbers with mean `meanlog` and standard deviation `sdlog`.",
+)
+def lognormal(meanlog: Any = 0.0, sdlog: Any = 1.0):
     """A positive unknown whose logarithm is normal.
 
         log p(x) = log normal(log x | meanlog, sdlog) - log x,  x > 0
@@ -73,27 +68,9 @@ def lognormal(
     ----------
     meanlog, sdlog
         Mean and standard deviation (above zero) of log x.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        As for `normal`.
-
-    Raises
-    ------
-    ValueError
-        If `sdlog` is known and not positive.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> rate = kg.lognormal(0, 1, name="rate")
     """
-    return distribute(
-        LOGNORMAL,
-        (meanlog, sdlog),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

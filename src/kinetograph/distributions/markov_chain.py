@@ -7,26 +7,28 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
 from .categorical import of_shares
 from .count_numbers import counts
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments
 from .numbers import reals
 from .parameter import Parameter
 from .support import Simplex, Support, WholeNumbers
-from .variable import distribute
 
 __all__ = ["MARKOV_CHAIN", "draw", "log_steps", "markov_chain"]
 
 
 def log_steps(initial: Any, transition: Any) -> tuple[Any, Any]:
-    """The logarithms of both, -inf without a slope where a probability is 0."""
+    """The logarithms of both parameters.
+
+    A probability of 0 has the logarithm -inf without a derivative.
+    """
     both = []
     for p in (initial, transition):
         some = p > 0
@@ -88,7 +90,7 @@ def draw(source: Source, initial: Any, transition: Any) -> Any:
 
 
 def _moments(initial: Any, transition: Any, event: tuple[int, ...]) -> Moments:
-    """Those of the states' numbers."""
+    """The mean and the variance of the states, as numbers."""
 
     def step(share: Any, _: Any) -> Any:
         return (share[..., None, :] @ transition)[..., 0, :], share
@@ -116,16 +118,9 @@ MARKOV_CHAIN = Family(
 )
 
 
-def markov_chain(
-    initial: Any,
-    transition: Any,
-    length: int,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """The states 0 .. K - 1 that a Markov chain passes through.
+@declared(MARKOV_CHAIN)
+def markov_chain(initial: Any, transition: Any, length: int) -> Chosen:
+    """The path of a Markov chain through numbered states.
 
         log p(z) = log initial[z_1] + sum_t log transition[z_(t - 1), z_t]
 
@@ -164,6 +159,4 @@ def markov_chain(
         raise TypeError(
             f"markov_chain: length must be a whole number above 0, got {length!r}{place_text()}"
         )
-    return distribute(
-        MARKOV_CHAIN, (initial, transition), event=(int(length),), shape=shape, dims=dims, name=name
-    )
+    return Chosen(MARKOV_CHAIN, (initial, transition), (int(length),))

@@ -1,4 +1,4 @@
-"""The matrix normal distribution: rows and columns have a covariance each."""
+"""The matrix normal distribution, with covariances of rows and of columns."""
 
 from typing import Any
 
@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
@@ -14,13 +13,13 @@ from ..graph.operations.linear_algebra import triangular_solve
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .covariances import factor_of
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments, squares
 from .multivariate_normal import log_diagonal
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
-from .variable import distribute
 
 __all__ = ["draw", "factors_of", "matrix_normal"]
 
@@ -34,7 +33,7 @@ def _terms(x: Any, mean: Any, row_chol: Any, col_chol: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mean: Any, row_chol: Any, col_chol: Any) -> Any:
-    """mean + A Z B' with a matrix Z of standard normal numbers."""
+    """Draw mean + A Z B' with a standard normal matrix Z."""
     mean, row_chol, col_chol = reals(source, mean, row_chol, col_chol)
     value = mean + row_chol @ source.normal() @ col_chol.mT
     matrices = (mean, row_chol, col_chol)
@@ -79,6 +78,7 @@ def factors_of(
     return mean, rows, columns
 
 
+@declared(MATRIX_NORMAL, draws="Normal matrices, with a covariance of rows and one of columns.")
 def matrix_normal(
     mean: Any,
     row_cov: Any = None,
@@ -86,28 +86,24 @@ def matrix_normal(
     *,
     row_chol: Any = None,
     col_chol: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """Matrices (last two axes) whose rows and columns have a covariance each.
+    drawn: bool = False,
+) -> Chosen:
+    """Matrices (last two axes) with a covariance of rows and of columns.
 
         log p(X) = -|A^-1 (X - mean) B^-T|**2 / 2 - c sum log A_ii - r sum log B_ii
                    - r c log(2 pi) / 2
 
-        of r rows and c columns, with row_cov = A A' and col_cov = B B'.
+        with r rows and c columns, row_cov = A A' and col_cov = B B'.
 
     Parameters
     ----------
     mean
-        The mean matrix; a single number stands for all elements.
+        The mean matrix, or one number for all elements.
     row_cov, col_cov
         The covariances of rows and of columns, symmetric and positive definite:
         Cov(X_ij, X_kl) = row_cov_ik col_cov_jl.
     row_chol, col_chol
-        Instead of them: their lower Cholesky factors A and B.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
+        Alternatives to the covariances: their lower Cholesky factors A and B.
 
     Raises
     ------
@@ -116,7 +112,7 @@ def matrix_normal(
     ValueError
         If a covariance is known and not symmetric and positive definite.
     TypeError
-        If not exactly one of covariance and factor is given of both.
+        If for rows or columns not exactly one of covariance and factor is given.
 
     Examples
     --------
@@ -125,5 +121,5 @@ def matrix_normal(
     >>> kg.matrix_normal(0.0, np.eye(3), [[1.0, 0.5], [0.5, 1.0]]).shape
     (3, 2)
     """
-    parameters = factors_of(mean, row_cov, col_cov, row_chol, col_chol)
-    return distribute(MATRIX_NORMAL, parameters, shape=shape, dims=dims, name=name)
+    parameters = factors_of(mean, row_cov, col_cov, row_chol, col_chol, drawn)
+    return Chosen(MATRIX_NORMAL, parameters)

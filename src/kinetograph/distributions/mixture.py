@@ -1,9 +1,9 @@
-"""Mixtures: a number follows one of several distributions, and which one is not known.
+"""Mixtures of distributions: a number follows one of several, with unknown membership.
 
-    log p(x) = log sum_k w_k p_k(x),   w of sum 1
+    log p(x) = log sum_k w_k p_k(x),   sum_k w_k = 1
 
-`mixture_of` has its components along the last axis of one family's parameters, `mixture` in
-several families, or in one whose parameters do not fit into an array.
+The components of `mixture_of` are along the last axis of the parameters of one family. The
+components of `mixture` are separate families, or one family whose parameters do not form an array.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ WEIGHTS = Parameter("weights", Weights(), event_ndim=1)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mixture(Family):
-    """A family made of others; the weights are its first parameter."""
+    """A mixture of families; the weights are its first parameter."""
 
     parts: tuple[Family, ...]
 
@@ -83,7 +83,10 @@ def mixture(*parts: Family) -> Mixture:
 
 @cache
 def mixture_apart(*parts: Family) -> Mixture:
-    """The same of parts with supports of their own; each has density 0 outside of its support."""
+    """The mixture of parts with different supports.
+
+    Each part has density 0 outside its support.
+    """
     return replace(
         mixture(*(_bounded(part) for part in parts)),
         key=f"mixture_apart({', '.join(part.key for part in parts)})",
@@ -94,7 +97,7 @@ def mixture_apart(*parts: Family) -> Mixture:
 
 @cache
 def mixture_of(part: Family) -> Mixture:
-    """The family of a number that follows one of those along the last axis of the parameters."""
+    """The mixture whose components are along the last axis of the parameters."""
     inner = [
         Parameter(p.name, p.support, p.event_ndim + 1, p.integer, p.drawn) for p in part.parameters
     ]
@@ -118,7 +121,7 @@ def mixture_of(part: Family) -> Mixture:
 
 
 def same_support(one: Support, other: Support) -> bool:
-    """Whether two supports are the same, as far as that is known."""
+    """Whether two supports are known to be the same."""
     if type(one) is not type(other):
         return False
     if not isinstance(one, (Interval, WholeNumbers)):
@@ -136,7 +139,7 @@ def _any_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Suppo
 
 @cache
 def _bounded(part: Family) -> Family:
-    """A part that may be asked for its density, and its tails, where it has none."""
+    """A part whose density and tails are defined outside its support."""
 
     def terms(x: Any, *parameters: Any, **forms: Any) -> tuple[Any, ...]:
         inside, _, within = _within(part, x, parameters)
@@ -154,7 +157,10 @@ def _bounded(part: Family) -> Family:
 
 
 def _within(part: Family, x: Any, parameters: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """Which numbers are inside of the support of a part or above it, and with others put inside."""
+    """Whether x is inside the support of a part, and above it.
+
+    The third result is x with the numbers outside replaced by one inside.
+    """
     nodes = [Placeholder((), jnp.shape(p), jnp.asarray(p).dtype) for p in parameters]
     support: Any = part.support(*nodes)
     environment: Environment = dict(zip(nodes, parameters, strict=True))
@@ -171,7 +177,7 @@ def _within(part: Family, x: Any, parameters: Sequence[Any]) -> tuple[Any, Any, 
 
 
 def log_shares(family: Mixture, x: Any, *parameters: Any, **forms: Any) -> Any:
-    """log w_k + log p_k(x), with k along the last axis."""
+    """Each log w_k + log p_k(x), with k along the last axis."""
     weights, *rest = parameters
     log_weights = _log_weights(weights, forms.pop("log_weights", None))
     if family.key.startswith("mixture_of"):
@@ -190,7 +196,7 @@ def _log_weights(weights: Any, log_weights: Any = None) -> Any:
 
 
 def apart(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
-    """Each part with its number and its parameters."""
+    """Each part with its index and its parameters."""
     found, start = [], 0
     for k, part in enumerate(parts):
         end = start + len(part.parameters)
@@ -207,7 +213,7 @@ def _forms(parts: tuple[Family, ...]) -> dict[str, Any]:
 
 
 def _density(part: Family, x: Any, *parameters: Any, **forms: Any) -> Any:
-    """That of a part, which may be 0 where that of the whole is not."""
+    """The log density of a part, which may be -inf."""
     find = part.guarded_log_density if part.discrete else part.log_density
     return find(x, *parameters, **forms)
 
@@ -225,7 +231,7 @@ def _array_densities(part: Family, x: Any, rest: Any, forms: dict[str, Any]) -> 
 
 
 def _sum(log_terms: Any) -> Any:
-    """The logarithm of the sum over the last axis; no slope comes from parts of density 0."""
+    """The log-sum-exp over the last axis, without derivatives of zero densities."""
     return logsumexp(jnp.where(log_terms == -jnp.inf, -jnp.inf, log_terms), -1)
 
 
@@ -253,7 +259,10 @@ def _array_tails(part: Family, x: Any, weights: Any, *rest: Any) -> Tails:
 
 
 def _moments_over(weights: Any, event_ndim: int, mean: Any, variance: Any) -> Moments:
-    """Those of a number whose component is on the last axis: within and between components."""
+    """The moments of a mixture from the moments of its components.
+
+    The variance is the sum of the variances within and between components.
+    """
     shares = jnp.exp(_log_weights(weights))
     shares = jnp.expand_dims(shares, tuple(range(-1 - event_ndim, -1)))
     some = shares > 0
@@ -282,7 +291,10 @@ def _first_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Sup
 
 
 def _of_one(support: Any) -> Support:
-    """The support of a number whose components have this one along their last axis."""
+    """The support of a mixture, from that of its components.
+
+    They are along the last axis of the bounds.
+    """
     ends: list[Any] = [getattr(support, side, 0.0) for side in ("lower", "upper")]
     if all(isinstance(b, Node) or not np.ndim(b) for b in ends):
         return support  # type: ignore[no-any-return]
@@ -300,7 +312,7 @@ def _check(parts: tuple[Family, ...], weights: Node, *rest: Node) -> None:
 
 
 def _chosen(source: Source, event_ndim: int, weights: Any) -> Any:
-    """Which component each number, vector or matrix is of."""
+    """Draw the component of each number, vector or matrix."""
     u = source.uniform()
     u = u[(..., *(0 for _ in range(event_ndim)))] if event_ndim else u
     share = jnp.cumsum(weights, -1)
@@ -308,7 +320,7 @@ def _chosen(source: Source, event_ndim: int, weights: Any) -> Any:
 
 
 def _draw(parts: tuple[Family, ...], source: Source, weights: Any, *rest: Any) -> Any:
-    """A draw of each component, of which one is taken."""
+    """Draw from each component and select one draw."""
     ndim = parts[0].event_ndim
     chosen = _chosen(source.part(0), ndim, jnp.asarray(weights, source.dtype))
     chosen = chosen[(..., *(None for _ in range(ndim)))]

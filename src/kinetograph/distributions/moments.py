@@ -1,8 +1,8 @@
-"""Means and variances: what those of the families have in common.
+"""Helpers for means and variances of families.
 
-A family's `moments(*parameters)` are the mean and the variance of one number, and of vectors and
-matrices those of each element. One that is infinite is inf, one that does not exist is NaN. They
-are written such that no two large numbers cancel.
+A family's `moments(*parameters)` are the mean and the variance of a number, or of each element of a
+vector or matrix. An infinite moment is inf, a moment that does not exist is NaN. The formulas avoid
+cancellation of large numbers.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ __all__ = [
 
 Moments = tuple[Any, Any]
 
-REACH = 40.0  # exp(-REACH) does not count beside 1
+REACH = 40.0  # exp(-REACH) is negligible relative to 1
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 # Coefficients of log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2 in powers of 1 / a, from the
 # Bernoulli polynomials at 1/2 (Abramowitz and Stegun, 6.1.40): a, a**3, a**5, ...
@@ -34,22 +34,26 @@ _STEPS = 16
 
 
 def infinite_unless(exists: Any, numerator: Any, denominator: Any) -> Any:
-    """The quotient where it exists, else inf, whose slope is 0."""
+    """The quotient if it exists, else inf with derivative 0."""
     safe = jnp.where(exists, numerator, 1.0) / jnp.where(exists, denominator, 1.0)
     return jnp.where(exists, safe, jnp.inf)
 
 
 def of_labels(below: Any, above: Any) -> Moments:
-    """Those of a label in 0, 1, ..., K of P(X < k) and P(X >= k), k = 1 ... K on the last axis.
+    """The mean and the variance of a label 0, 1, ..., K.
 
-    Both are sums of products that are not negative: over j and k of P(X >= j or k) P(X < k or j).
+    `below` and `above` are P(X < k) and P(X >= k) for k = 1 ... K along the last axis. The variance
+    is a sum of non-negative products, P(X >= max(j, k)) P(X < min(j, k)) over j and k.
     """
     earlier = jnp.cumsum(below, -1) - below
     return jnp.sum(above, -1), jnp.sum(above * (below + 2.0 * earlier), -1)
 
 
 def others(x: Any) -> Any:
-    """Of each element on the last axis the sum of all others, none of which is negative."""
+    """Sums of the other elements on the last axis, without subtraction.
+
+    Nothing is subtracted, so that sums of non-negative elements are exact.
+    """
     none = jnp.zeros_like(x[..., :1])
     before = jnp.concatenate([none, jnp.cumsum(x[..., :-1], -1)], -1)
     after = jnp.concatenate([none, jnp.cumsum(x[..., :0:-1], -1)], -1)
@@ -62,7 +66,10 @@ def squares(chol: Any) -> Any:
 
 
 def log_half_step_rest(a: Any) -> Any:
-    """log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2, by that of a + 16."""
+    """log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2.
+
+    It is computed from its value at a + 16.
+    """
     total, inverse = jnp.zeros_like(a), 1.0 / (a + _STEPS)
     for k in range(_STEPS):
         total = total + 0.5 * jnp.log1p(-0.25 / (a + (k + 0.5)) ** 2)
@@ -74,9 +81,10 @@ def log_half_step_rest(a: Any) -> Any:
 
 
 def nodes(length: Any) -> tuple[Any, Any]:
-    """Points from 0 to a length, along a new last axis, and their weights: Gauss and Legendre's.
+    """Gauss-Legendre points from 0 to a length and their weights.
 
-    To all digits for densities that fall by no more than exp(-REACH) on the way.
+    They are along a new last axis. Integrals have full accuracy for densities that fall by at most
+    exp(-REACH) over the length.
     """
     half = 0.5 * jnp.asarray(length)[..., None]
     dtype = half.dtype
@@ -84,7 +92,10 @@ def nodes(length: Any) -> tuple[Any, Any]:
 
 
 def of_nodes(x: Any, weights: Any) -> Moments:
-    """Those of points on the last axis, of which none has a negative weight."""
+    """The mean and the variance of weighted points on the last axis.
+
+    The weights are not negative.
+    """
     total = jnp.sum(weights, -1, keepdims=True)
     mean = jnp.sum(weights * x, -1, keepdims=True) / total
     variance = jnp.sum(weights * (x - mean) ** 2, -1, keepdims=True) / total

@@ -1,4 +1,4 @@
-"""The multinomial distribution of how often each of several classes occurs."""
+"""The multinomial distribution of counts of classes."""
 
 from typing import Any
 
@@ -7,20 +7,19 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
 from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.numerics.gammas import bd0, gammaln
 from .binomial import draw as draw_binomial
 from .categorical import check_classes
 from .count_numbers import double
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, others
 from .parameter import Parameter, whole
 from .support import Simplex, Support, Totals, Weights
 from .uniform import known_bound
-from .variable import distribute
 
 __all__ = ["draw", "multinomial"]
 
@@ -49,7 +48,11 @@ def _check(size: Node, prob: Node) -> None:
 
 
 def draw(source: Source, size: Any, prob: Any) -> Any:
-    """Of those that are left, each class gets a binomial number by its share of what is left."""
+    """Draw the counts class by class.
+
+    A count is binomial: among the remaining trials, with the class's share of the remaining
+    probability.
+    """
     weights = jnp.broadcast_to(double(prob), source.shape)
     classes, batch = source.shape[-1], source.shape[:-1]
     left = jnp.broadcast_to(jnp.asarray(size).astype(np.int64), batch)
@@ -95,15 +98,11 @@ MULTINOMIAL = Family(
 )
 
 
-def multinomial(
-    size: Any,
-    prob: Any,
-    *,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """How often each of several classes occurs in `size` independent trials.
+@declared(
+    MULTINOMIAL, draws="Counts of classes in `size` trials, with weights along the last axis."
+)
+def multinomial(size: Any, prob: Any):
+    """Counts of several classes in `size` independent trials.
 
         log p(x) = log(size!) - sum log(x!) + sum x log(prob),  sum x = size
 
@@ -112,17 +111,13 @@ def multinomial(
     size
         The number of trials, a whole number.
     prob
-        The probabilities of the classes along the last axis, which add up to 1. Made by
-        `kg.softmax`, they are as exact as their logarithms.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+        The probabilities of the classes along the last axis, which add up to 1. If they are a
+        result of `kg.softmax`, they are as exact as their logarithms.
 
     Raises
     ------
     ValueError
         If `size` is not a whole number, or rows of `prob` are known and do not add up to 1.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
@@ -130,4 +125,3 @@ def multinomial(
     >>> p = kg.dirichlet([1.0, 1.0, 1.0], name="p")
     >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.multinomial(10, p))
     """
-    return distribute(MULTINOMIAL, (size, prob), shape=shape, dims=dims, name=name)

@@ -1,4 +1,4 @@
-"""The multivariate normal distribution, by covariance, its Cholesky factor, or its inverse."""
+"""The multivariate normal distribution, by covariance, Cholesky factor or precision."""
 
 from typing import Any
 
@@ -6,32 +6,34 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.operations.linear_algebra import triangular_solve
 from .covariances import factor_of, mean_of
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments, squares
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
-from .variable import distribute
 
-__all__ = ["draw", "family_and_parameters", "log_diagonal", "multivariate_normal", "whitened"]
+__all__ = ["draw", "log_diagonal", "multivariate_normal", "whitened"]
 
 
 def whitened(x: Any, mean: Any, chol: Any) -> Any:
-    """L^-1 (x - mean)."""
+    """Solve L z = x - mean."""
     difference = x - mean
     size = chol.shape[-1]
     if chol.ndim == 2:
-        # One factor for many vectors: they are the columns of one right side.
+        # With one factor for many vectors, these are the columns of one right-hand side.
         z = triangular_solve(chol, difference.reshape(-1, size).T)
         return z.T.reshape(difference.shape)
     return triangular_solve(chol, difference[..., None])[..., 0]
 
 
 def log_diagonal(chol: Any) -> Any:
-    """The sum of the logarithms of the diagonal: half the logarithm of the determinant."""
+    """The sum of the logarithms of the diagonal.
+
+    For a Cholesky factor it is half the log determinant of the covariance.
+    """
     return jnp.sum(jnp.log(jnp.diagonal(chol, axis1=-2, axis2=-1)), -1)
 
 
@@ -48,7 +50,7 @@ def _precision_terms(x: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mean: Any, chol: Any) -> Any:
-    """mean + L z with z standard normal."""
+    """Draw mean + L z with a standard normal z."""
     mean, chol = reals(source, mean, chol)
     value = mean + jnp.matmul(chol, source.normal()[..., None])[..., 0]
     valid = jnp.all(jnp.isfinite(chol), (-2, -1)) & jnp.all(jnp.isfinite(mean), -1)
@@ -56,7 +58,10 @@ def draw(source: Source, mean: Any, chol: Any) -> Any:
 
 
 def draw_by_precision(source: Source, mean: Any, chol: Any) -> Any:
-    """mean + A^-T z with z standard normal, where A A' is the precision."""
+    """Draw mean + A^-T z with a standard normal z.
+
+    The precision is A A'.
+    """
     mean, chol = reals(source, mean, chol)
     chol = jnp.broadcast_to(chol, (*source.shape, source.shape[-1]))
     z = lax.linalg.triangular_solve(
@@ -95,26 +100,18 @@ BY_PRECISION = Family(
 )
 
 
-def family_and_parameters(
-    mean: Any, cov: Any, chol: Any, precision: Any, checked: bool = False
-) -> tuple[Family, tuple[Any, Any]]:
-    """The family by what is given, and its parameters: a mean vector and a Cholesky factor."""
-    name = "multivariate_normal"
-    factor = factor_of(name, checked, cov=cov, chol=chol, precision=precision)
-    family = MULTIVARIATE_NORMAL if precision is None else BY_PRECISION
-    return family, (mean_of(name, mean, factor.shape[-1]), factor)
-
-
+@declared(
+    MULTIVARIATE_NORMAL,
+    draws="Normal vectors along the last axis, by covariance, Cholesky factor or precision.",
+)
 def multivariate_normal(
     mean: Any,
     cov: Any = None,
     *,
     chol: Any = None,
     precision: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    drawn: bool = False,
+) -> Chosen:
     """Vectors (last axis) that follow a multivariate normal distribution.
 
         log p(x) = -|L^-1 (x - mean)|**2 / 2 - sum log L_ii - d log(2 pi) / 2,  cov = L L'
@@ -122,19 +119,17 @@ def multivariate_normal(
     Parameters
     ----------
     mean
-        The mean vector, along the last axis; a single number stands for all elements.
+        The mean vector along the last axis, or one number for all elements.
     cov
         The covariance matrix, symmetric and positive definite, in the last two axes. It is not
-        factorised where its factor is known: in `kg.chol_outer(L)` of an unknown factor, and in
-        `sd[:, None] * R * sd` of positive unknowns and a correlation matrix.
+        factorised if its factor is known, as for `kg.chol_outer(L)` with an unknown factor L, or
+        for `sd[:, None] * R * sd` with positive unknowns and a correlation matrix R.
     chol
-        Instead of `cov`: its lower Cholesky factor L. Cheaper where it is at hand, for example
-        `sd[:, None] * kg.cholesky(R)` for standard deviations and a correlation matrix
+        Instead of `cov`: its lower Cholesky factor L. This is cheaper if the factor is known, such
+        as `sd[:, None] * kg.cholesky(R)` for standard deviations and a correlation matrix
         `R = kg.lkj_correlation(2, dim)`, whose factor costs nothing.
     precision
         Instead of `cov`: its inverse, symmetric and positive definite. No inverse is computed.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
 
     Raises
     ------
@@ -151,5 +146,7 @@ def multivariate_normal(
     >>> kg.multivariate_normal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], shape=(10, 2)).shape
     (10, 2)
     """
-    family, parameters = family_and_parameters(mean, cov, chol, precision)
-    return distribute(family, parameters, shape=shape, dims=dims, name=name)
+    name = "multivariate_normal"
+    factor = factor_of(name, drawn, cov=cov, chol=chol, precision=precision)
+    family = MULTIVARIATE_NORMAL if precision is None else BY_PRECISION
+    return Chosen(family, (mean_of(name, mean, factor.shape[-1]), factor))

@@ -5,10 +5,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gammas import log_rising
 from .cauchy import LOG_PI
 from .covariances import factor_of, mean_of
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments, squares
@@ -17,7 +17,6 @@ from .multivariate_normal import log_diagonal, whitened
 from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
 from .student import moments_by
-from .variable import distribute
 
 __all__ = ["draw", "multivariate_student"]
 
@@ -30,7 +29,10 @@ def _terms(x: Any, df: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, df: Any, mean: Any, chol: Any) -> Any:
-    """mean + L z / sqrt(g / (df / 2)) with z normal and one gamma number g of df / 2."""
+    """Draw mean + L z / sqrt(g / (df / 2)).
+
+    The vector z is standard normal and g is one gamma number of shape df / 2.
+    """
     df, mean, chol = reals(source, df, mean, chol)
     half = 0.5 * df
     log_ratio = 0.5 * (jnp.log(half) - log_gamma(source.row(0), half))
@@ -53,16 +55,13 @@ MULTIVARIATE_STUDENT = Family(
 )
 
 
+@declared(
+    MULTIVARIATE_STUDENT,
+    draws="Vectors of Student's t, along the last axis, with scale matrix `cov`.",
+)
 def multivariate_student(
-    df: Any,
-    mean: Any,
-    cov: Any = None,
-    *,
-    chol: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+    df: Any, mean: Any, cov: Any = None, *, chol: Any = None, drawn: bool = False
+) -> Chosen:
     """Vectors (last axis) that follow a multivariate Student's t distribution.
 
         log p(x) = -(df + d) / 2 log(1 + |L^-1 (x - mean)|**2 / df) - sum log L_ii
@@ -73,14 +72,12 @@ def multivariate_student(
     df
         Degrees of freedom, above zero.
     mean
-        The location vector, along the last axis; a single number stands for all elements.
+        The location vector along the last axis, or one number for all elements.
     cov
-        The scale matrix, symmetric and positive definite, in the last two axes. The covariance is
-        df / (df - 2) times that, for df > 2.
+        The scale matrix, symmetric and positive definite, in the last two axes. For df > 2 the
+        covariance is df / (df - 2) times this matrix.
     chol
         Instead of `cov`: its lower Cholesky factor L.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
 
     Raises
     ------
@@ -97,6 +94,6 @@ def multivariate_student(
     >>> kg.multivariate_student(4, [0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], shape=(10, 2)).shape
     (10, 2)
     """
-    factor = factor_of("multivariate_student", cov=cov, chol=chol)
+    factor = factor_of("multivariate_student", drawn, cov=cov, chol=chol)
     mean = mean_of("multivariate_student", mean, factor.shape[-1])
-    return distribute(MULTIVARIATE_STUDENT, (df, mean, factor), shape=shape, dims=dims, name=name)
+    return Chosen(MULTIVARIATE_STUDENT, (df, mean, factor))

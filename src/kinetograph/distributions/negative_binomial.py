@@ -8,15 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.functions.mathematics import exp
 from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, log_expit
 from ..graph.source import place_text
-from . import poisson
 from .count_numbers import double
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
@@ -24,9 +23,9 @@ from .inversion import whole_quantile
 from .moments import Moments
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import PROBABILITY_FORMS, positive, probability
+from .poisson import draw as draw_poisson
 from .support import NATURALS, Interval
 from .tails import Tails, of_counts
-from .variable import distribute
 
 __all__ = ["draw", "negative_binomial", "two_of"]
 
@@ -44,12 +43,12 @@ def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:
 def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
     log_p, log_q = _logs(x, prob, forms) if forms else (None, None)
     density, constant = log_binomial(size, x, prob, 1.0 - prob, log_p, log_q)
-    # The last trial is a success: one of x + size.
+    # The last of the x + size trials is a success.
     return (density + constant - jnp.log1p(divide(x, size)),)
 
 
 def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
-    # An unknown size grows as far as its prior does where counts are a Poisson's.
+    # For Poisson counts an unknown size is bounded by its prior only, and may become huge.
     counts = log_rising(size, x) - gammaln(x + 1.0)
     if "logit_prob" in forms:
         return (counts + weighted_log_expit(size, x, forms["logit_prob"]),)
@@ -58,12 +57,15 @@ def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, size: Any, prob: Any) -> Any:
-    """A Poisson number of the rate g (1 - prob) / prob with a gamma number g of size."""
+    """Draw a Poisson number with a random rate.
+
+    The rate is g (1 - prob) / prob, where g is a gamma number of shape `size`.
+    """
     size, prob = double(size), double(prob)
     valid = (size > 0) & jnp.isfinite(size) & (prob > 0) & (prob <= 1)
     log_g = log_gamma(source.part(0, np.float64), jnp.where(valid, size, 1.0))
     rate = jnp.exp(log_g + jnp.log1p(-prob) - jnp.log(prob))
-    return poisson.draw(source.part(1), jnp.where(valid, rate, -1.0))
+    return draw_poisson(source.part(1), jnp.where(valid, rate, -1.0))
 
 
 @of_counts
@@ -98,12 +100,12 @@ NEGATIVE_BINOMIAL = Family(
 def two_of(
     name: str, size: Any, prob: Any, mean: Any, log_mean: Any, dispersion: Any
 ) -> tuple[bool, tuple[Any, Any]]:
-    """Whether it is given by its mean, and the two parameters.
+    """Whether the distribution is given by its mean, and its two parameters.
 
     Raises
     ------
     TypeError
-        If it is not given by one of the two pairs.
+        If neither of the two pairs of parameters is given, or more.
     """
     by_prob = (size is not None, prob is not None) == (True, True)
     by_mean = dispersion is not None and (mean is None) != (log_mean is None)
@@ -118,6 +120,13 @@ def two_of(
     return True, (mean if log_mean is None else exp(log_mean), dispersion)
 
 
+@declared(
+    NEGATIVE_BINOMIAL,
+    draws="""Numbers of failures before `size` successes; or by mean and dispersion.
+
+    The variance is mean + dispersion mean**2, as for `kg.negative_binomial`.
+    """,
+)
 def negative_binomial(
     size: Any = None,
     prob: Any = None,
@@ -125,13 +134,10 @@ def negative_binomial(
     mean: Any = None,
     log_mean: Any = None,
     dispersion: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """The number of failures before `size` successes, or counts by mean and dispersion.
+) -> Chosen:
+    """The number of failures before `size` successes.
+
+    It is also parametrised by its mean and dispersion.
 
         log p(x) = log Gamma(x + size) - log Gamma(size) - log(x!)
                    + size log(prob) + x log(1 - prob),  x = 0, 1, ...
@@ -139,19 +145,15 @@ def negative_binomial(
     Parameters
     ----------
     size
-        The number of successes, above zero, not necessarily whole.
+        The number of successes, above zero; it need not be whole.
     prob
         The probability of success in one trial.
     mean, dispersion
-        Instead of `size` and `prob`: the mean, and the dispersion, both above zero; the variance is
-        mean + dispersion mean**2, so that counts of a small dispersion are close to a Poisson's.
+        Instead of `size` and `prob`: the mean and the dispersion, both above zero. The variance is
+        mean + dispersion mean**2, so that a small dispersion is close to a Poisson distribution.
         size = 1 / dispersion, prob = 1 / (1 + dispersion mean).
     log_mean
-        Instead of `mean`: its logarithm. A mean made by `kg.exp` is as exact.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+        Instead of `mean`: its logarithm. A mean that is a result of `kg.exp` is as exact.
 
     Raises
     ------
@@ -172,12 +174,4 @@ def negative_binomial(
     """
     by_mean, parameters = two_of("negative_binomial", size, prob, mean, log_mean, dispersion)
     family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL
-    return distribute(
-        family,
-        parameters,
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, parameters)

@@ -1,4 +1,7 @@
-"""The negative binomial distribution by mean and dispersion: variance mean + dispersion mean**2."""
+"""The negative binomial distribution by mean and dispersion.
+
+The variance is mean + dispersion mean**2.
+"""
 
 from functools import partial
 from typing import Any
@@ -10,7 +13,6 @@ from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_e
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, log_expit
-from . import poisson
 from .count_numbers import double
 from .family import Family
 from .gamma_numbers import log_gamma
@@ -18,6 +20,7 @@ from .generator import WHOLE
 from .inversion import whole_quantile
 from .moments import Moments
 from .parameter import positive
+from .poisson import draw as draw_poisson
 from .support import NATURALS
 from .tails import Tails, of_counts
 
@@ -25,7 +28,7 @@ __all__ = ["NEGATIVE_BINOMIAL_MEAN", "draw"]
 
 
 def _shares(mean: Any, dispersion: Any) -> tuple[Any, Any]:
-    """The probabilities of success and of failure of which it is that of 1 / dispersion."""
+    """The probabilities of success and of failure for size 1 / dispersion."""
     ratio = mean * dispersion
     return 1.0 / (1.0 + ratio), divide(ratio, 1.0 + ratio)
 
@@ -37,7 +40,7 @@ def _terms(x: Any, mean: Any, dispersion: Any, log_mean: Any = None) -> tuple[An
     else:
         logit = -jnp.log(dispersion) - log_mean
         density, constant = log_binomial(size, x, None, None, log_expit(logit), log_expit(-logit))
-    # The last trial is a success: one of x + size.
+    # The last of the x + size trials is a success.
     return (density + constant - jnp.log1p(x * dispersion),)
 
 
@@ -51,12 +54,15 @@ def _small_terms(x: Any, mean: Any, dispersion: Any, log_mean: Any = None) -> tu
 
 
 def draw(source: Source, mean: Any, dispersion: Any) -> Any:
-    """A Poisson number of the rate mean dispersion g with a gamma number g of 1 / dispersion."""
+    """Draw a Poisson number of the rate mean dispersion g.
+
+    The number g is a gamma number of shape 1 / dispersion.
+    """
     mean, dispersion = double(mean), double(dispersion)
     valid = (mean > 0) & jnp.isfinite(mean) & (dispersion > 0) & jnp.isfinite(1 / dispersion)
     log_g = log_gamma(source.part(0, jnp.float64), jnp.where(valid, 1 / dispersion, 1.0))
     rate = jnp.exp(log_g + jnp.log(mean) + jnp.log(dispersion))
-    return poisson.draw(source.part(1), jnp.where(valid, rate, -1.0))
+    return draw_poisson(source.part(1), jnp.where(valid, rate, -1.0))
 
 
 @of_counts

@@ -5,14 +5,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .moments import REACH, Moments, nodes, of_nodes
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, normal_quantile, normal_tails
-from .variable import distribute
 
 __all__ = ["draw", "normal", "terms", "truncated_moments"]
 
@@ -20,13 +19,13 @@ HALF_LOG_2PI = 0.9189385332046727
 
 
 def terms(x: Any, mean: Any, sd: Any) -> tuple[Any, ...]:
-    """Those of the log density."""
+    """The terms of the log density."""
     z = divide(x - mean, sd)
     return -0.5 * z * z, -jnp.log(sd) - HALF_LOG_2PI
 
 
 def draw(source: Source, mean: Any, sd: Any) -> Any:
-    """mean + sd z with a standard normal z."""
+    """Draw mean + sd z with a standard normal z."""
     mean, sd = reals(source, mean, sd)
     return nan_unless(possible(mean, sd), mean + sd * source.normal())
 
@@ -44,9 +43,10 @@ def _moments(mean: Any, sd: Any) -> Moments:
 
 
 def standard_moments_between(low: Any, high: Any) -> Moments:
-    """Those of a standard normal number between two bounds, one or both of which are infinite.
+    """The moments of a standard normal number between two bounds.
 
-    Sums of the density outward from the bounds' point where it is largest, over that one's.
+    The bounds may be infinite. The density is integrated outward from its largest value between the
+    bounds, relative to that value.
     """
     top = jnp.clip(0.0, low, high)
     far = jnp.abs(top)
@@ -61,7 +61,7 @@ def standard_moments_between(low: Any, high: Any) -> Moments:
 
 
 def truncated_moments(lower: Any, upper: Any, mean: Any, sd: Any) -> Moments:
-    """Those of a number between two bounds, None where there is none."""
+    """The mean and the variance between two bounds; None means no bound."""
     ends = []
     for bound, nowhere in ((lower, -jnp.inf), (upper, jnp.inf)):
         bound = jnp.asarray(nowhere if bound is None else bound)
@@ -83,16 +83,8 @@ NORMAL = Family(
 )
 
 
-def normal(
-    mean: Any = 0.0,
-    sd: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(NORMAL, draws="Normal numbers.")
+def normal(mean: Any = 0.0, sd: Any = 1.0):
     """A normal (Gaussian) unknown.
 
         log p(x) = -((x - mean) / sd)**2 / 2 - log(sd) - log(2 pi) / 2
@@ -102,21 +94,17 @@ def normal(
     mean, sd
         Location, and standard deviation above zero; numbers or arrays, broadcast together.
     truncation, censoring
-        Pairs of bounds, numbers or arrays, None where there is none. Truncated to [a, b] it is the
-        distribution of those numbers that lie in there, log p(x) - log P(a <= X <= b), right
-        however far out that is. Censored, data at a bound say no more than that the number lies
-        there or beyond: log P(X <= a) and log P(X >= b). With censoring="interval" data are pairs
-        (last axis), between which the number lies, exactly known where both agree, and with no
-        bound on a side where one is infinite.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+        Pairs of bounds, numbers or arrays, with None for no bound. Truncation to [a, b] gives the
+        conditional distribution on [a, b], log p(x) - log P(a <= X <= b), which is exact even far
+        out in a tail. With censoring, data at a bound say that the number is at the bound or beyond
+        it: log P(X <= a) or log P(X >= b). With censoring="interval", data are pairs (last axis)
+        that enclose the number. The number is known exactly if both agree; an infinite end means no
+        bound on that side.
 
     Raises
     ------
     ValueError
-        If `sd` is known and not positive, or nothing is left by a truncation.
-    ShapeError
-        If parameters and shape do not fit together.
+        If `sd` is known and not positive, or the truncation has probability 0.
 
     Examples
     --------
@@ -126,12 +114,3 @@ def normal(
     >>> positive = kg.normal(0, 1, truncation=(0, None), name="positive")
     >>> seen = kg.observe([1.3, 5.0], kg.normal(positive, 1, censoring=(None, 5.0)))
     """
-    return distribute(
-        NORMAL,
-        (mean, sd),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

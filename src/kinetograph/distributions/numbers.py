@@ -1,8 +1,8 @@
-"""What draws of real numbers share: parameters in the type of the source, and what is impossible.
+"""Helpers for draws of real numbers: types of parameters, impossible parameters.
 
-Parameters broadcast to the shape of the source and are of its type. Where they are impossible (a
-negative scale) the number is NaN. The numbers are differentiable with respect to all parameters:
-the bits stay what they are and the parameters move the number.
+Parameters broadcast to the shape of the source and are converted to its type. Impossible
+parameters, such as a negative scale, give NaN. The numbers are differentiable by all parameters:
+with fixed bits a number is a function of the parameters.
 """
 
 from typing import Any
@@ -18,7 +18,10 @@ __all__ = ["clamped", "nan_unless", "possible", "reals", "signed", "unit_open"]
 
 @jax.custom_jvp
 def clamped(value: Any, low: Any, high: Any) -> Any:
-    """The value, moved to the bounds if rounding took it out; the derivative is the value's."""
+    """The value, clipped to the bounds, with the derivative of the value.
+
+    Only rounding can have moved the value outside the bounds.
+    """
     return jnp.clip(value, low, high)
 
 
@@ -44,6 +47,6 @@ def signed(u: Any, value: Any) -> Any:
 
 
 def unit_open(source: Source) -> Any:
-    """Numbers in (0, 1): half a cell in place of 0."""
+    """Uniform numbers in (0, 1): 0 is replaced by half a step."""
     half = 2.0**-25 if source.dtype == np.float32 else 2.0**-54
     return jnp.maximum(source.uniform(), half)

@@ -1,4 +1,7 @@
-"""What ordered classes share: label k where a number lies between cutpoints k - 1 and k."""
+"""Helpers for ordered classes.
+
+The label is k if a latent number lies between the cutpoints k - 1 and k.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,12 +21,12 @@ TailsOf = Callable[[Any], Tails]
 
 
 def ordered_support(eta: Node, cutpoints: Node) -> Support:
-    """The labels, one more than cutpoints."""
+    """The support of the labels; there is one label more than cutpoints."""
     return WholeNumbers(0, cutpoints.shape[-1])
 
 
 def _cut(number: Any, cutpoints: Any) -> Any:
-    """The cutpoint of this number, the nearest one where there is none."""
+    """The cutpoint of this index; an index outside gives the nearest cutpoint."""
     place = jnp.clip(number, 0, cutpoints.shape[-1] - 1).astype(np.int32)
     batch = jnp.broadcast_shapes(place.shape, cutpoints.shape[:-1])
     table = jnp.broadcast_to(cutpoints, (*batch, cutpoints.shape[-1]))
@@ -32,9 +35,10 @@ def _cut(number: Any, cutpoints: Any) -> Any:
 
 
 class Bounds(NamedTuple):
-    """Both ends of where a label is, from eta on, and which of them there are.
+    """The ends of a label's interval relative to eta.
 
-    One that there is not is beside the other, so that all is finite.
+    An end that does not exist is replaced by a number near the other end, so that all numbers are
+    finite.
     """
 
     low: Any
@@ -45,7 +49,7 @@ class Bounds(NamedTuple):
 
 
 def pick_bounds(x: Any, eta: Any, cutpoints: Any) -> Bounds:
-    """Those of label x."""
+    """The bounds of label x."""
     below, above = _cut(x - 1, cutpoints), _cut(x, cutpoints)
     some_low, some_high = x > 0, x < cutpoints.shape[-1]
     low = jnp.where(some_low, below - eta, above - eta - 1.0)
@@ -55,7 +59,10 @@ def pick_bounds(x: Any, eta: Any, cutpoints: Any) -> Bounds:
 
 
 def log_tails_by(tails: TailsOf, x: Any, eta: Any, cutpoints: Any) -> Tails:
-    """The tails of a label: those of the number that decides it at its upper cutpoint."""
+    """The tails of a label, from the tails of the latent number.
+
+    They are evaluated at the upper cutpoint of the label.
+    """
     below, above = tails(_cut(x, cutpoints) - eta)
     none, all_ = x < 0, x >= cutpoints.shape[-1]
     below = jnp.where(none, -jnp.inf, jnp.where(all_, 0.0, below))
@@ -63,7 +70,7 @@ def log_tails_by(tails: TailsOf, x: Any, eta: Any, cutpoints: Any) -> Tails:
 
 
 def quantile_by(tails: TailsOf, log_below: Any, log_above: Any, eta: Any, cutpoints: Any) -> Any:
-    """How many cutpoints have too small a probability below."""
+    """The quantile: the number of cutpoints with too small a probability below."""
     below, above = tails(cutpoints - jnp.asarray(eta)[..., None])
     near = (log_below <= log_above)[..., None]
     log_below, log_above = (jnp.asarray(v)[..., None] for v in (log_below, log_above))
@@ -72,7 +79,7 @@ def quantile_by(tails: TailsOf, log_below: Any, log_above: Any, eta: Any, cutpoi
 
 
 def draw_by(number: Callable[[Source], Any], source: Source, eta: Any, cutpoints: Any) -> Any:
-    """Labels by numbers drawn of the source."""
+    """Draw labels from draws of the latent number."""
     eta, cutpoints = double(eta), double(cutpoints)
     value = (eta + number(source.part(0, np.float64)))[..., None]
     valid = jnp.all(jnp.diff(cutpoints, axis=-1) > 0, -1) & jnp.all(jnp.isfinite(cutpoints), -1)

@@ -1,12 +1,12 @@
-"""Ordered classes by a logistic number."""
+"""Ordered classes with a logistic latent number."""
 
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import expit, log1mexp, log_expit
+from .declaration import declared
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, of_labels
@@ -15,7 +15,6 @@ from .ordered import draw_by, log_tails_by, ordered_support, pick_bounds, quanti
 from .parameter import Parameter
 from .support import Ordered
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "ordered_logistic"]
 
@@ -39,7 +38,7 @@ def _number(source: Source) -> Any:
 
 
 def draw(source: Source, eta: Any, cutpoints: Any) -> Any:
-    """How many of the cutpoints a logistic number beside eta exceeds."""
+    """Draw the number of cutpoints below a logistic number around eta."""
     return draw_by(_number, source, eta, cutpoints)
 
 
@@ -69,40 +68,30 @@ ORDERED_LOGISTIC = Family(
 )
 
 
-def ordered_logistic(
-    eta: Any,
-    cutpoints: Any,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """A label from 0 to K - 1 of ordered classes, by a linear predictor and K - 1 cutpoints.
+@declared(ORDERED_LOGISTIC, draws="Numbers of cutpoints below a logistic number around `eta`.")
+def ordered_logistic(eta: Any, cutpoints: Any):
+    """A label from 0 to K - 1 of ordered classes.
+
+    It depends on a linear predictor and on K - 1 cutpoints.
 
         log p(x) = log(ilogit(cutpoints[x] - eta) - ilogit(cutpoints[x - 1] - eta))
 
-        with -infinity and infinity before the first and after the last cutpoint.
+        where cutpoints[-1] stands for -infinity and cutpoints[K - 1] for infinity.
 
     Parameters
     ----------
     eta
-        The linear predictor: the larger, the higher the label.
+        The linear predictor; a larger one makes higher labels more likely.
     cutpoints
         K - 1 increasing numbers along the last axis, such as `kg.ordered_variable(K - 1)`.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
-        Shape of the labels (default: the parameters', without the last axis of the cutpoints),
-        names of its axes, name in the results.
+        Shape of the labels (default: that of the parameters without the last axis of the
+        cutpoints), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If the cutpoints are known and do not increase.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Notes
     -----
@@ -116,12 +105,3 @@ def ordered_logistic(
     >>> eta = kg.normal(0, 1, name="eta")
     >>> likelihood = kg.observe(kg.data([0, 3, 2]), kg.ordered_logistic(eta, c))
     """
-    return distribute(
-        ORDERED_LOGISTIC,
-        (eta, cutpoints),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

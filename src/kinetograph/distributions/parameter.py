@@ -1,4 +1,4 @@
-"""A parameter of a distribution: its name, and where it must lie."""
+"""Parameters of distributions: names and supports."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,9 +14,9 @@ LARGEST = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter's name, where it must lie, and how many axes one value of it has.
+    """A parameter: name, support, and number of axes of one value.
 
-    `drawn` is where it may lie for drawing, if that is not where a density is defined.
+    `drawn` is its support in draws, if that differs from the support in a density.
     """
 
     name: str
@@ -32,16 +32,16 @@ def positive(name: str) -> Parameter:
 
 
 def spread(name: str) -> Parameter:
-    """A parameter above zero; numbers are drawn at zero, too, where all are the same."""
+    """A scale parameter above zero; in draws it may be zero."""
     return Parameter(name, POSITIVE, drawn=NONNEGATIVE)
 
 
 def whole(name: str, lower: int = 0) -> Parameter:
-    """A whole number."""
+    """A whole parameter of at least `lower`."""
     return Parameter(name, WholeNumbers(lower), integer=True, drawn=WholeNumbers(lower, LARGEST))
 
 
-# What densities of a trial's outcome can use instead of its probability.
+# Forms that densities of trials can use instead of the probability.
 PROBABILITY_FORMS = MappingProxyType({"prob": (("logit",), ("log", "log1m"))})
 
 

@@ -1,12 +1,12 @@
-"""The Pareto distribution of what exceeds a bound."""
+"""The Pareto distribution of numbers above a bound."""
 
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Node
+from .declaration import declared
 from .family import Family
 from .moments import Moments, infinite_unless
 from .numbers import nan_unless, reals
@@ -14,7 +14,6 @@ from .parameter import positive
 from .support import Interval, Support
 from .tails import Tails, by_survival
 from .uniform import known_bound
-from .variable import distribute
 from .weibull import log_share
 
 __all__ = ["draw", "pareto"]
@@ -34,7 +33,7 @@ def _terms(x: Any, a: Any, b: Any, log_x: Any = None, log_b: Any = None) -> tupl
 
 
 def draw(source: Source, a: Any, b: Any) -> Any:
-    """b exp(e / a) with a standard exponential e."""
+    """Draw b exp(e / a) with a standard exponential e."""
     a, b = reals(source, a, b)
     valid = (a > 0) & jnp.isfinite(a) & (b > 0) & jnp.isfinite(b)
     return nan_unless(valid, b * jnp.exp(-jnp.log(source.positive()) / a))
@@ -69,17 +68,9 @@ PARETO = Family(
 )
 
 
-def pareto(
-    a: Any,
-    b: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """An unknown above a bound, with a tail that is a power.
+@declared(PARETO, draws="Numbers above `b`; the share above x is (b / x)**a.")
+def pareto(a: Any, b: Any = 1.0):
+    """An unknown above a bound, with a power-law tail.
 
         log p(x) = log(a) + a log(b) - (a + 1) log(x),  x >= b
 
@@ -89,29 +80,9 @@ def pareto(
         Exponent of the tail, above zero: P(X > x) = (b / x)**a.
     b
         The smallest possible value, above zero; it may itself be unknown.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> size = kg.pareto(2.5, 100, name="size")
     """
-    return distribute(
-        PARETO,
-        (a, b),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

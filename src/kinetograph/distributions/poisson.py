@@ -8,7 +8,6 @@ import numpy as np
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import partials
 from ..graph.numerics.deviance import deviance_of_log, log_peak
 from ..graph.numerics.gammas import bd0, gammaln
@@ -22,6 +21,7 @@ from .count_numbers import (
     search,
     transformed,
 )
+from .declaration import Chosen, declared
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
@@ -29,11 +29,10 @@ from .moments import Moments
 from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
 from .tails import Tails, between, of_counts, turned
-from .variable import distribute
 
 __all__ = ["draw", "draw_by_log_rate", "poisson"]
 
-LARGEST_RATE = 1e18  # numbers beyond would not fit 64 bits
+LARGEST_RATE = 1e18  # larger numbers may exceed 64 bits
 
 
 def _rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
@@ -59,16 +58,17 @@ def _small_log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
 
 @partials(lambda x, log_rate: jnp.where(x == 0, 0.0, log_rate), lambda x, log_rate: x)
 def _counted(x: Any, log_rate: Any) -> Any:
-    """x log_rate of counts, 0 where x is, also of a rate of 0; finite where the rate overflows.
+    """The product x log_rate for counts x.
 
-    Of products, which XLA adds up faster than choices: -inf comes of a number that overflows.
+    It is 0 at x = 0 even for a rate of 0, and finite if the rate overflows. The result -inf arises
+    by overflow in a product, because XLA sums products faster than selections.
     """
     least = float(jnp.finfo(log_rate.dtype).min)
     return 2.0**40 * (x * jnp.clip(2.0**-40 * log_rate, least, 1.0))
 
 
 def draw(source: Source, rate: Any) -> Any:
-    """P(k) = rate**k exp(-rate) / k!.
+    """Draw Poisson numbers, P(k) = rate**k exp(-rate) / k!.
 
     Sequential search below a rate of 10, else Hoermann's transformed rejection PTRS. Source: W.
     Hoermann, The transformed rejection method for generating Poisson random variables, Insurance:
@@ -128,7 +128,10 @@ def _log_rate_moments(log_rate: Any) -> Moments:
 
 
 def _truncated_moments(lower: Any, upper: Any, rate: Any) -> Moments:
-    """By P(lower - k <= X <= upper - k), over that for k = 0 of X (X - 1) ... of k factors."""
+    """The moments between two bounds, from factorial moments.
+
+    E[X (X - 1) ...] with k factors is rate**k p_k / p_0, p_k = P(lower - k <= X <= upper - k).
+    """
 
     def log_share(k: int) -> Any:
         nowhere = jnp.full_like(rate, -jnp.inf), jnp.zeros_like(rate)
@@ -182,16 +185,8 @@ POISSON_LOG = Family(
 )
 
 
-def poisson(
-    rate: Any = None,
-    *,
-    log_rate: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(POISSON)
+def poisson(rate: Any = None, *, log_rate: Any = None) -> Chosen:
     """The number of independent events.
 
         log p(x) = x log(rate) - rate - log(x!),  x = 0, 1, ...
@@ -199,14 +194,10 @@ def poisson(
     Parameters
     ----------
     rate
-        The expected number, not negative. Made by `kg.exp`, also times an exposure, it is as exact
-        as by `log_rate`.
+        The expected number, not negative. If it is a result of `kg.exp`, possibly times an
+        exposure, it is as exact as with `log_rate`.
     log_rate
         Instead of `rate`: its logarithm, any real number.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameter's), names of its axes, name in the results.
 
     Raises
     ------
@@ -225,12 +216,4 @@ def poisson(
     if (rate is None) == (log_rate is None):
         raise TypeError("poisson: give one of rate= and log_rate=")
     family, argument = (POISSON, rate) if log_rate is None else (POISSON_LOG, log_rate)
-    return distribute(
-        family,
-        (argument,),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (argument,))

@@ -6,14 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.special import divide
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
-from .variable import distribute
 from .zero_sum_normal import length_of
 
 __all__ = ["draw", "random_walk"]
@@ -27,7 +26,7 @@ def _terms(x: Any, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> tuple[A
 
 
 def draw(source: Source, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> Any:
-    """The sums of the first value and of normal steps."""
+    """Draw cumulative sums of the first value and of normal steps."""
     parameters = reals(source, sd, drift, init_mean, init_sd)
     sd, drift, init_mean, init_sd = (p[..., None] for p in parameters)
     z = source.normal()
@@ -53,6 +52,7 @@ RANDOM_WALK = Family(
 )
 
 
+@declared(RANDOM_WALK, draws="Gaussian random walks, along the last axis.")
 def random_walk(
     sd: Any = 1.0,
     dim: int | None = None,
@@ -62,9 +62,9 @@ def random_walk(
     init_sd: Any = None,
     shape: Any = None,
     dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """A vector whose steps are normal: a Gaussian random walk along the last axis.
+    drawn: bool = False,
+) -> Chosen:
+    """A Gaussian random walk along the last axis: its steps are normal.
 
         x_1 ~ normal(init_mean, init_sd)
         x_t ~ normal(x_(t-1) + drift, sd),  t = 2 .. dim
@@ -74,18 +74,14 @@ def random_walk(
     sd
         Standard deviation of a step, above zero.
     dim
-        The number of values, at least 2; by default the last of `shape` or of `dims`.
+        The number of values, at least 2; by default the last length of `shape` or of `dims`.
     drift
         Mean of a step.
     init_mean, init_sd
         Mean and standard deviation of the first value; the latter is `sd` if not given.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
 
     Raises
     ------
-    ValueError
-        If `sd` or `init_sd` is known and not positive.
     ShapeError
         If `dim` is below 2, or the length is not known.
 
@@ -97,11 +93,4 @@ def random_walk(
     (100,)
     """
     parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
-    return distribute(
-        RANDOM_WALK,
-        parameters,
-        event=length_of(dim, "random_walk", shape=shape, dims=dims),
-        shape=shape,
-        dims=dims,
-        name=name,
-    )
+    return Chosen(RANDOM_WALK, parameters, length_of(dim, "random_walk", 2, shape, dims, drawn))

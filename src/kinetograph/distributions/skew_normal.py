@@ -7,10 +7,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import by_forward
 from ..graph.numerics.gaussian import log_ndtr
 from ..graph.numerics.special import divide, hypot, log1mexp
+from .declaration import declared
 from .family import Family
 from .inversion import LINE, continuous_quantile
 from .moments import Moments
@@ -18,13 +18,12 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, by_density, log_of_one
-from .variable import distribute
 
 __all__ = ["draw", "skew_normal"]
 
 LOG_2 = 0.6931471805599453
 LOG_PI = 1.1447298858494002
-# The trapezoidal rule in u, of s = exp(u) times a length.
+# The trapezoidal rule in u for s = exp(u) times a length.
 _STEP, _LOWEST, _HIGHEST = 0.125, -60.0, 42.0
 _NODES = int((_HIGHEST - _LOWEST) / _STEP)
 _TURNS = 8
@@ -36,7 +35,9 @@ def _terms(x: Any, location: Any, scale: Any, alpha: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, location: Any, scale: Any, alpha: Any) -> Any:
-    """Of two normal numbers, delta |z| + sqrt(1 - delta**2) w; alpha is the slope delta makes.
+    """Draw from two standard normal numbers z and w.
+
+    The result is delta |z| + sqrt(1 - delta**2) w, where alpha = delta / sqrt(1 - delta**2).
 
     Source: A. Azzalini, A class of distributions which includes the normal ones, Scandinavian
     Journal of Statistics 12 (1985) 171-178.
@@ -49,7 +50,10 @@ def draw(source: Source, location: Any, scale: Any, alpha: Any) -> Any:
 
 
 def _integral(h: Any, alpha: Any) -> Any:
-    """The integral of exp(-h**2 (alpha s + s**2 / 2)) / (1 + (alpha + s)**2) over s > 0."""
+    """An integral over s > 0.
+
+    The integrand is exp(-h**2 (alpha s + s**2 / 2)) / (1 + (alpha + s)**2).
+    """
     length = (1.0 + alpha) / (1.0 + h * (1.0 + alpha))
 
     def step(number: Any, total: Any) -> Any:
@@ -69,8 +73,9 @@ _log_integral = by_forward(lambda h, alpha: jnp.log(_integral(h, alpha)))
 def _slanted(z: Any, alpha: Any) -> Tails:
     """The tails for alpha >= 0.
 
-    By Owen's integral: P(Z <= -h) = 1 / pi times that of exp(-h**2 (1 + x**2) / 2) / (1 + x**2)
-    over x > alpha, and P(Z > h) = 2 P(N > h) - P(Z <= -h) of a normal N, which do not cancel.
+    By Owen's integral, P(Z <= -h) is 1 / pi times the integral of
+    exp(-h**2 (1 + x**2) / 2) / (1 + x**2) over x > alpha. P(Z > h) = 2 P(N > h) - P(Z <= -h) with a
+    normal N, where nothing cancels.
     """
     left, h = z < 0, jnp.abs(z)
     far = -0.5 * h * h * (1.0 + alpha * alpha) - LOG_PI + _log_integral(h, alpha)
@@ -90,7 +95,7 @@ def _standard_density(z: Any, alpha: Any) -> Any:
     return sum(_terms(z, jnp.zeros_like(z), jnp.ones_like(z), alpha))
 
 
-# By the absolute value of z they would have another slope at 0.
+# Derivatives from the density: those through |z| would be wrong at 0.
 _standard_tails = by_density(_both_tails, _standard_density)
 
 
@@ -121,17 +126,8 @@ SKEW_NORMAL = Family(
 )
 
 
-def skew_normal(
-    location: Any = 0.0,
-    scale: Any = 1.0,
-    alpha: Any = 0.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(SKEW_NORMAL, draws="Skew normal numbers, with slant `alpha`.")
+def skew_normal(location: Any = 0.0, scale: Any = 1.0, alpha: Any = 0.0):
     """An unknown that follows a skew normal distribution.
 
         log p(x) = log(2) - z**2 / 2 - log(2 pi) / 2 - log(scale) + log iprobit(alpha z),
@@ -140,32 +136,12 @@ def skew_normal(
     Parameters
     ----------
     location, scale
-        Of the normal distribution that it is for alpha = 0; scale above zero.
+        Mean and standard deviation (above zero) of the normal distribution for alpha = 0.
     alpha
-        Slant, any real number: positive ones have the longer tail above.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
+        Slant, any real number; a positive one has the longer tail above.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.skew_normal(0, 1, 4, name="x")
     """
-    return distribute(
-        SKEW_NORMAL,
-        (location, scale, alpha),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,11 +6,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import log1mexp
 from .cauchy import log1p_square
+from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import LINE, continuous_quantile
@@ -18,15 +18,17 @@ from .moments import HALF_STEP, Moments, infinite_unless
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails, by_density
-from .variable import distribute
 
 __all__ = ["draw", "log_beyond", "moments_by", "student", "terms"]
 
-FAR = 1e15  # of |z| / sqrt(df): there the tail is its leading term
+FAR = 1e15  # beyond this |z| / sqrt(df) the leading term of the tail suffices
 
 
 def _log_gamma_half_step(a: Any) -> Any:
-    """log Gamma(a + 1/2) - log Gamma(a); for large a by a series, as the difference cancels."""
+    """log Gamma(a + 1/2) - log Gamma(a).
+
+    For large a it is a series, as the difference of the two functions would cancel.
+    """
     large = a > 16.0
     small_a, inverse = jnp.where(large, 1.0, a), 1.0 / jnp.where(large, a, 16.0)
     total, power = 0.5 * jnp.log(jnp.where(large, a, 16.0)), inverse
@@ -42,7 +44,10 @@ def terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
 
 
 def _total(x: Any, df: Any, mu: Any, sigma: Any) -> Any:
-    """With one df for all, of which the sum of the logarithms is all that its slope needs."""
+    """The total log density if `df` is a single number, else None.
+
+    Then its derivative needs only the sum of the logarithms.
+    """
     if df.ndim:
         return None
     logs = log1p_square(x - mu, sigma * jnp.sqrt(df))
@@ -52,7 +57,10 @@ def _total(x: Any, df: Any, mu: Any, sigma: Any) -> Any:
 
 
 def draw(source: Source, df: Any, mu: Any, sigma: Any) -> Any:
-    """mu + sigma z / sqrt(g / (df / 2)) with z normal and g a gamma number of df / 2."""
+    """Draw mu + sigma z / sqrt(g / (df / 2)).
+
+    The number z is standard normal and g is a gamma number of shape df / 2.
+    """
     df, mu, sigma = reals(source, df, mu, sigma)
     half = df / 2
     ratio = jnp.exp((jnp.log(half) - log_gamma(source, half, 1)) / 2)
@@ -64,13 +72,13 @@ def _tails(x: Any, df: Any, mu: Any, sigma: Any) -> Tails:
 
 
 def log_beyond(z: Any, df: Any) -> Tails:
-    """log P(|T| > |z|) and log P(|T| <= |z|) of a standard T."""
+    """log P(|T| > |z|) and log P(|T| <= |z|) for standard t."""
     far = jnp.abs(z) > FAR * jnp.sqrt(df)
     square = jnp.where(far, 1.0, z) ** 2
-    # By the smaller of the two shares.
+    # The function of beta tails uses the smaller of the two shares.
     whole = df + square
     beyond, within = log_beta_tails(0.5 * df, 0.5, df / whole, square / whole)
-    # Far out P(|T| > z) is 2 / (df B(df / 2, 1 / 2)) (df / z^2)^(df / 2), and squares overflow.
+    # Far out P(|T| > z) is 2 / (df B(df / 2, 1 / 2)) (df / z^2)^(df / 2); squares would overflow.
     half = 0.5 * df
     log_beta = 0.5 * jnp.log(jnp.pi) - _log_gamma_half_step(half)
     log_z = jnp.log(jnp.where(far, jnp.abs(z), 1.0))
@@ -89,7 +97,7 @@ def _standard_density(z: Any, df: Any) -> Any:
     return sum(terms(z, df, jnp.zeros_like(z), jnp.ones_like(z)))
 
 
-# By the square of z they would have no slope at 0.
+# Derivatives from the density: those through z**2 would be 0 at 0.
 _standard_tails = by_density(_both_tails, _standard_density)
 
 
@@ -98,7 +106,7 @@ def _quantile(log_below: Any, log_above: Any, df: Any, mu: Any, sigma: Any) -> A
 
 
 def moments_by(df: Any, mean: Any, variance: Any) -> Moments:
-    """Those of a mean, and of the variance for an infinite df."""
+    """Moments for `df`, from the mean and the variance for infinite df."""
     some = jnp.where(df > 1.0, infinite_unless(df > 2.0, df, df - 2.0), jnp.nan)
     return jnp.where(df > 1.0, mean, jnp.nan), some * variance
 
@@ -119,17 +127,8 @@ STUDENT = Family(
 )
 
 
-def student(
-    df: Any,
-    mu: Any = 0.0,
-    sigma: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(STUDENT, draws="mu + sigma t of Student's t with `df` degrees of freedom.")
+def student(df: Any, mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows Student's t distribution.
 
         log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma),
@@ -139,29 +138,9 @@ def student(
     ----------
     df, mu, sigma
         Degrees of freedom (above zero), location, and scale (above zero).
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `df` or `sigma` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.student(3, 0, 2.5, name="x")
     """
-    return distribute(
-        STUDENT,
-        (df, mu, sigma),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

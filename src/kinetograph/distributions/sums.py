@@ -1,9 +1,9 @@
-"""Tails of counts that have no closed form: probabilities added up outward from a point.
+"""Tails of counts without a closed form, by sums of probabilities.
 
     P(X <= x) = p(x) (1 + d(x) + d(x) d(x - 1) + ...),   d(k) = p(k - 1) / p(k)
     P(X > x)  = p(x + 1) (1 + u(x + 1) + u(x + 1) u(x + 2) + ...),   u(k) = p(k + 1) / p(k)
 
-The ratios are 0 at the ends of the support. Takes as many terms as matter.
+The ratios are 0 at the ends of the support. The sum stops at negligible terms.
 """
 
 from collections.abc import Callable
@@ -14,16 +14,18 @@ from jax import lax
 
 __all__ = ["log_sum_outward"]
 
-_TURNS = 4  # terms that a trip of the loop adds
+_TURNS = 4  # terms that one trip of the loop adds
 
 
 def log_sum_outward(
     start: Any, left: Any, log_start: Any, ratio: Callable[[Any, Any], Any], fading: Any
 ) -> Any:
-    """The logarithm of the sum of the probabilities from `start` on, downward where `left`.
+    """The logarithm of a sum of probabilities from `start` outward.
 
-    `log_start` is the first one's logarithm, `ratio(k, left)` that of the next one to the one at k.
-    Where they are `fading`, each next ratio the smaller, it ends where the rest does not count.
+    The sum goes downward where `left`, else upward. `log_start` is the logarithm of the first
+    probability, and `ratio(k, left)` the ratio of the next probability to that at k. Where
+    `fading`, the ratios decrease, so that the sum can stop at a negligible term; elsewhere it stops
+    at 0.
     """
 
     def counts(term: Any, total: Any) -> Any:

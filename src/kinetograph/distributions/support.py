@@ -1,4 +1,7 @@
-"""Where a distribution or a variable lives. The model layer maps each support to free numbers."""
+"""Supports of distributions and variables.
+
+The model layer maps each support to free numbers.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +41,9 @@ Bound = Node | np.ndarray | float
 @storable
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The base of all supports.
+    """The base class of supports.
 
-    `form` is the kind of representation that the free numbers behind a value give at once.
+    `form` is the representation, such as "log", that the free numbers of a value give directly.
     """
 
     @property
@@ -48,20 +51,21 @@ class Support:
         return None
 
     def contains(self, value: np.ndarray) -> np.ndarray:
-        """Which values (elements or, for vectors, all elements of a vector) are inside."""
+        """Whether each element, or each vector or matrix, is inside."""
         raise NotImplementedError(type(self).__name__)
 
     def describe(self) -> str:
-        """A phrase for messages: `positive`."""
+        """A phrase for messages, such as `positive`."""
         raise NotImplementedError(type(self).__name__)
 
 
 @dataclass(frozen=True, eq=False)
 class Interval(Support):
-    """Real numbers between two bounds, each a number, an array of numbers or a node.
+    """Real numbers between two bounds.
 
-    The bounds themselves belong to it where it is `closed`: everywhere, nowhere, or, as a pair for
-    the lower and the upper bound, at the elements told.
+    A bound is a number, an array of numbers or a node. `closed` says whether the bounds belong to
+    the interval: one boolean for both bounds, or a pair of booleans or boolean arrays for the lower
+    and the upper bound.
     """
 
     lower: Bound = -np.inf
@@ -70,7 +74,7 @@ class Interval(Support):
 
     @property
     def edges(self) -> tuple[Any, Any]:
-        """Where the lower bound belongs to it, and where the upper one does."""
+        """Whether the interval contains its lower bound, and its upper bound."""
         return self.closed if isinstance(self.closed, tuple) else (self.closed, self.closed)
 
     @property
@@ -86,7 +90,7 @@ class Interval(Support):
         bounds = ((self.lower, np.greater), (self.upper, np.less))
         for (bound, beyond), edge in zip(bounds, self.edges, strict=True):
             bound = _now(bound)
-            if not isinstance(bound, Node):  # nodes are only known when the model runs
+            if not isinstance(bound, Node):  # nodes have values only at run time
                 inside = inside & (beyond(value, bound) | (edge & (value == bound)))
         return inside
 
@@ -107,12 +111,12 @@ class Interval(Support):
 
 
 def _now(bound: Bound) -> Bound:
-    """A bound by its value, if it is data."""
+    """The value of a bound if it is data, else the bound."""
     return bound.value if isinstance(bound, Data) else bound
 
 
 def _bound_text(bound: Bound) -> str | None:
-    """A bound for messages; None where it is infinite throughout."""
+    """A bound for messages; None if all elements are infinite."""
     if isinstance(bound, Node):
         return describe(bound)
     array = np.asarray(bound)
@@ -123,7 +127,7 @@ def _bound_text(bound: Bound) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class WholeNumbers(Support):
-    """Integers from `lower` to `upper` (a number or a node), both included."""
+    """Integers from `lower` to `upper`, both included; bounds are numbers or nodes."""
 
     lower: Bound = 0
     upper: Bound = np.inf
@@ -153,7 +157,10 @@ class WholeNumbers(Support):
 
 @dataclass(frozen=True, eq=False)
 class Simplex(Support):
-    """Vectors (last axis) of positive numbers that add up to 1, and zeros where they belong."""
+    """Vectors (last axis) of positive numbers that add up to 1.
+
+    `zeros` says whether elements may be 0.
+    """
 
     zeros: Any = True
 
@@ -171,7 +178,10 @@ class Simplex(Support):
 
 @dataclass(frozen=True, eq=False)
 class Totals(Support):
-    """Vectors (last axis) of counts that add up to `upper`, a number, an array or a node."""
+    """Vectors (last axis) of counts that add up to `upper`.
+
+    `upper` is a number, an array or a node.
+    """
 
     upper: Bound = np.inf
 
@@ -185,7 +195,7 @@ class Totals(Support):
 
 @dataclass(frozen=True, eq=False)
 class Weights(Support):
-    """Vectors (last axis) of numbers in proportion to probabilities."""
+    """Vectors (last axis) of numbers proportional to probabilities."""
 
     def contains(self, value: np.ndarray) -> np.ndarray:
         return ((value >= 0) & np.isfinite(value)).all(-1) & (value > 0).any(-1)
@@ -196,7 +206,7 @@ class Weights(Support):
 
 @dataclass(frozen=True, eq=False)
 class Ordered(Support):
-    """Vectors (last axis) whose elements increase, from above 0 on if they are `positive`."""
+    """Vectors (last axis) of increasing numbers, which may have to be positive."""
 
     positive: bool = False
 
@@ -222,7 +232,7 @@ class ZeroSum(Support):
 
 @dataclass(frozen=True, eq=False)
 class Pairs(Support):
-    """Two numbers (last axis), of which one or both lie in a support, in order."""
+    """Pairs (last axis) of numbers in order: the ends of an interval."""
 
     inner: Any = None
 
@@ -235,12 +245,15 @@ class Pairs(Support):
 
     def describe(self) -> str:
         inner = self.inner.describe()
-        return f"two numbers in order, of which one may be infinite; where equal, {inner}"
+        return f"two numbers in order, at most one of them infinite; where equal, {inner}"
 
 
 @dataclass(frozen=True, eq=False)
 class AnyOf(Support):
-    """What lies in one of some supports: data alone, for which no free numbers are needed."""
+    """The union of several supports.
+
+    Only data can have it, as it has no free numbers.
+    """
 
     parts: tuple[Any, ...] = ()
 
@@ -314,16 +327,19 @@ class CovarianceMatrix(Support):
 
 
 def known_one(node: Node, one: float = 1.0) -> Any:
-    """Where a parameter is known to be 1: there a power of x with exponent 0 is finite at 0."""
+    """Whether each element of a parameter is known to equal `one`.
+
+    Then a power of x has exponent 0 and is finite at the bound.
+    """
     return node.value == one if isinstance(node, Data) else np.False_
 
 
 def powers(
     open_interval: Interval, at_lower: Node, at_upper: Node | None = None, one: float = 1.0
 ) -> Interval:
-    """An interval, closed where the density's powers at its bounds are known to be 0.
+    """The interval, closed where the density is known to be finite.
 
-    They are where the parameters are `one`.
+    It is finite where the parameters equal `one`, as the exponent is then 0.
     """
     edges = (
         known_one(at_lower, one),
@@ -342,7 +358,7 @@ NATURALS = WholeNumbers()
 
 
 def bound_nodes(support: Any) -> tuple[Node, ...]:
-    """The nodes among a support's bounds, and others that it depends on."""
+    """The nodes that a support depends on, such as its bounds."""
     if isinstance(support, AnyOf):
         return tuple(node for part in support.parts for node in bound_nodes(part))
     own = getattr(support, "outer", ())

@@ -1,7 +1,7 @@
-"""Probabilities below and above a point, as logarithms: what truncation and censoring are made of.
+"""Log probabilities below and above a point, for truncation and censoring.
 
-The `tails` of a family are log P(X <= x) and log P(X > x), of which the smaller one is right
-however far out x is.
+The `tails` of a family are log P(X <= x) and log P(X > x). The smaller one is accurate even far
+out.
 """
 
 import math
@@ -36,7 +36,7 @@ Tails = tuple[Any, Any]
 
 
 def log_of_one(larger: Any, smaller: Any) -> Any:
-    """log(exp(larger) - exp(smaller)): -inf where they agree."""
+    """log(exp(larger) - exp(smaller)), which is -inf where they agree."""
     some = jnp.isfinite(smaller)
     gap = larger - jnp.where(some, smaller, larger - 1.0)
     apart = gap > 0
@@ -45,7 +45,10 @@ def log_of_one(larger: Any, smaller: Any) -> Any:
 
 
 def between(low: Tails, high: Tails) -> Any:
-    """log P(a < X <= b) of the tails at a and at b, from the side on which they are small."""
+    """log P(a < X <= b), from the tails at both ends.
+
+    It uses the tails on the side where they are small.
+    """
     (below_low, above_low), (below_high, above_high) = low, high
     left = below_high <= above_high
     larger, smaller = jnp.where(left, below_high, above_low), jnp.where(left, below_low, above_high)
@@ -53,7 +56,7 @@ def between(low: Tails, high: Tails) -> Any:
 
 
 def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> Any:
-    """The tails as a function whose derivatives by x are those that the density gives."""
+    """The tails, with derivatives by x computed from the density."""
 
     def plain(x: Any, *parameters: Any) -> Tails:
         below, above, _ = jnp.broadcast_arrays(*tails(x, *parameters), x)
@@ -81,17 +84,17 @@ def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> 
 
 
 def normal_tails(z: Any) -> Tails:
-    """Of the standard normal distribution."""
+    """The tails of the standard normal distribution."""
     return log_ndtr(z), log_ndtr(-z)
 
 
 @derivative(lambda log_tail: -1.0 / mills(-_tail_quantile(log_tail)))
 def _tail_quantile(log_tail: Any) -> Any:
-    """z >= 0 with log P(Z > z) = log_tail <= log(1/2), of the standard normal distribution."""
+    """The standard normal quantile of an upper tail of at most 1/2."""
     limit = -80.0 if log_tail.dtype.itemsize == 4 else -600.0
     near = upper_quantile(jnp.exp(jnp.maximum(log_tail, limit)))
     tail = jnp.minimum(jnp.where(jnp.isfinite(log_tail), log_tail, limit), limit)
-    # Newton's method on the logarithm, where it is almost a parabola.
+    # Newton's method on the logarithm, which is almost a parabola there.
     far = jnp.sqrt(-2 * tail - jnp.log(-4 * math.pi * tail))
     for _ in range(3):
         far = far + (log_ndtr(-far) - tail) / (far + 1 / far)
@@ -100,14 +103,17 @@ def _tail_quantile(log_tail: Any) -> Any:
 
 
 def normal_quantile(log_below: Any, log_above: Any) -> Any:
-    """z with these tails, of the standard normal distribution."""
+    """The quantile of the standard normal distribution with these tails."""
     left = log_below <= log_above
     z = _tail_quantile(jnp.minimum(jnp.where(left, log_below, log_above), -math.log(2)))
     return jnp.where(left, -z, z)
 
 
 def below_by(tails: Callable[..., Tails], inside: Callable[[Any], Any]) -> Callable[..., Tails]:
-    """The tails for any x, of those for x `inside`; all others lie below the support."""
+    """Extend tails for x `inside` to any x.
+
+    The other x are below the support.
+    """
 
     @wraps(tails)
     def everywhere(x: Any, *parameters: Any) -> Tails:
@@ -119,23 +125,26 @@ def below_by(tails: Callable[..., Tails], inside: Callable[[Any], Any]) -> Calla
 
 
 def above_zero(tails: Callable[..., Tails]) -> Callable[..., Tails]:
-    """The tails for any x, of those for x > 0."""
+    """Extend tails for x > 0 to any x."""
     return below_by(tails, lambda x: x > 0)
 
 
 def of_counts(tails: Callable[..., Tails]) -> Callable[..., Tails]:
-    """The tails for any whole x, of those for x >= 0."""
+    """Extend tails for whole x >= 0 to any whole x."""
     return below_by(tails, lambda x: x >= 0)
 
 
 def by_survival(above: Any) -> Tails:
-    """The tails of log P(X > x) <= 0 given in a way that is right where it is near 0, too."""
+    """The tails from log P(X > x).
+
+    It must be accurate near 0 as well.
+    """
     some = above < 0
     below = jnp.where(some, log1mexp(jnp.where(some, -above, 1.0)), -jnp.inf)
     return below, above
 
 
 def turned(tails: Tails) -> Tails:
-    """Those of -X or 1 / X."""
+    """Exchange the tails, as for -X or 1 / X."""
     below, above = tails
     return above, below

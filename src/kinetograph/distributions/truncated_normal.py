@@ -1,4 +1,4 @@
-"""Normal numbers between bounds, by the inverse of their cdf."""
+"""Truncated normal numbers, by the inverse of the cdf."""
 
 import math
 from typing import Any
@@ -23,11 +23,11 @@ __all__ = ["TRUNCATED_NORMAL", "draw"]
 
 
 def draw(source: Source, mean: Any, sd: Any, lower: Any, upper: Any) -> Any:
-    """A normal number, given that it lies in [lower, upper], by the inverse of its cdf.
+    """Draw normal numbers, given that they are in [lower, upper].
 
-    With S(z) = P(Z > z), a and b the standardised bounds: the z with
-    S(z) = S(a) - u (S(a) - S(b)), all in logarithms, and from the side nearer to the centre, so
-    that it is right however far out the bounds are. Bounds may be infinite.
+    With S(z) = P(Z > z) and the standardised bounds a and b, it is the z with S(z) = S(a) - u (S(a)
+    - S(b)). It is computed in logarithms, from the bound that is nearer to the centre, and is
+    accurate even for bounds far out. Bounds may be infinite.
     """
     mean, sd, lower, upper = reals(source, mean, sd, lower, upper)
     no_lower, no_upper = jnp.isneginf(lower), jnp.isposinf(upper)
@@ -48,25 +48,28 @@ def draw(source: Source, mean: Any, sd: Any, lower: Any, upper: Any) -> Any:
 
 @jax.custom_jvp
 def _tail_quantile(log_near: Any, share: Any, u: Any) -> Any:
-    """The z with P(Z > z) = exp(log_near) (1 - u share), of which 0 < u, share, 1 - u share < 1."""
+    """The z with P(Z > z) = exp(log_near) (1 - u share).
+
+    Here u, share and 1 - u share are between 0 and 1.
+    """
     log_limit = -80.0 if u.dtype == np.float32 else -600.0
     tail = jnp.exp(log_near) * (1 - u * share)
     above = tail > 0.5
-    # Below the median the other tail is the small one.
+    # Below the median the lower tail is the small one.
     lower = -jnp.expm1(log_near) + jnp.exp(log_near) * (u * share)
     limit = math.exp(log_limit)
     z = upper_quantile(jnp.clip(jnp.where(above, lower, tail), limit, 0.5))
     z = jnp.where(above, -z, z)
 
     def far_out(state: Any) -> Any:
-        # Newton's method on the logarithm, where it is almost a parabola.
+        # Newton's method on the logarithm, which is almost a parabola there.
         log_tail = jnp.minimum(log_near + jnp.log1p(-u * share), log_limit)
         far = jnp.sqrt(-2 * log_tail - jnp.log(-4 * math.pi * log_tail))
         for _ in range(3):
             far = far + (log_ndtr(-far) - log_tail) / (far + 1 / far)
         return jnp.bool_(False), jnp.where(tail > limit, z, far)
 
-    # A loop of at most one trip: in a batch, unlike a branch, it is skipped where none is far out.
+    # A loop of at most one trip: unlike a branch, it is skipped in a batch if no row is far out.
     return lax.while_loop(lambda state: state[0], far_out, (jnp.any(tail <= limit), z))[1]
 
 

@@ -1,9 +1,10 @@
-"""A distribution given that its number lies between two bounds.
+"""Truncated distributions: conditional on a number between two bounds.
 
     log p(x | a <= x <= b) = log p(x) - log P(a <= X <= b)
 
-A family is derived for each side that has a bound, so that nothing is taken at infinity.
-Source: the probability between the bounds from the side on which nothing cancels, see `tails`.
+There is a derived family for bounds below, above and on both sides, so that no tail is evaluated at
+infinity. The probability between the bounds is computed from the side on which nothing cancels; see
+`tails`.
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ __all__ = ["Truncated", "truncate", "truncated"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Truncated(Family):
-    """A family with bounds as its last parameters."""
+    """A truncated family, with the bounds as its last parameters."""
 
     base: Family
     sides: tuple[str, ...]
@@ -52,7 +53,7 @@ class Truncated(Family):
 
 @cache
 def truncated(base: Family, sides: tuple[str, ...]) -> Truncated:
-    """The family with a bound on these `sides`, "lower" or "upper" or both."""
+    """The family truncated on the given sides: "lower", "upper" or both."""
     where = " and ".join({"lower": "below", "upper": "above"}[side] for side in sides)
     return Truncated(
         name=f"{base.name} truncated {where}",
@@ -75,14 +76,14 @@ def truncated(base: Family, sides: tuple[str, ...]) -> Truncated:
 def truncate(
     family: Family, nodes: tuple[Node, ...], truncation: Any
 ) -> tuple[Family, tuple[Node, ...]]:
-    """The family and the parameters of `truncation=(lower, upper)`.
+    """The truncated family and its parameters for `truncation=(lower, upper)`.
 
     Raises
     ------
     TypeError
-        If that is no pair, or the family has no tails.
+        If `truncation` is not a pair, or the family has no tails.
     ValueError
-        If known bounds leave nothing of the support.
+        If known bounds exclude the whole support.
     """
     pair = tuple(truncation) if isinstance(truncation, (tuple, list)) else ()
     if len(pair) != 2:
@@ -119,13 +120,19 @@ def truncate(
 
 def _empty(family: Family, truncation: Any) -> str:
     return (
-        f"{family.name}: truncation={truncation!r} leaves nothing of the distribution: the lower "
-        f"bound must be below the upper one, and both in reach of it{place_text()}"
+        f"{family.name}: truncation={truncation!r} has probability 0: the lower bound must "
+        f"be below the upper one, and the interval must overlap the support{place_text()}"
     )
 
 
 def _within(support: Any, side: str, bound: Node, family: Family, truncation: Any) -> Node:
-    """The bound, moved to that of the support if it lies beyond."""
+    """The bound, moved to the end of the support if beyond it.
+
+    Raises
+    ------
+    ValueError
+        If it excludes the whole support.
+    """
     other = getattr(support, *(("upper", np.inf) if side == "lower" else ("lower", -np.inf)))
     if isinstance(bound, Data) and not isinstance(other, Node):
         gap = (other - bound.value) * (1 if side == "lower" else -1)
@@ -144,14 +151,17 @@ def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
     assert isinstance(support, Interval)
     edges = dict(zip(("lower", "upper"), support.edges, strict=True))
     for side, bound in known.items():
-        # A bound of its own belongs to it; at the support's it is as it was.
+        # A truncation bound belongs to the interval; a bound of the support keeps its edge.
         moved = np.True_ if isinstance(bound, Node) else np.not_equal(bound, ends[side])
         edges[side] = edges[side] | moved if not isinstance(ends[side], Node) else np.True_
     return Interval(**(ends | known), closed=(edges["lower"], edges["upper"]))
 
 
 class _Cut:
-    """The tails at both bounds, as tensors: `low` below and above a lower one, `high` likewise."""
+    """The tails at both bounds.
+
+    `low` has the two log tails at the lower bound, `high` those at the upper bound.
+    """
 
     def __init__(self, base: Family, sides: tuple[str, ...], parameters: Any) -> None:
         self.own, bounds = apart(sides, parameters)
@@ -165,7 +175,7 @@ class _Cut:
             self.log_probability = self.low[1] if "lower" in tails else self.high[0]
 
     def holds(self, x: Any) -> Any:
-        """Whether x lies between the bounds."""
+        """Whether x is between the bounds."""
         inside: Any = True
         if "lower" in self.bounds:
             inside = x >= self.bounds["lower"]
@@ -181,7 +191,7 @@ def _terms(
     inside = cut.holds(lax.stop_gradient(x))
     density = base.log_density(*base.still(~inside, x, *cut.own), small=small)
     density = jnp.where(inside, density, -jnp.inf)
-    nothing = jnp.isneginf(cut.log_probability)  # there the density is, too
+    nothing = jnp.isneginf(cut.log_probability)  # then the density is -inf as well
     return density, -jnp.where(nothing, 0.0, cut.log_probability)
 
 
@@ -218,7 +228,10 @@ def _moments(base: Family, sides: tuple[str, ...], *parameters: Any) -> Moments:
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:
-    """The quantile of a uniform number, from the side on which nothing cancels."""
+    """Draw the quantile of a uniform number.
+
+    It is computed from the side on which nothing cancels.
+    """
     u = unit_open(source)
     parameters = tuple(jnp.asarray(p, source.dtype) for p in parameters)
     return _quantile(base, sides, jnp.log(u), jnp.log1p(-u), *parameters)

@@ -6,23 +6,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import clamped, nan_unless, reals
 from .parameter import Parameter
 from .support import Interval, Support
 from .tails import Tails
-from .variable import distribute
 
 __all__ = ["draw", "known_bound", "uniform"]
 
 
 def known_bound(node: Node) -> Node | np.ndarray:
-    """A bound of a support: its value, or the node where that is known later."""
+    """A bound of a support: its known value, or else the node."""
     return node.value if isinstance(node, Data) and node.literal else node
 
 
@@ -40,7 +39,7 @@ def _check(low: Node, high: Node) -> None:
         return
     try:
         lows, highs = np.broadcast_arrays(low.value, high.value)
-    except ValueError:  # shapes that do not fit are another error
+    except ValueError:  # shapes that do not fit raise another error later
         return
     with np.errstate(over="ignore"):
         endless = ~np.isfinite(np.subtract(highs, lows, dtype=float))
@@ -57,7 +56,10 @@ def _check(low: Node, high: Node) -> None:
 
 
 def draw(source: Source, min: Any, max: Any) -> Any:
-    """min + (max - min) u below max, also where the sum rounds to it; min if they agree."""
+    """Draw min + (max - min) u, below max even after rounding.
+
+    The number is min if both agree.
+    """
     low, high = reals(source, min, max)
     value = low + (high - low) * source.uniform()
     span = high - low
@@ -66,7 +68,7 @@ def draw(source: Source, min: Any, max: Any) -> Any:
 
 
 def _tails(x: Any, low: Any, high: Any) -> Tails:
-    # What is infinite on the other side of a choice would make its derivative NaN.
+    # An infinite value on the unselected side of a `jnp.where` makes the derivative NaN.
     above, below = x > low, x < high
     share = jnp.where(above & below, x - low, 1.0) / (high - low)
     rest = jnp.where(above & below, high - x, 1.0) / (high - low)
@@ -82,7 +84,7 @@ def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
 
 
 def moments(low: Any, high: Any) -> Moments:
-    """Those of the numbers between two bounds."""
+    """The mean and the variance of uniform numbers between two bounds."""
     span = high - low
     return low + 0.5 * span, span * span / 12.0
 
@@ -105,16 +107,8 @@ UNIFORM = Family(
 )
 
 
-def uniform(
-    min: Any = 0.0,
-    max: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(UNIFORM, draws="Numbers in [min, max), all equally likely.")
+def uniform(min: Any = 0.0, max: Any = 1.0):
     """An unknown that is equally likely everywhere between two bounds.
 
         log p(x) = -log(max - min),  min <= x <= max
@@ -123,29 +117,14 @@ def uniform(
     ----------
     min, max
         The bounds, numbers or arrays; they may themselves be unknown.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the bounds'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
         If the bounds are known and `min` is not below `max`.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> p = kg.uniform(0, 10, name="p")
     """
-    return distribute(
-        UNIFORM,
-        (min, max),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

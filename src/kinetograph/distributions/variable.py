@@ -1,4 +1,4 @@
-"""A distribution in the graph: what follows it, and how one becomes an unknown.
+"""Distributions and unknowns as nodes of the graph.
 
 Calling a public distribution function, `kg.normal(0, 1)`, makes a `Variable` node that follows a
 `Distribution` node; observing data moves the distribution to the data.
@@ -53,18 +53,18 @@ class Distribution(Node):
         self.family = family
         self.event_shape = shape[len(shape) - family.event_ndim :]
         self.batch_shape = shape[: len(shape) - family.event_ndim]
-        self.support = family.support(*self.parents)  # inside of a loop, what stands for them
+        self.support = family.support(*self.parents)  # in a loop, their placeholders
         self._target: weakref.ref[Node] | None = None
 
     @property
     def arguments(self) -> dict[str, Node]:
-        """What follows the distribution, as x, and the parameters by name."""
+        """The array that follows the distribution (as x) and the parameters."""
         assert self.target is not None
         names = (parameter.name for parameter in self.family.parameters)
         return {"x": self.target, **dict(zip(names, self.parents, strict=True))}
 
     def forms(self) -> dict[str, Node]:
-        """The other forms of the arguments that the density is to be computed from."""
+        """The other forms of the arguments from which the density is computed."""
         arguments = self.arguments
         found: dict[str, Node] = {}
         for name, choices in self.family.forms.items():
@@ -76,7 +76,7 @@ class Distribution(Node):
         return found
 
     def small(self) -> bool:
-        """Whether no count or shape is known to be so large that plain sums lose digits."""
+        """Whether no count or shape is known to exceed `SMALL`."""
         known = (node for name, node in self.arguments.items() if name in self.family.sizes)
         return not any(
             isinstance(node, Data) and np.max(node.value, initial=0.0) > SMALL for node in known
@@ -95,12 +95,12 @@ class Distribution(Node):
         return self.family.name
 
     def expression(self, names: dict[int, str] | None = None) -> str:
-        """As the user wrote it: `normal(mu, 1)`."""
+        """The distribution as users write it: `normal(mu, 1)`."""
         return self.family.expression([describe(p, names) for p in self.parents])
 
 
 class Variable(Node):
-    """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
+    """An unknown, with a support and, unless it is flat, a distribution."""
 
     __slots__ = (
         "_forms",
@@ -124,22 +124,22 @@ class Variable(Node):
         coords: dict[str, np.ndarray] | None = None,
     ) -> None:
         super().__init__(bound_nodes(support), shape, dtype, name, dims)
-        self.coords = coords or {}  # the labels of dims that have some
+        self.coords = coords or {}  # the labels of the axes that have labels
         self.support = support
         self.distribution = distribution
-        self.observed_by: str | None = None  # set when the distribution was moved to data
-        self.called: set[str] = set()  # by models, and so in results
+        self.observed_by: str | None = None  # set when the distribution is moved to data
+        self.called: set[str] = set()  # names that models give it in results
         self._forms: dict[str, weakref.ref[Node] | None] = {}
-        # The likelihoods and factors that this unknown bears on, each with its data.
+        # The likelihoods and factors that depend on this unknown, each with its data.
         self.statements: list[tuple[Node, Data | None]] = []
         if distribution is not None:
             distribution.target = self
 
     def form(self, kind: str) -> Node | None:
-        """The node of another form of this unknown that its free numbers give at once.
+        """The node of a form that the free numbers give, or None.
 
-        It is an operation on the unknown like any other; a model that finds it in use takes its
-        tensor from where it makes the unknown's.
+        In the graph it is an operation on the unknown. A model that uses it computes it together
+        with the unknown, from the free numbers.
         """
         if kind in ("log", "log1m") and self.support.form == "logit":
             logit = self.form("logit")
@@ -152,7 +152,7 @@ class Variable(Node):
         reference = self._forms.get(kind)
         node = None if reference is None else reference()
         if node is None:
-            with within(None):  # a branch or loop uses it as it does the unknown
+            with within(None):  # it belongs to no branch or loop, as the unknown itself
                 if kind == "cholesky":
                     node = Apply(CHOLESKY, (self,), self.shape, self.dtype)
                 else:
@@ -166,7 +166,10 @@ class Variable(Node):
         return isinstance(self.support, (CholeskyCorrelation, CholeskyCovariance))
 
     def check_inside(self) -> None:
-        """Refuse to be an unknown of a branch or loop; its distribution may serve a density."""
+        """Raise ModelError: an unknown cannot be inside a branch or loop.
+
+        Its distribution may be used there for a density.
+        """
         assert self.context is not None
         raise ModelError(
             f"{self.label()}: an unknown cannot be made inside of {self.context.title}: a "
@@ -175,7 +178,7 @@ class Variable(Node):
 
     @property
     def forms_in_use(self) -> dict[str, Node]:
-        """The forms that somebody holds, by kind."""
+        """The forms that are in use, by kind."""
         # A reference is None where the form was not in use when this unknown was saved.
         found = {kind: None if r is None else r() for kind, r in self._forms.items()}
         return {kind: node for kind, node in found.items() if node is not None}
@@ -199,12 +202,12 @@ def distribute(
     truncation: Any = None,
     censoring: Any = None,
 ) -> Array:
-    """An unknown that follows `family` with the given parameters.
+    """Make an unknown that follows `family` with the given parameters.
 
-    `event` is the shape of one vector or matrix, where the parameters' shapes do not tell it.
-    `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
-    default that of `dims` of known length, or of the parameters, broadcast together. `truncation`
-    and `censoring` are pairs of bounds; see the files of these names.
+    `event` is the shape of one vector or matrix, if the shapes of the parameters do not determine
+    it. `shape` is the shape of the whole unknown, with or without the event axes. Its default is
+    the shape of `dims` of known length, or that of the parameters, broadcast together. `truncation`
+    and `censoring` are explained in the files of these names.
     """
     nodes = tuple(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
@@ -243,7 +246,7 @@ def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
         return node
     if isinstance(node, Data) and node.literal:
         return as_node(node.value.astype(float_dtype()))
-    return node  # integer data: cast where the density is computed
+    return node  # integer data: the density converts them
 
 
 def _is_statement(value: Any) -> bool:
@@ -277,12 +280,12 @@ fields(
 
 
 def _try_out(node: Distribution) -> None:
-    """Check that a loaded distribution has a density of its shape.
+    """Check that the density of a loaded distribution has the right shape.
 
     Raises
     ------
     ValueError
-        If it does not.
+        If the shape or the support differs.
     """
     support = node.family.support(*node.parents)
     density = node.family.log_density(stand_in(node), *map(stand_in, node.parents))
@@ -298,7 +301,7 @@ def _try_out_bounds(node: Distribution | Variable) -> None:
     Raises
     ------
     ValueError
-        If they do not.
+        If the shapes do not fit.
     """
     if isinstance(node.support, (Interval, WholeNumbers)):
         bounds = (node.support.lower, node.support.upper)

@@ -11,26 +11,32 @@ from jax.scipy.special import i0e, i1e
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.derivative_rules import derivative
+from .declaration import declared
 from .family import Family
 from .inversion import newton_quantile
 from .numbers import nan_unless, reals
 from .parameter import Parameter, spread
 from .support import Interval
 from .tails import Tails
-from .variable import distribute
 from .von_mises_shares import log_parts, moments_of_angles
 
 __all__ = ["draw", "von_mises"]
 
 LOG_2PI = 1.8378770664093453
-_EXCESS = (1 / 2, 1 / 8, 1 / 8, 25 / 128, 13 / 32, 1073 / 1024)  # in powers of 1 / kappa
+_EXCESS = (
+    1 / 2,
+    1 / 8,
+    1 / 8,
+    25 / 128,
+    13 / 32,
+    1073 / 1024,
+)  # of powers of 1 / kappa
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
 def _shortfall(kappa: Any) -> Any:
-    """1 - I_1(kappa) / I_0(kappa), where both are alike by their series."""
+    """1 - I_1(kappa) / I_0(kappa), by a series for large kappa."""
     far = kappa > 1000.0
     inverse = 1.0 / jnp.where(far, kappa, 1000.0)
     series = jnp.polyval(jnp.asarray((*_EXCESS[::-1], 0.0), inverse.dtype), inverse)
@@ -51,7 +57,7 @@ def _terms(x: Any, mu: Any, kappa: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mu: Any, kappa: Any) -> Any:
-    """Best and Fisher's rejection from a wrapped Cauchy distribution.
+    """Draw by Best and Fisher's rejection from a wrapped Cauchy distribution.
 
     Source: D. J. Best, N. I. Fisher, Efficient simulation of the von Mises distribution, Applied
     Statistics 28 (1979) 152-157.
@@ -59,7 +65,7 @@ def draw(source: Source, mu: Any, kappa: Any) -> Any:
     mu, kappa = reals(source, mu, kappa)
     valid = jnp.isfinite(mu) & (kappa >= 0) & jnp.isfinite(kappa)
     k = lax.stop_gradient(jnp.where(valid, kappa, 1.0))
-    # Of the Cauchy: 1 / rho and, without cancellation, r - 1 of r = (1 + rho**2) / (2 rho).
+    # For the Cauchy proposal: rho, and without cancellation r - 1, r = (1 + rho**2) / (2 rho).
     small = k < 1e-4
     safe = jnp.where(small, 1.0, k)
     tau = 1 + jnp.sqrt(1 + 4 * safe * safe)
@@ -71,7 +77,7 @@ def draw(source: Source, mu: Any, kappa: Any) -> Any:
         u, v = source.uniforms(attempt)
         turn = 2 * u - 1
         sine = jnp.sin(0.5 * math.pi * turn)
-        # 1 - f of f = (1 + r z) / (r + z), the cosine of the proposal, z = cos(pi turn)
+        # 1 - f, where f = (1 + r z) / (r + z) is the cosine of the proposal and z = cos(pi turn)
         gap = beyond * 2 * sine * sine / (beyond + 2 - 2 * sine * sine)
         c = k * (beyond + gap)
         angle = 2 * jnp.arcsin(jnp.sqrt(jnp.clip(0.5 * gap, 0.0, 1.0)))
@@ -89,7 +95,10 @@ def draw(source: Source, mu: Any, kappa: Any) -> Any:
 
 @jax.custom_jvp
 def _follow(angle: Any, kappa: Any) -> Any:
-    """The angle, with the derivative of its quantile: -(dF / d kappa) / f."""
+    """The angle, with the derivative of its quantile by kappa.
+
+    It is -(dF / d kappa) / f.
+    """
     return angle
 
 
@@ -98,7 +107,7 @@ def _follow_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     angle, kappa = primals
     side, t = jnp.sign(angle), jnp.abs(angle)
     root = jnp.sqrt(jnp.maximum(kappa, 1e-30))
-    # From the mode to the angle, or from there on, as far as there is anything.
+    # Integrate from the mode to the angle, or from the angle as far as the density matters.
     outward = t * root > 2
     low, high = (
         jnp.where(outward, t, 0.0),
@@ -142,16 +151,8 @@ VON_MISES = Family(
 )
 
 
-def von_mises(
-    mu: Any = 0.0,
-    kappa: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(VON_MISES, draws="Angles from -pi to pi around `mu`, with concentration `kappa`.")
+def von_mises(mu: Any = 0.0, kappa: Any = 1.0):
     """An angle from -pi to pi that follows a von Mises distribution.
 
         log p(x) = kappa cos(x - mu) - log(2 pi I_0(kappa)),  -pi <= x <= pi
@@ -159,24 +160,15 @@ def von_mises(
     Parameters
     ----------
     mu, kappa
-        Mean direction, any angle, and concentration, above zero: the larger, the closer to mu.
+        Mean direction, any angle, and concentration, above zero.
     truncation, censoring
         Pairs of bounds, None where there is none; see `kg.normal`. The angle is a number from -pi
-        to pi, whatever mu is, and so are they: what lies beyond pi comes in at -pi.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `kappa` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
+        to pi for any mu, and so are the bounds: an angle beyond pi continues from -pi.
 
     Notes
     -----
-    As an unknown the angle has an end at -pi and pi: mu is best far from there. An angle all
-    around is made of two normal unknowns, as `kg.arctan2(a, b)`.
+    An unknown angle cannot cross -pi or pi, so mu should be far from them. For an angle on the
+    whole circle use two normal unknowns, as in `kg.arctan2(a, b)`.
 
     Examples
     --------
@@ -184,12 +176,3 @@ def von_mises(
     >>> mu = kg.uniform(-3.14, 3.14, name="mu")
     >>> likelihood = kg.observe(kg.data([0.3, -0.2]), kg.von_mises(mu, 4.0))
     """
-    return distribute(
-        VON_MISES,
-        (mu, kappa),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

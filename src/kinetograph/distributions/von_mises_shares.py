@@ -1,10 +1,10 @@
-"""How much of a von Mises number lies where, and its moments on [-pi, pi].
+"""Probabilities of intervals, and moments, of von Mises numbers on [-pi, pi].
 
     P(low <= T <= high) = integral of exp(kappa (cos t - 1)) dt / (2 pi exp(-kappa) I_0(kappa))
 
-by Gauss and Legendre's points, from `low` to where the density has fallen by exp(-REACH), so that
-also the smallest probability is right to all but its last digits. [-pi, pi] is three parts, on each
-of which the distance t from the mode, or from its image, grows or falls; nothing is subtracted.
+The integral uses Gauss-Legendre points, from `low` to where the density has fallen by exp(-REACH).
+So even the smallest probability is accurate. [-pi, pi] has three parts; on each of them the
+distance t from the mode, or from its periodic image, is monotonic. Nothing is subtracted.
 """
 
 import math
@@ -23,18 +23,21 @@ __all__ = ["log_parts", "moments_of_angles"]
 
 
 def _nodes(low: Any, high: Any, kappa: Any) -> tuple[Any, Any]:
-    """Distances from `low` on, and the weights of the density there, over that at `low`."""
+    """Distances beyond `low`, and weights times the relative density."""
     half = jnp.sin(0.5 * low)
     left = half * half + 0.5 * REACH / jnp.where(kappa > 0, kappa, 1e-300)
     end = 2.0 * jnp.arcsin(jnp.sqrt(jnp.minimum(left, 1.0)))
-    # Where it ends makes no difference.
+    # The result does not depend on where the range ends.
     t, weights = nodes(jnp.minimum(high, lax.stop_gradient(end)) - low)
     fall = jnp.sin(0.5 * t) * jnp.sin(low[..., None] + 0.5 * t)
     return t, weights * jnp.exp(-2.0 * kappa[..., None] * fall)
 
 
 def _log_share(low: Any, high: Any, kappa: Any) -> Any:
-    """log of the integral over [low, high], of 0 <= low <= high <= pi."""
+    """The logarithm of the integral over [low, high].
+
+    The ends satisfy 0 <= low <= high <= pi.
+    """
     some = high > low
     low, high = jnp.where(some, low, 0.0), jnp.where(some, high, 1.0)
     _, weights = _nodes(low, high, kappa)
@@ -44,7 +47,7 @@ def _log_share(low: Any, high: Any, kappa: Any) -> Any:
 
 
 def _turned(mu: Any) -> tuple[Any, Any]:
-    """|mu| on [0, pi], and whether it was below zero."""
+    """|mu| reduced to [0, pi], and whether mu was negative."""
     mu = mu - 2.0 * math.pi * lax.stop_gradient(jnp.round(mu / (2.0 * math.pi)))
     left = mu < 0
     return jnp.where(left, -mu, mu), left
@@ -56,9 +59,9 @@ def _log_parts(x: Any, mu: Any, kappa: Any) -> Tails:
     x, mu, kappa = jnp.broadcast_arrays(x, mu, kappa)
     zero, half_turn, back = jnp.zeros_like(x), jnp.full_like(x, math.pi), math.pi - mu
     at = (
-        jnp.clip(x - mu + 2.0 * math.pi, back, half_turn),  # from -pi on, farther from the image
+        jnp.clip(x - mu + 2.0 * math.pi, back, half_turn),  # from -pi on, away from the image
         jnp.clip(mu - x, zero, half_turn),  # towards the mode
-        jnp.clip(x - mu, zero, back),  # away from it
+        jnp.clip(x - mu, zero, back),  # away from the mode
     )
     low = (back, at[1], zero, at[0], zero, at[2])
     high = (at[0], half_turn, at[2], half_turn, at[1], back)
@@ -76,7 +79,10 @@ def log_parts(x: Any, mu: Any, kappa: Any) -> Tails:
 
 @log_parts.defjvp
 def _log_parts_rule(primals: Any, tangents: Any) -> Any:
-    """By x and mu with the density, of which at mu = 0 a part without a length would have none."""
+    """The derivatives by x and mu, computed from the density.
+
+    At mu = 0 one part is empty, and differentiating the integral would miss its derivative.
+    """
     x, mu, kappa = primals
     moved = jax.jvp(lambda kappa: _log_parts(x, mu, kappa), (kappa,), (tangents[2],))[1]
     below, above = log_parts(x, mu, kappa)
@@ -86,7 +92,7 @@ def _log_parts_rule(primals: Any, tangents: Any) -> Any:
         return -2.0 * kappa * half * half
 
     at, end = log_density(x), log_density(jnp.full_like(x, math.pi))
-    # The logarithm of the density at the ends less that at x.
+    # The logarithm of the density at the ends, relative to that at x.
     gap = 2.0 * kappa * jnp.sin(0.5 * (x - math.pi) - mu) * jnp.sin(0.5 * (x + math.pi))
     more = jnp.where(gap < 0, -jnp.expm1(jnp.minimum(gap, 0.0)), jnp.expm1(-jnp.maximum(gap, 0.0)))
 
@@ -101,7 +107,10 @@ def _log_parts_rule(primals: Any, tangents: Any) -> Any:
 
 
 def moments_of_angles(mu: Any, kappa: Any) -> Moments:
-    """The mean and the variance of the number from -pi to pi, which are not those of a circle."""
+    """The mean and the variance of the number from -pi to pi.
+
+    These are not the circular mean and variance.
+    """
     mu, left = _turned(mu)
     mu, kappa = jnp.broadcast_arrays(mu, kappa)
     zero, half_turn, back = jnp.zeros_like(mu), jnp.full_like(mu, math.pi), math.pi - mu

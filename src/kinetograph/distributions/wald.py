@@ -1,13 +1,13 @@
-"""The Wald or inverse Gaussian distribution of a first passage."""
+"""The Wald or inverse Gaussian distribution of first-passage times."""
 
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.gaussian import erfcx, log_ndtr
 from ..graph.numerics.special import divide
+from .declaration import declared
 from .family import Family
 from .inversion import POSITIVE_LINE, continuous_quantile
 from .moments import Moments
@@ -16,7 +16,6 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE
 from .tails import Tails, above_zero, log_of_one
-from .variable import distribute
 
 __all__ = ["draw", "wald"]
 
@@ -31,7 +30,7 @@ def _terms(x: Any, mu: Any, lam: Any, log_x: Any = None) -> tuple[Any, ...]:
 
 
 def draw(source: Source, mu: Any, lam: Any) -> Any:
-    """Of two roots that a squared normal number gives, one or the other.
+    """Draw one of the two roots of a squared normal number.
 
     Source: J. R. Michael, W. R. Schucany, R. W. Haas, Generating random variates using
     transformations with multiple roots, The American Statistician 30 (1976) 88-90.
@@ -39,7 +38,7 @@ def draw(source: Source, mu: Any, lam: Any) -> Any:
     mu, lam = reals(source, mu, lam)
     z, u = source.normal_and_uniform()
     w = 0.5 * mu / lam * z * z
-    # The smaller root over the mean, 1 + w - sqrt(w (2 + w)), without cancellation.
+    # The smaller root divided by the mean, 1 + w - sqrt(w (2 + w)), without cancellation.
     ratio = 1 / (1 + w + jnp.sqrt(w * (2 + w)))
     value = jnp.where(u * (1 + ratio) <= 1, mu * ratio, mu / ratio)
     valid = (mu > 0) & jnp.isfinite(mu) & (lam > 0) & jnp.isfinite(lam)
@@ -50,7 +49,7 @@ def draw(source: Source, mu: Any, lam: Any) -> Any:
 def _tails(x: Any, mu: Any, lam: Any) -> Tails:
     root = jnp.sqrt(lam / x)
     a, b = root * (x / mu - 1.0), root * (x / mu + 1.0)
-    # exp(2 lam / mu) P(Z > b) of a normal Z, by Mills' ratio.
+    # exp(2 lam / mu) P(Z > b) for a normal Z, by Mills' ratio.
     other = jnp.log(0.5 * erfcx(b * ROOT_HALF)) - 0.5 * a * a
     right = a > 0
     near = jnp.where(right, a, 0.5 * b) * ROOT_HALF
@@ -88,16 +87,8 @@ WALD = Family(
 )
 
 
-def wald(
-    mu: Any,
-    lam: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(WALD, draws="Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam.")
+def wald(mu: Any, lam: Any = 1.0):
     """A positive unknown that follows a Wald (inverse Gaussian) distribution.
 
         log p(x) = -lam (x - mu)**2 / (2 mu**2 x) + (log(lam) - 3 log(x) - log(2 pi)) / 2,  x > 0
@@ -107,29 +98,9 @@ def wald(
     mu, lam
         Mean and shape, both above zero; the variance is mu**3 / lam. It is the time that a
         Brownian motion of drift v takes to the height a, with mu = a / v and lam = a**2.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> time = kg.wald(1.5, 3, name="time")
     """
-    return distribute(
-        WALD,
-        (mu, lam),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

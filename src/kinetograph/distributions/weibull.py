@@ -5,22 +5,21 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.gammas import gammaln, log_quotient
 from ..graph.numerics.log_links import log_icloglog
 from ..graph.numerics.special import power, xlogy
+from .declaration import declared
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, reals, unit_open
 from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
-from .variable import distribute
 
 __all__ = ["draw", "log_share", "weibull"]
 
-# Riemann's zeta function at 2, 3, ..., less 1
+# Riemann's zeta function minus 1, at 2, 3, ...
 _ZETAS = (
     0.6449340668482264,
     0.2020569031595943,
@@ -39,14 +38,14 @@ _ZETAS = (
     1.528225940865187e-05,
     7.637197637899763e-06,
 )
-# Of log Gamma(1 + 2 t) - 2 log Gamma(1 + t), in powers of t (Abramowitz and Stegun, 6.1.33).
+# log Gamma(1 + 2 t) - 2 log Gamma(1 + t) in powers of t (Abramowitz and Stegun, 6.1.33).
 _SPREAD = [
     (-1.0) ** n * (1.0 + zeta) * (2.0**n - 2.0) / n for n, zeta in enumerate(_ZETAS, start=2)
 ]
 
 
 def log_share(x: Any, scale: Any, log_x: Any, log_scale: Any) -> Any:
-    """log(x / scale), by the logarithms where one is given."""
+    """log(x / scale), from the logarithms if one is given."""
     if log_x is None and log_scale is None:
         return log_quotient(x, scale)
     log_x = jnp.log(x) if log_x is None else log_x
@@ -59,7 +58,7 @@ def _terms(
     constant = jnp.log(alpha) - (jnp.log(scale) if log_scale is None else log_scale)
     if log_x is not None:
         return _by_log(alpha, log_share(x, scale, log_x, log_scale)), constant
-    # At 0 the logarithm is infinite, also where the density is finite.
+    # At 0 the logarithm is infinite even if the density is finite.
     zero = x == 0
     log_z = log_share(jnp.where(zero, scale, x), scale, None, log_scale)
     z = jnp.where(zero, x, scale) / scale
@@ -72,7 +71,7 @@ def _by_log(alpha: Any, log_z: Any) -> Any:
 
 
 def draw(source: Source, alpha: Any, scale: Any) -> Any:
-    """scale e**(1 / alpha) with a standard exponential e."""
+    """Draw scale e**(1 / alpha) with a standard exponential e."""
     alpha, scale = reals(source, alpha, scale)
     log_e = jnp.log(-jnp.log1p(-unit_open(source)))
     valid = (alpha > 0) & jnp.isfinite(alpha) & (scale > 0) & jnp.isfinite(scale)
@@ -92,7 +91,10 @@ def _quantile(log_below: Any, log_above: Any, alpha: Any, scale: Any) -> Any:
 
 
 def _log_spread(t: Any) -> Any:
-    """log Gamma(1 + 2 t) - 2 log Gamma(1 + t), for small t by its series."""
+    """log Gamma(1 + 2 t) - 2 log Gamma(1 + t).
+
+    For small t it is a series.
+    """
     small = t < 0.05
     near = jnp.where(small, t, 0.0)
     series = near * near * jnp.polyval(jnp.asarray(_SPREAD[::-1], near.dtype), near)
@@ -118,16 +120,8 @@ WEIBULL = Family(
 )
 
 
-def weibull(
-    alpha: Any,
-    scale: Any = 1.0,
-    *,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(WEIBULL, draws="Weibull numbers of shape `alpha`.")
+def weibull(alpha: Any, scale: Any = 1.0):
     """A positive unknown that follows a Weibull distribution.
 
         log p(x) = log(alpha / scale) + (alpha - 1) log(x / scale) - (x / scale)**alpha,  x > 0
@@ -136,29 +130,9 @@ def weibull(
     ----------
     alpha, scale
         Shape and scale, both above zero; alpha = 1 is the exponential of mean `scale`.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> lifetime = kg.weibull(1.5, 10, name="lifetime")
     """
-    return distribute(
-        WEIBULL,
-        (alpha, scale),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )

@@ -6,13 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.numerics.gammas import gammaln
 from ..graph.operations.linear_algebra import small_cholesky, triangular_solve
 from ..graph.source import place_text
 from .cauchy import LOG_PI
 from .covariances import factor_of
+from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments, squares
@@ -20,7 +20,6 @@ from .multivariate_normal import log_diagonal
 from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
 from .support import CovarianceMatrix
-from .variable import distribute
 
 __all__ = ["draw", "wishart"]
 
@@ -45,7 +44,9 @@ def _terms(x: Any, df: Any, chol: Any, cholesky_x: Any = None) -> tuple[Any, ...
 
 
 def draw(source: Source, df: Any, chol: Any) -> Any:
-    """L A A' L' with Bartlett's A: normal numbers below a diagonal of chi numbers.
+    """Draw L A A' L' with Bartlett's triangular matrix A.
+
+    A has normal numbers below a diagonal of chi numbers.
 
     Source: M. S. Bartlett, On the theory of statistical regression, Proceedings of the Royal
     Society of Edinburgh 53 (1934) 260-283.
@@ -94,15 +95,8 @@ WISHART = Family(
 )
 
 
-def wishart(
-    df: Any,
-    scale: Any = None,
-    *,
-    chol: Any = None,
-    shape: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
+@declared(WISHART, draws="Covariance matrices with mean df scale.")
+def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False) -> Chosen:
     """A covariance matrix that follows a Wishart distribution.
 
         log p(X) = (df - p - 1) / 2 log det X - tr(scale^-1 X) / 2 - df p / 2 log(2)
@@ -116,8 +110,6 @@ def wishart(
         The scale matrix, symmetric and positive definite, in the last two axes.
     chol
         Instead of `scale`: its lower Cholesky factor.
-    shape, dims, name
-        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
 
     Raises
     ------
@@ -131,7 +123,7 @@ def wishart(
 
     Notes
     -----
-    `kg.cholesky(X)` of the result costs nothing: the factor is what the unknown is made of.
+    `kg.cholesky(X)` of the result costs nothing: the model computes the factor first.
 
     Examples
     --------
@@ -141,5 +133,5 @@ def wishart(
     >>> X.shape
     (3, 3)
     """
-    factor = factor_of("wishart", scale=scale, chol=chol)
-    return distribute(WISHART, (df, factor), shape=shape, dims=dims, name=name)
+    factor = factor_of("wishart", drawn, scale=scale, chol=chol)
+    return Chosen(WISHART, (df, factor))

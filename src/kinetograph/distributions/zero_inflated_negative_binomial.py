@@ -1,11 +1,10 @@
-"""Negative binomial counts of which some are replaced by 0."""
+"""Zero-inflated negative binomial counts: some are replaced by 0."""
 
 from typing import Any
 
-from ..graph.array import Array
+from .declaration import Chosen, declared
 from .negative_binomial import NEGATIVE_BINOMIAL, two_of
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
-from .variable import distribute
 from .zeros import zero_inflated
 
 __all__ = ["zero_inflated_negative_binomial"]
@@ -18,6 +17,13 @@ ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN = zero_inflated(
 )
 
 
+@declared(
+    ZERO_INFLATED_NEGATIVE_BINOMIAL,
+    draws="""Negative binomial numbers with a share `zero` replaced by 0.
+
+    See `negative_binomial` for the parameters.
+    """,
+)
 def zero_inflated_negative_binomial(
     zero: Any,
     size: Any = None,
@@ -26,13 +32,10 @@ def zero_inflated_negative_binomial(
     mean: Any = None,
     log_mean: Any = None,
     dispersion: Any = None,
-    shape: Any = None,
-    truncation: Any = None,
-    censoring: Any = None,
-    dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """Counts that are 0 for two reasons: replaced by 0, or a negative binomial number that is.
+) -> Chosen:
+    """Negative binomial counts with additional zeros.
+
+    A count is replaced by 0 with probability `zero`.
 
         log p(0) = log(zero + (1 - zero) f(0))
         log p(x) = log(1 - zero) + log f(x),  x = 1, 2, ...,
@@ -44,13 +47,9 @@ def zero_inflated_negative_binomial(
     zero
         The probability, from 0 to 1, that a count is replaced by 0.
     size, prob
-        Of the negative binomial, as in `kg.negative_binomial`.
+        Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Instead of `size` and `prob`, as there.
-    truncation, censoring
-        Pairs of bounds, None where there is none; see `kg.normal`.
-    shape, dims, name
-        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+        Alternatives to `size` and `prob`, as in `kg.negative_binomial`.
 
     Raises
     ------
@@ -70,12 +69,4 @@ def zero_inflated_negative_binomial(
         "zero_inflated_negative_binomial", size, prob, mean, log_mean, dispersion
     )
     family = ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN if by_mean else ZERO_INFLATED_NEGATIVE_BINOMIAL
-    return distribute(
-        family,
-        (zero, *parameters),
-        shape=shape,
-        dims=dims,
-        name=name,
-        truncation=truncation,
-        censoring=censoring,
-    )
+    return Chosen(family, (zero, *parameters))

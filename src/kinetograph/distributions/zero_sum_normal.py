@@ -6,18 +6,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.array import Array
 from ..graph.dims import last_length
 from ..graph.errors import ShapeError
 from ..graph.numerics.special import divide
 from ..graph.source import place_text
+from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import ZeroSum
-from .variable import distribute
 
 __all__ = ["draw", "length_of", "zero_sum_normal"]
 
@@ -28,7 +27,7 @@ def _terms(x: Any, sd: Any) -> tuple[Any, ...]:
 
 
 def draw(source: Source, sd: Any) -> Any:
-    """sd (z - mean of z) with standard normal z."""
+    """Draw sd (z - mean(z)) with a standard normal vector z."""
     (sd,) = reals(source, sd)
     z = source.normal()
     value = sd[..., None] * (z - jnp.mean(z, -1, keepdims=True))
@@ -52,9 +51,24 @@ ZERO_SUM_NORMAL = Family(
 
 
 def length_of(
-    dim: Any, name: str, least: int = 2, shape: Any = None, dims: Any = None
+    dim: Any,
+    name: str,
+    least: int = 2,
+    shape: Any = None,
+    dims: Any = None,
+    drawn: bool = False,
 ) -> tuple[int]:
-    """The length of a vector, which parameters do not tell; by default that of the last axis."""
+    """The length of a vector, as a shape of one axis.
+
+    It is `dim` or the last length of `shape` or `dims`. A draw without these has length 2.
+
+    Raises
+    ------
+    ShapeError
+        If the length is not known or is below `least`.
+    """
+    if dim is None and drawn and not shape:
+        dim = 2
     if dim is None:
         sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape or ())
         dim = sizes[-1] if sizes else last_length(dims)
@@ -70,37 +84,36 @@ def length_of(
     return (int(dim),)
 
 
+@declared(ZERO_SUM_NORMAL, draws="Normal numbers minus their mean, along the last axis.")
 def zero_sum_normal(
     sd: Any = 1.0,
     dim: int | None = None,
     *,
     shape: Any = None,
     dims: Any = None,
-    name: str | None = None,
-) -> Array:
-    """Vectors of normal unknowns that add up to zero: effects around a mean of their own.
+    drawn: bool = False,
+) -> Chosen:
+    """Vectors of normal unknowns that add up to zero.
+
+    They are effects around a separate mean.
 
         log p(x) = -|x|**2 / (2 sd**2) - (dim - 1) (log(sd) + log(2 pi) / 2),  sum x = 0
 
     Parameters
     ----------
     sd
-        Above zero; of an element the standard deviation is sd sqrt(1 - 1 / dim).
+        Scale, above zero; the standard deviation of an element is sd sqrt(1 - 1 / dim).
     dim
-        The length of the vector, at least 2; by default that of the last of `shape` or `dims`.
-    shape, dims, name
-        Shape of the replicates (leading axes), names of the axes, name in the results.
+        The length of the vector, at least 2; by default the last length of `shape` or of `dims`.
 
     Raises
     ------
-    ValueError
-        If `sd` is known and not positive.
     ShapeError
         If `dim` is below 2, or the length is not known.
 
     Notes
     -----
-    The density is that of dim - 1 numbers, the lengths along orthogonal directions of sum 0.
+    The density is that of dim - 1 coordinates along orthogonal directions of sum 0.
 
     Examples
     --------
@@ -109,11 +122,4 @@ def zero_sum_normal(
     >>> effects.shape
     (5,)
     """
-    return distribute(
-        ZERO_SUM_NORMAL,
-        (sd,),
-        event=length_of(dim, "zero_sum_normal", shape=shape, dims=dims),
-        shape=shape,
-        dims=dims,
-        name=name,
-    )
+    return Chosen(ZERO_SUM_NORMAL, (sd,), length_of(dim, "zero_sum_normal", 2, shape, dims, drawn))

@@ -1,4 +1,6 @@
-"""Counts with more zeros, or fewer, than a family of counts has by itself.
+"""Zero-inflated and hurdle families of counts.
+
+They have more zeros, or fewer, than the base family of counts.
 
     zero-inflated   P(0) = z + (1 - z) f(0),   P(x) = (1 - z) f(x)
     hurdle          P(0) = z,                  P(x) = (1 - z) f(x) / (1 - f(0)),   x = 1, 2, ...
@@ -31,7 +33,7 @@ _FORMS = {"zero": (("logit",), ("log", "log1m"))}
 
 
 def zero_inflated(name: str, base: Family) -> Family:
-    """The family of counts of `base`, some of which are replaced by 0."""
+    """The family of counts of `base` with additional zeros."""
     tails = of_counts(partial(_inflated_tails, base))
     draw = partial(_draw_inflated, base)
     moments = partial(_inflated_moments, base)
@@ -41,9 +43,10 @@ def zero_inflated(name: str, base: Family) -> Family:
 def hurdle(
     name: str, base: Family, parameters: tuple[Parameter, ...], draw_positive: Callable[..., Any]
 ) -> Family:
-    """The family of counts that are 0, or those of `base` that are not.
+    """The family of counts that are 0 or positive counts of `base`.
 
-    `parameters` are the base's, without those of which all counts are 0.
+    `parameters` replace the parameters of the base; their supports exclude values for which all
+    counts are 0.
     """
     tails = of_counts(partial(_hurdle_tails, base))
     draw = partial(_draw_hurdle, draw_positive)
@@ -77,7 +80,10 @@ def _family(
 
 
 def _logs(forms: dict[str, Any]) -> tuple[Any, Any] | None:
-    """The logarithms of z and 1 - z, if other forms than its value are known; not of the base."""
+    """Remove the forms of z and return log z, log(1 - z).
+
+    Returns None if `forms` has no other form of z.
+    """
     logit = forms.pop("logit_zero", None)
     logs = forms.pop("log_zero", None), forms.pop("log1m_zero", None)
     if logit is not None:
@@ -86,9 +92,11 @@ def _logs(forms: dict[str, Any]) -> tuple[Any, Any] | None:
 
 
 def _reachable(forms: dict[str, Any], where: Any) -> dict[str, Any]:
-    """The forms, with a log rate `where` it is said no larger than rates that do not overflow.
+    """The forms with a limited log rate for selected elements.
 
-    There exp(-rate) is 0 with all slopes, which an infinite rate multiplied by 0 would not be.
+    The rate stays finite.
+
+    Then exp(-rate) and its derivatives are 0; with an infinite rate they would be NaN.
     """
     if "log_rate" not in forms:
         return forms
@@ -108,7 +116,7 @@ def _inflated(
     counted = jnp.log1p(-jnp.where(none, 0.0, zero)) + density
     high, edge = zero > 0.5, zero == 0
     middle = jnp.where(high | edge, 0.25, zero)
-    # log(z + (1 - z) f), by what is right and has a slope at z = 1 and at z = 0.
+    # log(z + (1 - z) f), by a formula that is accurate and differentiable at z = 1 and z = 0.
     mixed = logaddexp(jnp.log(middle), jnp.log1p(-middle) + density)
     mostly = jnp.log1p(jnp.where(high, 1.0 - zero, 0.5) * jnp.expm1(density))
     hardly = density + jnp.log1p(jnp.where(edge, zero, 0.0) * jnp.expm1(jnp.minimum(-density, 700)))
@@ -123,7 +131,7 @@ def _hurdle(
     density = sum(terms(jnp.where(none, 1.0, x), *parameters, **_reachable(forms, none)))
     forms = _reachable(forms, True)
     of_none = sum(terms(jnp.zeros_like(parameters[0]), *parameters, **forms))
-    # Where 1 - f(0) rounds to 0 it is f(1).
+    # Where 1 - f(0) rounds to 0, f(1) replaces it.
     rare = of_none == 0
     of_one = sum(terms(jnp.ones_like(parameters[0]), *parameters, **forms))
     some = density - jnp.where(rare, of_one, log1mexp(jnp.where(rare, 1.0, -of_none)))
@@ -142,7 +150,7 @@ def _inflated_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
 def _hurdle_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
     _, above = base.log_tails(x, *parameters)
     _, some = base.log_tails(jnp.zeros_like(x), *parameters)
-    left = some - above  # of those that are not 0, minus the logarithm of the share above x
+    left = some - above  # minus the log share above x among the counts that are not 0
     beyond = left > 0
     below = jnp.where(beyond, log1mexp(jnp.where(beyond, left, 1.0)), -jnp.inf)
     log_zero, log_not = jnp.log(zero), jnp.log1p(-zero)

@@ -1,9 +1,11 @@
-"""Random numbers in graphs: streams, and what is drawn of them.
+"""Random numbers in graphs: streams and draws.
 
-operations   a draw as a node with a state
-one_draw     what all methods that draw have in common: parameters, shapes, types
-reals, vectors, wholes, methods     the methods; orders: permutations, and whole numbers
-streams, saved, functional     `kg.RandomStreams`, and draws with the state in the open
+operations       a draw as a node with a state
+one_draw         the common part of stream methods: parameters, shapes, types
+methods          the stream methods of distributions; `written` has those written by hand
+orders, choice   permutations, choices and whole numbers
+streams, saved   `kg.RandomStreams` and saved states
+functional       draws with explicit states
 """
 
 from .functional import draw, new_state

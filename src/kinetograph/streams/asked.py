@@ -1,4 +1,4 @@
-"""Shapes and types that draws are given, checked."""
+"""Checked shapes and types of draws."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["float_type", "sized", "static_shape"]
 
 
 def float_type(dtype: Any, which: str) -> np.dtype:
-    """The type in which real numbers are drawn."""
+    """The type of real numbers in a draw."""
     if dtype is None:
         return float_dtype()
     try:
@@ -28,7 +28,7 @@ def float_type(dtype: Any, which: str) -> np.dtype:
 
 
 def sized(shape: Any, like: Any, which: str) -> tuple[int, ...] | None:
-    """The shape that is asked for, by itself or by an array that has it."""
+    """The shape given by `shape`, or by the array `like`."""
     if like is None:
         return static_shape(shape, which)
     if shape is not None and shape != ():
@@ -37,7 +37,7 @@ def sized(shape: Any, like: Any, which: str) -> tuple[int, ...] | None:
 
 
 def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:
-    """The shape as whole numbers that are known now."""
+    """The shape as a tuple of known whole numbers."""
     if shape is None:
         return None
     sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -45,8 +45,8 @@ def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:
         if isinstance(size, Array):
             raise SymbolicError(
                 f"{which}: the shape contains {describe(size.node)}, which is known only at run "
-                f"time{place_text()}; XLA needs fixed shapes: draw the largest number there can be "
-                "and mask what is too much with kg.where"
+                f"time{place_text()}; XLA needs fixed shapes: draw the largest possible number "
+                "and mask the rest with kg.where"
             )
         if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)):
             raise TypeError(

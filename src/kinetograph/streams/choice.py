@@ -1,4 +1,4 @@
-"""What `choice` and `permutation` choose among, and with which probabilities."""
+"""Checked arguments of `choice` and `permutation`: rows, counts, probabilities."""
 
 from typing import Any
 
@@ -16,7 +16,9 @@ __all__ = ["check_count", "check_weights", "marked", "population", "rows_at"]
 
 
 def population(x: Any, which: str) -> tuple[int, Node | None]:
-    """How many there are, and the array whose rows they are: None for the numbers 0 .. x - 1.
+    """The number of rows, and the array that has them.
+
+    The array is None if the rows are the numbers 0 .. x - 1.
 
     Raises
     ------
@@ -31,7 +33,7 @@ def population(x: Any, which: str) -> tuple[int, Node | None]:
     if not isinstance(node, Data):
         raise ShapeError(
             f"{which}: x {describe(node)} is a single number known only at run time{place_text()}; "
-            "give a number of Python's, or an array with rows"
+            "give a Python number, or an array with rows"
         )
     if node.dtype.kind not in "iu" or node.value < 0:
         raise ValueError(
@@ -42,9 +44,9 @@ def population(x: Any, which: str) -> tuple[int, Node | None]:
 
 
 def check_count(count: int, rows: int, replace: bool) -> None:
-    """Refuse to take more than there are (ValueError)."""
+    """Raise ValueError if more rows are drawn than exist."""
     if count and not rows:
-        raise ValueError(f"choice: x is empty: nothing can be drawn of it{place_text()}")
+        raise ValueError(f"choice: x is empty: nothing can be drawn from it{place_text()}")
     if not replace and count > rows:
         raise ValueError(
             f"choice: {count} of {rows} without replacement is not possible{place_text()}"
@@ -52,15 +54,15 @@ def check_count(count: int, rows: int, replace: bool) -> None:
 
 
 def check_weights(p: Any, rows: int, count: int, replace: bool) -> Node:
-    """The probabilities, one for each row; known ones are looked at.
+    """The node of the probabilities, with known values checked.
 
     Raises
     ------
     ShapeError
-        If there is not one for each row.
+        If there is not one probability for each row.
     ValueError
-        If one is negative or not finite, if their sum is not 1, or if fewer are positive than are
-        drawn without replacement.
+        If a probability is negative or not finite, if the sum is not 1, or if fewer are positive
+        than rows are drawn without replacement.
     """
     node = as_node(p, "choice: p")
     if node.shape != (rows,):
@@ -92,7 +94,10 @@ def check_weights(p: Any, rows: int, count: int, replace: bool) -> Node:
 
 
 def marked(places: Array, p: Node) -> Array:
-    """The places, -1 where `p`, known at run time, does not sum to 1 or gives no further row."""
+    """The indices, with -1 where probabilities known at run time are invalid.
+
+    They are invalid if they do not sum to 1, or if too few are positive.
+    """
     if isinstance(p, Data):
         return places
     weights = Array(p)
@@ -101,9 +106,10 @@ def marked(places: Array, p: Node) -> Array:
 
 
 def rows_at(x: Node, places: Array, p: Node | None) -> Array:
-    """The rows at the places; of places of -1, which only a `p` known at run time gives, NaN.
+    """The rows at the indices; the index -1 gives NaN.
 
-    Among whole numbers -1 (without sign: the greatest), among booleans false.
+    Whole numbers have no NaN: the row is -1, or the largest unsigned number. For booleans it is
+    false. Only probabilities known at run time give the index -1.
     """
     if p is None or isinstance(p, Data):
         return Array(x)[places]
@@ -114,6 +120,6 @@ def rows_at(x: Node, places: Array, p: Node | None) -> Array:
 
 
 def _tolerance(p: Node) -> float:
-    """By how much the sum of probabilities of this precision may differ from 1."""
+    """The tolerance of the sum of probabilities in this precision."""
     dtype = p.dtype if p.dtype.kind == "f" else np.dtype(np.float64)
     return float(np.sqrt(np.finfo(dtype).eps))

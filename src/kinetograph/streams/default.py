@@ -1,7 +1,7 @@
-"""`kg.random`: draws of which nobody cares where they come from."""
+"""`kg.random`: the default random streams."""
 
 from .streams import RandomStreams
 
 __all__ = ["random"]
 
-random = RandomStreams(metaseed=20211121)  # seeding it once resets all of a function
+random = RandomStreams(metaseed=20211121)  # one seed call resets all streams of a function

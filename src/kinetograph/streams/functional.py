@@ -1,6 +1,6 @@
-"""Draws with the stream's state in the open: `draw(name, rng, ...) -> (rng, value)`.
+"""Draws with explicit states: `draw(name, rng, ...) -> (rng, value)`.
 
-The pure core under `kg.RandomStreams`, for those who carry states themselves.
+This is the functional form of `kg.RandomStreams`, for programs that carry the states themselves.
 """
 
 import weakref
@@ -21,7 +21,7 @@ from .operations import WORDS, Draw, advanced, initial_state
 
 __all__ = ["draw", "new_state"]
 
-# States that draws were made from, and the serial numbers of these draws.
+# The states that have been used for draws, and the serial numbers of these draws.
 _USED: "weakref.WeakKeyDictionary[Node, int]" = weakref.WeakKeyDictionary()
 
 
@@ -35,20 +35,21 @@ ON_ROLLBACK.append(_forget_since)
 
 
 def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
-    """The first state of a stream: six words, of which four are the key and two count draws.
+    """The first state of a stream: its key and its counter.
 
-    The same as that of member `member` of `kg.RandomStreams(bits)`.
+    The key has four words, the counter two. It is the state of the draw number `member`, or of the
+    name `member`, of `kg.RandomStreams(bits)`.
 
     Raises
     ------
     TypeError, ValueError
-        If `bits` is no whole number, not negative, or list of them.
+        If `bits` is not a non-negative whole number or a list of them.
     """
     return initial_state(make_key(check_seed(bits, "new_state"), MEMBER, member))
 
 
 class _InTheOpen(Draws):
-    """The draw from a given state."""
+    """Stream methods that draw from a given state."""
 
     def __init__(self, state: Node) -> None:
         self.state, self.serial = state, -1
@@ -68,18 +69,18 @@ def draw(
     strict: bool = False,
     **settings: Any,
 ) -> tuple[Array, Array]:
-    """A draw, and the state of its stream after it.
+    """Draw from an explicit state, and return the next state.
 
     Parameters
     ----------
     distribution
         The name of a method of `kg.RandomStreams`, such as "normal".
     rng
-        The state of a stream: an array of six uint32, at first that of `kg.streams.new_state`.
+        The state of a stream: an array of six uint32, first the one from `kg.streams.new_state`.
     *parameters, **settings
-        Those of the method: parameters, `shape`, `dtype`.
+        The parameters of the method, `shape`, `dtype`.
     strict
-        Whether to raise, and not only to warn, when a state is used for a second draw.
+        Whether to raise an error, instead of a warning, if a state is used for a second draw.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def draw(
     ValueError
         If there is no such distribution, or a known parameter is impossible.
     ShapeError
-        If `rng` is no state.
+        If `rng` is not a state.
     ModelError
         If `strict` and the state has been used.
 

@@ -1,4 +1,4 @@
-"""What all methods that draw have in common."""
+"""The common part of all stream methods: parameters, shapes, types."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,22 +17,24 @@ __all__ = ["OneDraw"]
 
 
 class OneDraw:
-    """A draw of a distribution, wherever the state of its stream comes from.
+    """The base class of stream methods, independent of where states are kept.
 
-    All methods take `shape`, to which parameters broadcast and which is their common shape if not
-    given, or `like`, an array of this shape, and `name`: a draw with a name keeps its stream when
-    other draws are added, removed or moved. Parameters may be arrays; where they are known they are
-    checked at once (ValueError), where not, impossible ones give NaN, among whole numbers -1
-    (`integers`: the least there is), a boolean false. Real numbers are of the working precision
-    unless `dtype` says so.
+    All methods have these keywords. `shape` is the shape of the numbers, to which the parameters
+    broadcast; its default is their common shape. `like` is an array that has this shape. `name` is
+    the name of the stream: a draw with a name keeps its stream if other draws are added, removed or
+    moved. `dtype` is the type of real numbers; its default is the working precision.
+
+    Parameters may be arrays. Known parameters are checked at once (ValueError). Impossible
+    parameters that are known only at run time give NaN, the whole number -1 (`integers` gives the
+    least 64-bit number) or the boolean false.
     """
 
     def _next(self, name: str | None) -> tuple[Node, Any]:
-        """The state to draw from, and the stream it is of."""
+        """The state to draw from, and its stream."""
         raise NotImplementedError
 
     def _keep(self, node: Draw) -> Array:
-        """The array of what was drawn."""
+        """The array of the drawn numbers."""
         return Array(node)
 
     def _draw(

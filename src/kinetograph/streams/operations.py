@@ -1,9 +1,9 @@
-"""Random draws as nodes: each has a state of its own, six words that the program carries along.
+"""Random draws as nodes of the graph.
 
-The state is a stream's key (four words) and the number of draws made so far (two). It is a state
-of the compiled function like those of `kg.state`, read at a draw and advanced by one: in program
-order, in a branch only if it is taken, in a loop once a trip. A backward pass repeats nothing, as
-the drawn numbers are values like any other.
+Each draw has a state of six words: the key of its stream (four words) and the number of draws so
+far (two words). It is a state of the compiled function, as `kg.state` makes them. A draw reads it
+and advances it by one: in program order, in a branch only if the branch is taken, in a loop once
+per trip. A backward pass does not draw again, because it uses the drawn numbers.
 """
 
 from collections.abc import Hashable, Sequence
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "StreamCell", "advanced", "batch_row", "draw_node", "initial_state"]
 
 WORDS = 6
-_LONG = 2**14  # elements
+_LONG = 2**14  # elements of a long draw
 _LOW, _HIGH = np.array([0, 0, 0, 0, 1, 0], np.uint32), np.array([0, 0, 0, 0, 0, 1], np.uint32)
 
 
 def initial_state(key: np.ndarray, counter: int = 0) -> np.ndarray:
-    """The state of a stream: key, and the number of the next draw."""
+    """The state of a stream, from its key and its counter."""
     low, high = counter & 0xFFFFFFFF, counter >> 32
     return np.array([*key, low, high], np.uint32)
 
@@ -55,40 +55,45 @@ class StreamCell(Cell):
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name of the stream in messages."""
         return self.stream.title
 
     def view(self, values: Any) -> Any:
-        """What `fn.state[array.rng]` gives."""
+        """The value of `fn.state[array.rng]`."""
         from .streams import StreamState
 
         return StreamState(values, self.stream)
 
     def check(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Refuse to begin anew when all 2**64 events are used up."""
+        """Raise KinetographError if all 2**64 draws have been made."""
         if counter_of(after) < counter_of(before):
             raise KinetographError(f"{self.title}: all 2**64 draws of this stream have been made")
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """After a batch: as its rows, or where these may differ, at the next multiple of 2**32.
+        """The state after a batch.
 
-        So what a row draws afterwards does not depend on how often others have drawn.
+        If all rows have made the same number of draws, it is their state. Otherwise it is the next
+        multiple of 2**32, so that later draws do not depend on the number of draws in other rows.
         """
         operation = LOCKSTEP if _same_for_all(inside) else RAGGED
         return Apply(operation, (versions,), (WORDS,), versions.dtype)
 
 
 class Draw(Apply):
-    """A random draw: the state of its stream, a row number in a batch, and parameters go in."""
+    """A random draw.
+
+    Its inputs are the state of its stream, the row number in a batch, and the parameters.
+    """
 
     __slots__ = ("stream",)
     stream: "Stream"
 
     @property
     def alike(self) -> Hashable:
-        """Draws of a kind and shape are compiled as one, as compiling one takes long.
+        """A key: draws with the same key are compiled as one batch.
 
-        Not long draws, to which copying them together and apart would add a fair part.
+        This saves compile time. Long draws have no key, because copying them into a batch and back
+        would cost too much.
         """
         if self.size > _LONG:
             return None
@@ -102,7 +107,10 @@ def _advance(state: Any) -> Any:
 
 
 def _ragged(states: Any) -> Any:
-    """Behind all rows; none makes 2**32 draws in one batch."""
+    """The next multiple of 2**32.
+
+    No row makes that many draws in one batch.
+    """
     return states[0].at[4].set(0).at[5].set(states[:, 5].max() + np.uint32(1))
 
 
@@ -112,7 +120,10 @@ RAGGED = Operation("join ragged", _ragged)
 
 
 def _same_for_all(version: Node) -> bool:
-    """Whether every row of a batch has drawn equally often: in no branch and no loop."""
+    """Whether all rows of a batch make the same number of draws.
+
+    They do so outside branches and loops.
+    """
     while isinstance(version, Apply) and version.operation in (ASSIGN, ADVANCE):
         (version,) = version.parents
     return isinstance(version, Inner)
@@ -140,14 +151,17 @@ def draw_node(
     dtype: np.dtype,
     floating: np.dtype,
 ) -> Draw:
-    """The node of a draw: numbers of type `dtype`, from real ones of type `floating`."""
+    """Make the node of a draw.
+
+    The numbers have the type `dtype` and are computed in the real type `floating`.
+    """
     attributes = {"draw": draw, "shape": shape, "dtype": floating}
     operation = Operation(name, _draw)
     return Draw(operation, (state, batch_row(), *parameters), shape, dtype, attributes)
 
 
 def batch_row() -> Node:
-    """The number of the row in the batches around, 0 outside of batches."""
+    """The row number in the enclosing batches; 0 outside of batches."""
     context = current_context()
     lane: Any = np.uint32(0)
     size = 1
@@ -160,7 +174,7 @@ def batch_row() -> Node:
 
 
 def advance_stream(cell: StreamCell) -> Node:
-    """The current state of a stream; it goes on with the next one."""
+    """Return the current state of a stream, and advance it."""
     versions = current_versions()
     state = versions.current(cell)
     versions.assign(cell, advanced(state))

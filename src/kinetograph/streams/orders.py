@@ -1,4 +1,4 @@
-"""Whole numbers between bounds, and orders: what is drawn of no distribution of models."""
+"""Generators of whole numbers between bounds and of random orders."""
 
 from typing import Any
 
@@ -16,15 +16,16 @@ from ..graph.source import place_text
 
 __all__ = ["INTEGERS", "PERMUTATION", "WEIGHTED_PERMUTATION", "integers"]
 
-_SHORT = 2**10  # so few have two alike in their upper parts once in 2**35 orders
+_SHORT = 2**10  # so few have equal upper parts in one of 2**35 orders
 
 
 def permutation(source: Source) -> Any:
-    """The numbers 0, ..., n - 1 in random order along the last axis, n its length.
+    """Draw the numbers 0, ..., n - 1 in random order.
 
-    They are sorted by 128 random bits each: two alike are so rare that no order is preferred. Most
-    orders are decided by the upper bits, and single words, with the number in the lower bits, are
-    sorted much faster: only if two upper parts are alike, all are sorted by all bits.
+    Here n is the length of the last axis. The numbers are sorted by 128 random bits each; equal
+    bits are so rare that no order is preferred. The upper bits decide most orders. Single words,
+    with the number in the lower bits, are sorted much faster. All bits are used only if two upper
+    parts are equal.
     """
     first, second = long_words(source)
     length = source.shape[-1]
@@ -36,7 +37,7 @@ def permutation(source: Source) -> Any:
         return order
     upper = sorted_words >> below
     alike = jnp.any(upper[..., 1:] == upper[..., :-1])
-    # A loop of at most one trip: in a batch, unlike a branch, it is skipped where none is needed.
+    # A loop of at most one trip: unlike a branch, it is skipped in a batch if no row needs it.
     return lax.while_loop(
         lambda state: state[0],
         lambda state: (jnp.bool_(False), _ordered(source.shape, first, second)),
@@ -45,11 +46,13 @@ def permutation(source: Source) -> Any:
 
 
 def weighted_permutation(source: Source, probabilities: Any) -> Any:
-    """The classes in random order: each next one with its probability among those left.
+    """Draw the classes in random order, weighted by probabilities.
 
-    The first k are a draw of k classes without replacement. Sorted by e / p with exponential e;
-    classes of probability 0 come last, in random order. Source: P. S. Efraimidis, P. G. Spirakis,
-    Weighted random sampling with a reservoir, Information Processing Letters 97 (2006) 181-185.
+    The next class is drawn from the remaining classes in proportion to the probabilities, so that
+    the first k classes are a draw without replacement. The classes are sorted by e / p with
+    exponential e; classes of probability 0 are last, in random order. Source: P. S. Efraimidis, P.
+    G. Spirakis, Weighted random sampling with a reservoir, Information Processing Letters 97 (2006)
+    181-185.
     """
     weights = jnp.broadcast_to(double(probabilities), source.shape)
     _, valid = cumulative(weights)

@@ -1,4 +1,4 @@
-"""Saved states of streams: plain data with the algorithm and version they belong to."""
+"""Saved states of streams, with their algorithm and version."""
 
 import json
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class SavedStreams:
         self.algorithm, self.version = algorithm, version
 
     def check(self) -> None:
-        """Refuse what this version of kinetograph would draw other numbers from.
+        """Check that this version of kinetograph draws the same numbers.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class SavedStreams:
                 raise ValueError(f"the state of stream {name} has shape {words.shape}, not (6,)")
 
     def to_json(self) -> str:
-        """A text in JSON."""
+        """The states as a text in JSON."""
         streams = {name: [f"{int(w):08x}" for w in words] for name, words in self.streams.items()}
         return json.dumps(
             {"algorithm": self.algorithm, "version": self.version, "streams": streams}
@@ -69,7 +69,7 @@ class SavedStreams:
 
     @staticmethod
     def from_json(text: str) -> "SavedStreams":
-        """What `to_json` wrote."""
+        """Read a text that `to_json` wrote."""
         content = json.loads(text)
         streams = {
             name: [int(word, 16) for word in words] for name, words in content["streams"].items()
@@ -85,7 +85,7 @@ class SavedStreams:
 
     @staticmethod
     def from_arrays(arrays: Mapping[str, np.ndarray]) -> "SavedStreams":
-        """What `numpy.load` gives of such a file."""
+        """Read the arrays that `numpy.load` returns for such a file."""
         algorithm, version = arrays["format"].tolist()
         streams = dict(zip(arrays["streams"].tolist(), arrays["words"], strict=True))
         return SavedStreams(streams, algorithm, int(version))

@@ -1,10 +1,10 @@
-"""`kg.RandomStreams`: random draws in a graph, each with a stream of its own.
+"""`kg.RandomStreams`: random draws in a graph with separate streams.
 
-A stream belongs to one operation in one compiled function. Its key comes from the metaseed and from
-the draw's number among those of its `RandomStreams`, or from its name: not from where it stands in
-the graph, what else is drawn, or how often something is compiled.
+A stream belongs to one draw in one compiled function. Its key depends on the metaseed and on the
+number of the draw in its `RandomStreams`, or on its name. It does not depend on the position in the
+graph, on other draws, or on how often functions are compiled.
 
-Its model are Theano's RandomStreams (Bergstra et al. 2010).
+The design follows Theano's RandomStreams (Bergstra et al. 2010).
 """
 
 import threading
@@ -32,11 +32,11 @@ __all__ = ["RandomStreams", "Stream", "StreamState"]
 
 
 class Compiled(Protocol):
-    """What has states: what `kg.compile` and `kg.function` give."""
+    """A function with states: a result of `kg.compile` or `kg.function`."""
 
     @property
     def state(self) -> StateValues:
-        """Their values."""
+        """The values of the states."""
         ...
 
 
@@ -61,17 +61,17 @@ class Stream:
 
     @property
     def label(self) -> str:
-        """The member: its number among the draws of its RandomStreams, or its name."""
+        """The number of the draw in its RandomStreams, or its name."""
         return repr(self.member) if isinstance(self.member, str) else f"member {self.member}"
 
     @property
     def identity(self) -> str:
-        """What a saved state knows it by."""
+        """The key of the stream in saved states."""
         return f"{self.owner.metaseed} {self.label}"
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name of the stream in messages."""
         array = self.array() if self.array is not None else None
         name = (array.name or variable_name(array)) if array is not None else None
         whose = variable_name(self.owner)
@@ -87,8 +87,8 @@ class Stream:
 class StreamState:
     """The state of a stream in a compiled function; `fn.state[array.rng]`.
 
-    Two are equal (`==`) if they are of the same stream in the same function. `same_as` compares
-    what they hold.
+    Two states are equal (`==`) if they belong to the same stream in the same function. `same_as`
+    compares keys and counters.
     """
 
     def __init__(self, values: StateValues, stream: Stream) -> None:
@@ -96,7 +96,10 @@ class StreamState:
 
     @property
     def words(self) -> np.ndarray:
-        """Key (four words) and number of the next draw (low and high word), uint32."""
+        """The key and the counter as six words, uint32.
+
+        The key has four words; the counter has a low and a high word.
+        """
         return self._values.raw(self.stream.cell)
 
     @property
@@ -106,9 +109,10 @@ class StreamState:
 
     @property
     def counter(self) -> int:
-        """The number of the next draw: how many were made, but for batches.
+        """The number of the next draw.
 
-        After a batch with draws in a branch or loop it is the next multiple of 2**32.
+        It is the number of draws so far, except after a batch with draws in a branch or loop: then
+        it is the next multiple of 2**32.
         """
         return counter_of(self.words)
 
@@ -118,7 +122,7 @@ class StreamState:
 
     @property
     def value(self) -> dict[str, Any]:
-        """Everything the stream is, as plain data."""
+        """The state as plain data, with its stream and algorithm."""
         return {
             "stream": self.stream.label,
             "algorithm": ALGORITHM,
@@ -128,7 +132,7 @@ class StreamState:
         }
 
     def same_as(self, other: "StreamState") -> bool:
-        """Whether both would draw the same numbers from now on."""
+        """Whether both states give the same numbers from now on."""
         return bool(np.array_equal(self.words, other.words))
 
     def __eq__(self, other: object) -> bool:
@@ -148,18 +152,18 @@ class StreamState:
 
 @storable
 class RandomStreams(Closed, Draws):
-    """A source of random draws, each with a stream of its own.
+    """A source of random draws with separate streams.
 
     Parameters
     ----------
     metaseed
         A whole number of any size, or a list of them, from which the keys of all streams are made.
-        None takes one from the system's entropy; `metaseed` then tells which.
+        None takes one from the system's entropy; the attribute `metaseed` has it.
 
     Raises
     ------
     TypeError
-        If the metaseed is no whole number or list of them.
+        If the metaseed is not a whole number or a list of them.
     ValueError
         If it is negative or an empty list.
 
@@ -182,14 +186,14 @@ class RandomStreams(Closed, Draws):
     """
 
     _instead = (
-        "kg.RandomStreams(metaseed) makes streams, and streams.seed(f, bits) seeds those of f"
+        "kg.RandomStreams(metaseed) makes streams, and streams.seed(f, bits) seeds the streams of f"
     )
 
     def __init__(self, metaseed: Any = None) -> None:
         self.metaseed: Seed = (
             fresh_seed() if metaseed is None else check_seed(metaseed, "RandomStreams: metaseed")
         )
-        self._identity = fresh_seed()  # survives pickling, and tells apart equal metaseeds
+        self._identity = fresh_seed()  # survives pickling, and differs for equal metaseeds
         self._place: Any = here()
         self._arrays: list[Array] = []
         self._names: set[str] = set()
@@ -197,7 +201,7 @@ class RandomStreams(Closed, Draws):
         _ALL.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Pickled with a function whose streams it owns; what else it drew is not part of that.
+        # It is pickled with a function that uses its streams; its other draws are not saved.
         content = {**self.__dict__, "_place": site_of(self._place), "_arrays": []}
         return {name: value for name, value in content.items() if name != "__weakref__"}
 
@@ -242,7 +246,7 @@ class RandomStreams(Closed, Draws):
         return array
 
     def _forget(self, context: ControlFlowContext) -> None:
-        """Undo draws made in a context that is built again."""
+        """Undo draws of a context that is built again."""
 
         def inside(node: Node) -> bool:
             home = node.context
@@ -251,7 +255,7 @@ class RandomStreams(Closed, Draws):
         self._take_back(inside)
 
     def _forget_since(self, serial: int) -> None:
-        """Undo the last draws, as far as this thread has made them since then."""
+        """Undo the last draws of this thread, from a serial number on."""
         thread = threading.get_ident()
         self._take_back(lambda draw: draw.serial >= serial and draw.stream.thread == thread)
 
@@ -272,7 +276,7 @@ class RandomStreams(Closed, Draws):
     # States of compiled functions.
     def _members(self, fn: Compiled) -> list[Stream]:
         if not isinstance(getattr(fn, "state", None), StateValues):
-            what = "what kg.compile or kg.function gives"
+            what = "a result of kg.compile or kg.function"
             raise TypeError(f"expected {what}, got {type(fn).__name__}")
         cells = fn.state.cells
         return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner == self]
@@ -288,28 +292,28 @@ class RandomStreams(Closed, Draws):
         return members
 
     def seed(self, fn: Compiled, bits: Any) -> None:
-        """Give all streams of this object in a compiled function new keys, and start them anew.
+        """Reset all streams of this object in a function to new keys.
 
-        `seed(fn, metaseed)` is the state in which a compiled function starts.
+        Their counters restart at 0. A compiled function starts in the state `seed(fn, metaseed)`.
 
         Parameters
         ----------
         fn
-            What `kg.compile` or `kg.function` gave; of the latter, the graphs made so far.
+            A result of `kg.compile` or `kg.function`; of the latter, the graphs made so far.
         bits
             A whole number of any size, or a list of them.
 
         Raises
         ------
         TypeError, ValueError
-            If `bits` is no such number, or the function draws nothing from this object.
+            If `bits` is not such a number, or the function draws nothing from this object.
         """
         seed = check_seed(bits, "seed")
         for stream in self._own(fn, "seed"):
             fn.state.set_raw(stream.cell, initial_state(make_key(seed, MEMBER, stream.member)))
 
     def getstate(self, fn: Compiled) -> SavedStreams:
-        """The present state of all streams of this object in a compiled function: a copy.
+        """Copy the states of all streams of this object in a function.
 
         It can be pickled, and written as JSON or into npz files.
         """
@@ -317,24 +321,24 @@ class RandomStreams(Closed, Draws):
         return SavedStreams({m.identity: fn.state.raw(m.cell) for m in members})
 
     def setstate(self, fn: Compiled, state: SavedStreams, *, strict: bool = True) -> None:
-        """Put a saved state back, into the same function or another one.
+        """Restore a saved state, in the same function or another one.
 
         Parameters
         ----------
         fn
-            What `kg.compile` or `kg.function` gave; of the latter, the graphs made so far.
+            A result of `kg.compile` or `kg.function`; of the latter, the graphs made so far.
         state
-            What `getstate` gave.
+            A result of `getstate`.
         strict
-            Whether function and state must have the same streams; else those they share are set.
+            Whether function and state must have the same streams; if not, the common ones are set.
 
         Raises
         ------
         ValueError
-            If the state is of other streams, or of another algorithm or version.
+            If the streams, the algorithm or the version of the state differ.
         """
         if not isinstance(state, SavedStreams):
-            raise TypeError(f"setstate: expected what getstate gives, got {type(state).__name__}")
+            raise TypeError(f"setstate: expected a result of getstate, got {type(state).__name__}")
         state.check()
         members = {m.identity: m for m in self._own(fn, "setstate")}
         saved = state.streams

@@ -1,25 +1,48 @@
-"""Draws of whole numbers, classes and orders, one method a distribution."""
+"""Stream methods that are written by hand.
+
+`bernoulli`, `binomial`, `poisson`, `categorical` and `markov_chain` have other parameters than the
+distributions. For `truncated_normal`, `integers`, `permutation` and `choice` there is no
+distribution.
+"""
 
 import math
 from typing import Any
 
+import numpy as np
+
 from ..distributions.bernoulli import BERNOULLI
 from ..distributions.binomial import BINOMIAL
 from ..distributions.categorical import CATEGORICAL
-from ..distributions.negative_binomial import NEGATIVE_BINOMIAL, two_of
-from ..distributions.negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
+from ..distributions.markov_chain import MARKOV_CHAIN
 from ..distributions.poisson import POISSON
+from ..distributions.truncated_normal import TRUNCATED_NORMAL
+from ..distributions.zero_sum_normal import length_of
 from ..graph.array import Array, ArrayLike
 from .asked import sized
 from .choice import check_count, check_weights, marked, population, rows_at
 from .one_draw import OneDraw
 from .orders import INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION
 
-__all__ = ["WholeDraws"]
+__all__ = ["WrittenDraws"]
 
 
-class WholeDraws(OneDraw):
-    """Draws of counts, classes and orders."""
+class WrittenDraws(OneDraw):
+    """Stream methods that no declaration of a distribution makes."""
+
+    def truncated_normal(
+        self,
+        mean: ArrayLike = 0.0,
+        sd: ArrayLike = 1.0,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Normal numbers between `lower` and `upper`."""
+        return self._draw(TRUNCATED_NORMAL, (mean, sd, lower, upper), shape, name, dtype, like)
 
     def bernoulli(
         self,
@@ -41,29 +64,8 @@ class WholeDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """How many of `size` trials of probability `prob` succeed."""
+        """Numbers of successes in `size` trials of probability `prob`."""
         return self._draw(BINOMIAL, (size, prob), shape, name, like=like)
-
-    def negative_binomial(
-        self,
-        size: ArrayLike | None = None,
-        prob: ArrayLike | None = None,
-        shape: Any = None,
-        *,
-        mean: ArrayLike | None = None,
-        log_mean: ArrayLike | None = None,
-        dispersion: ArrayLike | None = None,
-        name: str | None = None,
-        like: Any = None,
-    ) -> Array:
-        """How many trials fail before `size` succeed; or by `dispersion` and mean or its log.
-
-        Their variance is mean + dispersion mean**2, as that of `kg.negative_binomial`.
-        """
-        given = "negative_binomial", size, prob, mean, log_mean, dispersion
-        by_mean, parameters = two_of(*given)
-        family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL
-        return self._draw(family, parameters, shape, name, like=like)
 
     def poisson(
         self,
@@ -84,8 +86,22 @@ class WholeDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """Classes 0, 1, ... in proportion to the weights in the last axis."""
+        """Classes 0, 1, ... with weights along the last axis."""
         return self._draw(CATEGORICAL, (prob,), shape, name, like=like)
+
+    def markov_chain(
+        self,
+        initial: ArrayLike,
+        transition: ArrayLike,
+        length: int = 2,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """Paths of a Markov chain, along the last axis."""
+        event = length_of(length, "markov_chain", 1)
+        return self._draw(MARKOV_CHAIN, (initial, transition), shape, name, like=like, event=event)
 
     def integers(
         self,
@@ -100,7 +116,7 @@ class WholeDraws(OneDraw):
         return self._draw(INTEGERS, (low, high), shape, name, like=like)
 
     def permutation(self, x: ArrayLike, *, name: str | None = None) -> Array:
-        """The numbers 0 .. x - 1, or the rows of an array, in random order."""
+        """Numbers 0 .. x - 1 or array rows in random order."""
         rows, array = population(x, "permutation")
         order = self._draw(PERMUTATION, (), None, name, event=(rows,))
         return order if array is None else Array(array)[order]
@@ -115,12 +131,12 @@ class WholeDraws(OneDraw):
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """Of the numbers 0 .. x - 1 or the rows of an array: equally likely, or by probability p.
+        """Numbers from 0 .. x - 1, or rows of an array.
 
-        `p` has one number for each, and its sum is 1 (`categorical` takes any weights). Without
-        replacement no row is taken twice, and each is one of those left, with probabilities in
-        proportion to theirs. Where a `p` known only at run time is impossible, rows are NaN,
-        numbers -1.
+        They are equally likely, or have the probabilities `p`, one for each number or row, with the
+        sum 1 (`categorical` takes any weights). Without replacement no row is drawn twice, and the
+        next row is drawn from the remaining ones in proportion to `p`. If `p` is known only at run
+        time and impossible, rows are NaN and numbers -1.
         """
         rows, array = population(x, "choice")
         sizes = sized(shape, like, "choice") or ()

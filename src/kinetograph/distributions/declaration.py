@@ -1,0 +1,171 @@
+"""The decorator that declares a distribution.
+
+It makes the public function, such as `kg.gamma`, and records what the method of streams needs:
+
+    @declared(GAMMA, draws="Gamma numbers, with mean alpha / rate.")
+    def gamma(alpha: Any, rate: Any = 1.0):
+        '''A positive unknown that follows a gamma distribution. ...'''
+
+The function has the parameters of the distribution and its docstring. The decorator adds the
+parameters that all distributions have (`shape`, `dims`, `name`; with tails, `truncation` and
+`censoring`), their documentation, and the errors that follow from the supports of the parameters.
+An entry that is in the docstring already stays as it is.
+
+If the function has no body, its parameters are the parameters of the family, in the same order. If
+there are several parametrisations, the function returns the family and its parameters as `Chosen`.
+Such a function may have three more parameters, which the decorator passes: `shape` and `dims` of
+the call, and `drawn`, which is true if a stream draws numbers and false if an unknown is made.
+
+`DISTRIBUTIONS` lists the declarations by name. `streams/methods.py` makes its methods from them,
+and `tests/distributions/stubs.py` writes the signatures that type checkers and editors read.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Any, NamedTuple
+
+from ..graph.array import Array
+from .family import Family
+from .support import REAL
+from .variable import distribute
+
+__all__ = ["DISTRIBUTIONS", "Chosen", "Declaration", "declared", "described"]
+
+_CONTEXT = ("shape", "dims", "drawn")
+
+
+class Chosen(NamedTuple):
+    """A family and its parameters.
+
+    `event` is the shape of one vector or matrix, if the parameters do not determine it.
+    """
+
+    family: Family
+    parameters: tuple[Any, ...]
+    event: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A distribution as its function declares it.
+
+    `signature` has the parameters of the distribution alone, `context` the names of the parameters
+    that the decorator passes. `draws` is the docstring of the stream method; it is empty if that
+    method is written by hand.
+    """
+
+    family: Family
+    function: Callable[..., Chosen | None]
+    signature: Signature
+    context: frozenset[str]
+    draws: str
+
+    def choose(self, values: tuple[Any, ...], named: dict[str, Any], **context: Any) -> Chosen:
+        """The family, its parameters and the event shape for a call."""
+        passed = {word: context[word] for word in self.context if word in context}
+        chosen = self.function(*values, **named, **passed)
+        if chosen is None:
+            bound = self.signature.bind(*values, **named)
+            bound.apply_defaults()
+            chosen = Chosen(self.family, bound.args)
+        return chosen
+
+
+DISTRIBUTIONS: dict[str, Declaration] = {}
+
+
+def declared(
+    family: Family, *, draws: str = ""
+) -> Callable[[Callable[..., Chosen | None]], Callable[..., Array]]:
+    """Declare the distribution of a family by the decorated function."""
+
+    def declare(function: Callable[..., Chosen | None]) -> Callable[..., Array]:
+        parameters = inspect.signature(function).parameters
+        signature = Signature([p for name, p in parameters.items() if name not in _CONTEXT])
+        context = frozenset(name for name in _CONTEXT if name in parameters)
+        declaration = Declaration(family, function, signature, context, draws)
+        DISTRIBUTIONS[function.__name__] = declaration
+        bounds = () if family.tails is None else ("truncation", "censoring")
+
+        @wraps(function)
+        def unknown(
+            *values: Any, shape: Any = None, dims: Any = None, name: str | None = None, **named: Any
+        ) -> Array:
+            limits = {word: named.pop(word) for word in bounds if word in named}
+            chosen = declaration.choose(values, named, shape=shape, dims=dims, drawn=False)
+            return distribute(
+                chosen.family,
+                chosen.parameters,
+                event=chosen.event,
+                shape=shape,
+                dims=dims,
+                name=name,
+                **limits,
+            )
+
+        types = {**dict.fromkeys(("shape", *bounds, "dims"), Any), "name": str | None}
+        common = [
+            Parameter(word, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for word, annotation in types.items()
+        ]
+        public = Signature([*signature.parameters.values(), *common], return_annotation=Array)
+        return described(unknown, public, _documented(function.__doc__ or "", family))
+
+    return declare
+
+
+def described[F: Callable[..., Any]](function: F, signature: Signature, doc: str) -> F:
+    """The function with the signature, annotations and docstring that users see."""
+    types = {p.name: p.annotation for p in signature.parameters.values()}
+    types = {name: kind for name, kind in types.items() if kind is not Parameter.empty}
+    types["return"] = signature.return_annotation
+    function.__annotations__ = types
+    if hasattr(function, "__annotate__"):  # Python 3.14: `functools.wraps` copies this attribute
+        function.__annotate__ = lambda form: types
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__doc__ = doc
+    return function
+
+
+def _documented(doc: str, family: Family) -> str:
+    """The docstring with the entries that all distributions have."""
+    default = "leading axes are replicates" if family.event_ndim else "default: the parameters'"
+    parameters = {
+        "shape, dims, name": f"Shape of the unknown ({default}), names of its axes, name in the "
+        "results."
+    }
+    if family.tails is not None:
+        bounds = "Pairs of bounds, None where there is none; see `kg.normal`."
+        parameters = {"truncation, censoring": bounds} | parameters
+    errors = {
+        "ValueError": _value_errors(family),
+        "ShapeError": "If parameters and shape do not fit together.",
+    }
+    sections = re.split(r"(?m)^(?=\w+\n-+$)", inspect.cleandoc(doc))
+    titles = [section.partition("\n")[0] for section in sections]
+    if "Raises" not in titles:
+        sections.insert(titles.index("Parameters") + 1, "Raises\n------\n")
+    for place, section in enumerate(sections):
+        title = section.partition("\n")[0]
+        entries = {"Parameters": parameters, "Raises": errors}.get(title, {})
+        added = [
+            f"{name}\n    {text}"
+            for name, text in entries.items()
+            if text and not re.search(rf"(?m)^{name}$", section)
+        ]
+        sections[place] = "\n".join([section.strip(), *added])
+    return "\n\n".join(sections) + "\n"
+
+
+def _value_errors(family: Family) -> str:
+    """The text for ValueError, from the supports of the parameters."""
+    names: dict[str, list[str]] = {}
+    for parameter in family.parameters:
+        if parameter.support is not REAL:
+            names.setdefault(parameter.support.describe(), []).append(f"`{parameter.name}`")
+    reasons = [f"{' or '.join(same)} is known and not {must}" for must, same in names.items()]
+    return f"If {', or '.join(reasons)}." if reasons else ""

@@ -6,6 +6,6 @@ other package of kinetograph imports this one.
 
 from .events import Event, Occurrences, Solution
 from .solver import solve
-from .tableaus import DOPRI5, TSIT5, Tableau
+from .tableaus import BOSH3, DOPRI5, TSIT5, Tableau
 
-__all__ = ["DOPRI5", "TSIT5", "Event", "Occurrences", "Solution", "Tableau", "solve"]
+__all__ = ["BOSH3", "DOPRI5", "TSIT5", "Event", "Occurrences", "Solution", "Tableau", "solve"]

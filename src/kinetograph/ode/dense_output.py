@@ -40,15 +40,15 @@ def row_width(leaves: Leaves) -> int:
 
 
 def row_of(t: Array, size: Array, y: Leaves, new: Leaves, bends: tuple[Leaves, ...]) -> Array:
-    """The row of a step."""
-    parts = [part for leaves in (y, new, *bends) for part in leaves]
+    """The row of a step, with zeros for missing bends."""
+    missing = ([leaf * 0 for leaf in y],) * (BENDS - len(bends))
+    parts = [part for leaves in (y, new, *bends, *missing) for part in leaves]
     return concatenate([part.ravel().astype(t.dtype) for part in (t, size, *parts)])
 
 
 def still_row(t: Array, y: Leaves) -> Array:
     """The row of a step of size 0 at a time."""
-    none = [leaf * 0 for leaf in y]
-    return row_of(t, t * 0, y, y, (none,) * BENDS)
+    return row_of(t, t * 0, y, y, ())
 
 
 def values_at(ts: Array, path: Path, rows: bool) -> Leaves:

@@ -26,7 +26,7 @@ from .watch import EventState
 __all__ = ["Limits", "integrate"]
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
-NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the step before
+NOW, BEFORE = 0.17, 0.04  # exponents of the last two steps' errors, for errors of order 5
 SMALLEST, LARGEST = 1e-20, 1e30  # squared errors outside of these bounds are clipped
 SHORTEST = 1e-12  # share of the interval; below it the smallest step shrinks no further with t
 BESIDE = 8  # rounding errors between a stop and the times at which f is evaluated around it
@@ -60,6 +60,7 @@ def integrate(
     """
     eps = float(np.finfo(times.start.dtype).eps)
     tiny = 16 * eps
+    now_exponent, before_exponent = NOW * (5 / method.order), BEFORE * (5 / method.order)
     t, end = times.start, times.end
     width = row_width(y) if limits.rows else sum(leaf.size for leaf in y)
     count = limits.steps if limits.rows else times.outputs.shape[0]
@@ -116,7 +117,9 @@ def integrate(
             accepted = square <= 1
             square = where(square < LARGEST, square, LARGEST)  # also if it is NaN
             error = 0.5 * log(maximum(square, SMALLEST))
-            factor = SAFETY * exp(-NOW * error + BEFORE * where(accepted, before, 0.0))
+            factor = SAFETY * exp(
+                -now_exponent * error + before_exponent * where(accepted, before, 0.0)
+            )
             largest_factor = where(accepted, GROW, 1.0)
             step = stop_gradient(size) * minimum(maximum(factor, SHRINK), largest_factor)
             if has_stops:

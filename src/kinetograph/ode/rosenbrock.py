@@ -41,6 +41,7 @@ __all__ = ["RODAS5P", "Coefficients", "Rosenbrock"]
 class Coefficients(NamedTuple):
     """The coefficients of a method, named as in the module's formulas."""
 
+    order: int  # the estimated error of a step is proportional to h^order
     gamma: float
     a: tuple[tuple[float, ...], ...]  # for the stages from the second on, like g and c
     g: tuple[tuple[float, ...], ...]
@@ -59,6 +60,7 @@ _LAST = (
 )
 
 RODAS5P = Coefficients(
+    5,
     0.21193756319429014,
     (
         (3.0,),
@@ -152,6 +154,11 @@ class Rosenbrock(NamedTuple):
     right: Right
     coefficients: Coefficients
     tolerance: Tolerance
+
+    @property
+    def order(self) -> int:
+        """The order of the estimated error of a step."""
+        return self.coefficients.order
 
     def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
         """Take a step of a given size from a given state.

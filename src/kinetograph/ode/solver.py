@@ -35,7 +35,7 @@ def solve(
     t0: Any = None,
     rtol: float | None = None,
     atol: Any = None,
-    method: Literal["tsit5", "dopri5", "rodas5p"] | str = "tsit5",
+    method: Literal["tsit5", "dopri5", "bosh3", "rodas5p"] | str = "tsit5",
     jump_ts: Any = None,
     doses: Any = None,
     events: Any = None,
@@ -49,11 +49,11 @@ def solve(
 
         dy/dt = f(t, y),    y(t0) = y0,    result[i] = y(ts[i])
 
-    Embedded Runge-Kutta and Rosenbrock methods of order 5(4) with adaptive step sizes. The
+    Embedded Runge-Kutta and Rosenbrock methods of order 5(4) or 3(2) with adaptive step sizes. The
     estimated error of a step, divided by atol + rtol max(|y|, |y new|), is at most 1 in the root
     mean square over the elements of y; if it is larger, the step is rejected and a smaller one is
-    tried. At the output times the solution is the method's polynomial of degree 4 inside of the
-    step, so the number of steps does not depend on the number of output times.
+    tried. At the output times the solution is the method's polynomial inside of the step, of degree
+    4 or 3, so the number of steps does not depend on the number of output times.
 
     Parameters
     ----------
@@ -78,8 +78,10 @@ def solve(
         single precision 1e-4 and 1e-6. `atol` may be an array that broadcasts to y, or a structure
         like `y0`. Where `atol` is 0, the element of `y0` must not be 0.
     method
-        `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince), which are explicit, or `"rodas5p"`
-        (Steinebach) for stiff equations.
+        `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince), explicit and of order 5(4);
+        `"bosh3"` (Bogacki and Shampine), explicit and of order 3(2), which is cheaper for rough
+        tolerances and for right-hand sides that are not smooth; or `"rodas5p"` (Steinebach), of
+        order 5(4), for stiff equations.
     jump_ts
         Times at which f or a derivative of f jumps: an array, or a list of numbers and arrays, in
         any order. A step ends at each of them, and f is called on both sides of it, a few rounding
@@ -101,7 +103,8 @@ def solve(
         smooth pulse, may be stepped over unnoticed.
     max_steps
         The largest number of steps, including rejected ones. The default is 1000 for rtol >= 1e-6
-        and grows in proportion to rtol^(-1/5) below.
+        and grows in proportion to rtol^(-1/5) below; for `"bosh3"` it is 63 rtol^(-1/3) if that is
+        larger than 1000.
     on_limit
         The reaction if a time is not reached, because `max_steps` do not suffice or a step gets too
         small to change the time: `"nan"`, or `"error"`, with which a compiled function raises. The
@@ -200,7 +203,7 @@ def solve(
     ----------
     Hairer, Nørsett, Wanner (1993), Solving ordinary differential equations I, II.4.
     Tsitouras (2011), Comput. Math. Appl. 62. Dormand, Prince (1980), J. Comput. Appl. Math. 6.
-    Steinebach (2023), BIT Numer. Math. 63.
+    Bogacki, Shampine (1989), Appl. Math. Lett. 2. Steinebach (2023), BIT Numer. Math. 63.
     """
     check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
@@ -224,7 +227,7 @@ def solve(
         step = choose_first_step(trial, times.start, leaves, slopes, times.end - times.start)
     step_limit = max_steps
     if step_limit is None:
-        step_limit = math.ceil(1000 * max(1.0, 1e-6 / tolerance.relative) ** 0.2)
+        step_limit = _default_step_limit(trial.order, tolerance.relative)
     size = step_limit * row_width(leaves) * times.start.dtype.itemsize
     rows = times.outputs.shape[0] > MANY and size <= ROWS
     # If the loop carries the values at many times, the "auto" of the loop counts them for each
@@ -254,6 +257,15 @@ def solve(
         return y
     event_results = watch.results(occurrences) if watch is not None else []
     return Solution(y, event_results if isinstance(events, (list, tuple)) else event_results[0])
+
+
+def _default_step_limit(order: int, rtol: float) -> int:
+    """The default of `max_steps`: 1000 or more.
+
+    The number of steps is proportional to rtol^(-1 / order). For order 5 it is 1000 at rtol = 1e-6.
+    """
+    at_default = 1000 * 1e6 ** (1 / order - 1 / 5)
+    return max(1000, math.ceil(at_default * (1e-6 / rtol) ** (1 / order)))
 
 
 def _row_bytes(leaves: Leaves) -> int:

@@ -31,6 +31,11 @@ class Trial(Protocol):
     def right(self) -> Right: ...
     @property
     def tolerance(self) -> Tolerance: ...
+    @property
+    def order(self) -> int:
+        """The order of the estimated error of a step."""
+        ...
+
     def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
         """Take a step of a given size from a given state.
 
@@ -45,6 +50,11 @@ class Method(NamedTuple):
     right: Right
     tableau: Tableau
     tolerance: Tolerance
+
+    @property
+    def order(self) -> int:
+        """The order of the estimated error of a step."""
+        return self.tableau.order
 
     def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
         """Take a step of a given size from a given state.
@@ -121,7 +131,7 @@ def choose_first_step(method: Trial, t: Array, y: Leaves, slopes: Leaves, span: 
     if curvature <= 1e-15:
         step = maximum(1e-6, trial * 1e-3)
     else:
-        step = (0.01 / curvature) ** (1 / 5)
+        step = (0.01 / curvature) ** (1 / method.order)
     step = minimum(100 * trial, step)
     if not np.isfinite(step):  # for example if f is not finite a little ahead
         step = trial

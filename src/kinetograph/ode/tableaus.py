@@ -1,19 +1,23 @@
-"""The coefficients of embedded explicit Runge-Kutta methods of order 5(4).
+"""The coefficients of embedded explicit Runge-Kutta methods, with any number of stages.
 
-    k[0] = f(t, y),    k[i] = f(t + c[i-1] h, y + h sum_j a[i-1][j] k[j]),    i = 1 ... 6
-    y(t + h) = y + h sum_j a[5][j] k[j],    its error = h sum_j error[j] k[j]
+    k[0] = f(t, y),    k[i] = f(t + c[i-1] h, y + h sum_j a[i-1][j] k[j]),    i = 1 ... s
+    y(t + h) = y + h sum_j a[s-1][j] k[j],    its error = h sum_j error[j] k[j]
 
-The last stage is taken at the new value and is the first one of the next step. Between the ends,
-at t + theta h, the solution of order 4 is the polynomial
+The last stage is evaluated at the new value and is the first stage of the next step. A pair without
+that property gets such a stage. Between the ends, at t + theta h, the solution is the polynomial
 
     (1 - theta) y(t) + theta y(t + h) + theta (1 - theta) (q[0] + theta q[1] + theta^2 q[2])
     q[i] = h sum_j bends[i][j] k[j]
 
-of degree 4 that has the values and the slopes of both ends, k[0] and k[6], and a value of order 4
-in the middle.
+that has the values and the slopes of both ends, k[0] and k[s]. If a method has a value of order 4
+in the middle of a step, the polynomial has this value, too, degree 4 and order 4. Otherwise q[2] is
+missing, and it has degree 3 and order 3.
+
+To add a method, call `explicit_pair` and put the result into `TABLEAUS`.
 
 References
 ----------
+Bogacki, Shampine (1989), A 3(2) pair of Runge-Kutta formulas, Appl. Math. Lett. 2.
 Dormand, Prince (1980), A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6.
 Shampine (1986), Some practical Runge-Kutta formulas, Math. Comp. 46 (the value in the middle of a
 step of Dormand and Prince).
@@ -23,40 +27,77 @@ assumption, Comput. Math. Appl. 62.
 
 from typing import NamedTuple
 
-__all__ = ["DOPRI5", "TABLEAUS", "TSIT5", "Tableau"]
+__all__ = ["BOSH3", "DOPRI5", "TABLEAUS", "TSIT5", "Tableau", "explicit_pair"]
 
 
 class Tableau(NamedTuple):
     """The coefficients of a method."""
 
     name: str
+    order: int  # the estimated error of a step is proportional to h^order
     a: tuple[tuple[float, ...], ...]
     c: tuple[float, ...]
     error: tuple[float, ...]
-    bends: tuple[tuple[float, ...], ...]
+    bends: tuple[tuple[float, ...], ...]  # two or three rows
 
 
-def _tableau(
+def explicit_pair(
     name: str,
+    order: int,
     a: tuple[tuple[float, ...], ...],
     c: tuple[float, ...],
     lower: tuple[float, ...],
-    middle: tuple[float, ...],
+    weights: tuple[float, ...] | None = None,
+    middle: tuple[float, ...] | None = None,
 ) -> Tableau:
-    """A tableau from the weights of the lower order and the middle."""
-    weights = (*a[-1], 0.0)
-    error = tuple(p - q for p, q in zip(weights, lower, strict=True))
-    rows = []
-    for stage, (b, m) in enumerate(zip(weights, middle, strict=True)):
+    """The tableau of an embedded pair, from its Butcher tableau.
+
+    Parameters
+    ----------
+    name
+        The name of the method.
+    order
+        The order of the estimated error: the lower order of the pair plus 1.
+    a, c
+        The rows and times of the stages from the second on; the first stage is f(t, y).
+    lower
+        The weights of the embedded solution that is subtracted for the error.
+    weights
+        The weights of the solution. By default they are the last row of `a`, which then is the
+        stage at the new value ("first same as last"). If they are given, that stage is added.
+    middle
+        The weights of a value of order 4 in the middle of a step, if there is one.
+    """
+    if weights is not None:
+        a, c, lower = (*a, weights), (*c, 1.0), (*lower, 0.0)
+        middle = middle and (*middle, 0.0)
+    solution = (*a[-1], 0.0)
+    error = tuple(p - q for p, q in zip(solution, lower, strict=True))
+    rows: list[tuple[float, ...]] = []
+    for stage, b in enumerate(solution):
         # The values of the factor of theta (1 - theta) at theta = 0, 1/2 and 1.
-        start, half, end = (stage == 0) - b, 4 * (m - b / 2), b - (stage == 6)
+        start, end = (stage == 0) - b, b - (stage == len(a))
+        if middle is None:
+            rows.append((start, end - start))
+            continue
+        half = 4 * (middle[stage] - b / 2)
         second = 2 * (start + end - 2 * half)
         rows.append((start, end - start - second, second))
-    return Tableau(name, a, c, error, tuple(zip(*rows, strict=True)))
+    return Tableau(name, order, a, c, error, tuple(zip(*rows, strict=True)))
 
 
-DOPRI5 = _tableau(
+BOSH3 = explicit_pair(
+    "bosh3",
+    3,
+    ((1 / 2,), (0.0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)),
+    (1 / 2, 3 / 4, 1.0),
+    lower=(7 / 24, 1 / 4, 1 / 3, 1 / 8),
+)
+"""The method of Bogacki and Shampine."""
+
+DOPRI5 = explicit_pair(
     "dopri5",
+    5,
     (
         (1 / 5,),
         (3 / 40, 9 / 40),
@@ -66,8 +107,8 @@ DOPRI5 = _tableau(
         (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
     ),
     (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0),
-    (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40),
-    (
+    lower=(5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40),
+    middle=(
         6025192743 / 60171106304,
         0.0,
         51252292925 / 130801643196,
@@ -79,8 +120,9 @@ DOPRI5 = _tableau(
 )
 """The method of Dormand and Prince."""
 
-TSIT5 = _tableau(
+TSIT5 = explicit_pair(
     "tsit5",
+    5,
     (
         (161 / 1000,),
         (-0.00848065549235698854, 0.33548065549235698854),
@@ -108,7 +150,7 @@ TSIT5 = _tableau(
         ),
     ),
     (0.161, 0.327, 0.9, 0.98002554090450968573, 1.0, 1.0),
-    (
+    lower=(
         0.09468075576583945807,
         0.00918356554034325310,
         0.48777052842476157079,
@@ -117,7 +159,7 @@ TSIT5 = _tableau(
         1.86662841817058703575,
         1 / 66,
     ),
-    (
+    middle=(
         0.10741235230096871,
         0.01135625,
         0.39560903056045305,
@@ -129,4 +171,4 @@ TSIT5 = _tableau(
 )
 """The method of Tsitouras."""
 
-TABLEAUS = {tableau.name: tableau for tableau in (TSIT5, DOPRI5)}
+TABLEAUS = {tableau.name: tableau for tableau in (TSIT5, DOPRI5, BOSH3)}

@@ -60,7 +60,7 @@ def test_a_row_is_a_call_and_a_sentence() -> None:
     assert row("ShapeError").startswith("| `ShapeError` | ")
     assert row("samplers.HMC").startswith("| `samplers.HMC(step_size=")
     assert row("observables.momentum_norm") == "| `observables.momentum_norm` | \\|p\\| |\n"
-    assert row("laws.quartic") == "| `laws.quartic(q)` | U = q^4 / 4. |\n"
+    assert row("laws.quartic") == "| `laws.quartic(q)` | The potential U = q^4 / 4. |\n"
 
 
 def test_a_first_sentence_ends_at_its_full_stop() -> None:

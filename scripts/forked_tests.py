@@ -106,10 +106,6 @@ class Tree:
     def files(self, folder: Path) -> list[Path]:
         return sorted(p.relative_to(self.folder) for p in (self.folder / folder).rglob("test_*.py"))
 
-    def known(self, file: Path) -> bool:
-        """Whether an earlier run of the file is recorded."""
-        return self._place(file).exists()
-
     def sound(self, file: Path, module: Path) -> dict[str, Test]:
         """Passing tests of a file without a mutant, with their executed lines."""
         if file not in self._sound:

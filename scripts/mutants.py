@@ -8,10 +8,9 @@ Without `--table`, the mutants are a random sample of changed expressions, with 
 they are read from a table in TOML (`scripts/mutants.toml`): faults that a user would meet, chosen
 by their meaning.
 
-Each mutant is tried in a copy of the tree with the everyday tests that execute its line: first with
-the test file that mirrors its module, then with more and more other files, beginning with test
-files of its folder and files whose executed lines are recorded. Each round runs tests of `--limit`
-seconds, the fastest first. The mutant is caught by the first failure, or if the tests take half a
+Each mutant is tried in a copy of the tree with the everyday tests that execute its line, in three
+rounds: the test file that mirrors its module, the other test files of its room, and all others.
+Each round runs tests of `--limit` seconds, the fastest first. The mutant is caught by the first failure, or if the tests take half a
 minute more than four times their processor time without the mutant. Results are kept in
 .cache/mutants as long as the module and the test file do not change.
 """
@@ -193,25 +192,14 @@ def drawn(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
     return sorted(every, key=ranks.__getitem__)[:count]
 
 
-def rounds(tree: Tree, path: Path) -> Iterator[list[Path]]:
-    """Groups of test files for a module, the likeliest first."""
+def rounds(tree: Tree, path: Path) -> list[list[Path]]:
+    """Groups of test files for a module: its mirror, its room, all others."""
     folder = Path("tests") / path.relative_to(SOURCES).parent
     mirror = folder / f"test_{path.name}"
-
-    def far(file: Path) -> tuple[bool, ...]:
-        near = file.is_relative_to(Path(*folder.parts[:2]))
-        mentions = path.stem in (tree.folder / file).read_text()
-        return not near, not mentions, not tree.known(file), file.parent != folder
-
-    files = sorted((f for f in tree.files(Path("tests")) if f != mirror), key=far)
-    yield [mirror] if (tree.folder / mirror).exists() else []
-    known = sum(not any(far(file)[:3]) for file in files)
-    yield files[:known]
-    files, count = files[known:], 1
-    while files:
-        yield files[:count]
-        files = files[count:]
-        count *= 2
+    others = [file for file in tree.files(Path("tests")) if file != mirror]
+    room = [file for file in others if file.is_relative_to(Path(*folder.parts[:2]))]
+    first = [mirror] if (tree.folder / mirror).exists() else []
+    return [first, room, [file for file in others if file not in room]]
 
 
 def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dict[str, Test]:
@@ -357,11 +345,10 @@ def main() -> None:
         tree = Tree(Path(folder))
         record = Record(tree)
         left = sorted(mutant for mutant in sample if not record.catch(mutant))
-        files = {mutant.path: list(rounds(tree, mutant.path)) for mutant in left}
-        for number in range(max(map(len, files.values()), default=0)):
+        groups = {mutant.path: rounds(tree, mutant.path) for mutant in left}
+        for number in range(3):
             for mutant in left:
-                batch = [*files[mutant.path], *[[]] * number][number]
-                batch = record.untried(mutant, batch)
+                batch = record.untried(mutant, groups[mutant.path][number])
                 tests = tests_of(mutant, batch, tree, options.limit)
                 begun = time.monotonic()
                 catch = tried(mutant, tests, tree)

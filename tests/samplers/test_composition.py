@@ -121,7 +121,7 @@ def test_what_cannot_be_within_is_refused():
         Mixture(long=0.3)
     with pytest.raises(TypeError, match="Mixture: long: NUTS has no step that another sampler"):
         Mixture(long=samplers.NUTS())
-    with pytest.raises(kg.ModelError, match=r"block: 'c' is no unknown.*it has b, a|it has a, b"):
+    with pytest.raises(kg.ModelError, match=r"block: 'c' is not an unknown.*has b, a|has a, b"):
         kg.chain(blocks(), Nowhere())
     chain = kg.chain(blocks(), Gibbs(), seed=1)
     with pytest.raises(ValueError, match=r"Gibbs\.of_b: step_size must be positive"):
@@ -384,9 +384,9 @@ class Elsewhere(Each):
 def test_walkers_that_do_not_fit_are_refused():
     with pytest.raises(kg.ModelError, match=r"Flock: inner is Stretch, .* walkers = kg\.hyper\(8"):
         kg.chain(blocks(), Flock(), seed=1)
-    with pytest.raises(kg.ModelError, match=r"Six: inner is Stretch of 8 walkers, and Six has 6"):
+    with pytest.raises(kg.ModelError, match=r"Six: inner is Stretch with 8 walkers, and Six has 6"):
         kg.chain(blocks(), Six(), seed=1)
-    with pytest.raises(TypeError, match=r"begins at a point, as `at` is, .*got an array"):
+    with pytest.raises(TypeError, match=r"give a point, which is `at` .*got an array"):
         kg.chain(blocks(), Elsewhere(), seed=1)
     with pytest.raises(TypeError, match=r"NUTS has no step .*use HMC, as in"):
         Each(inner=samplers.NUTS())

@@ -34,7 +34,7 @@ def test_an_expression_of_data_and_numbers_is_its_value():
 )
 def test_other_expressions_have_no_value(expression, name):
     value = expression()
-    with pytest.raises(TypeError, match=rf"HMC: step_size may be .*depends on {name}.*has none"):
+    with pytest.raises(TypeError, match=rf"HMC: step_size may .*depends on {name}.*has no value"):
         samplers.HMC(value)
 
 

@@ -377,7 +377,7 @@ def test_what_a_step_gives_is_looked_at():
         lambda self, at: {"n": 1},
     )
     old = lambda self, at: {"old": at}
-    failing(lambda self, at, old: at, TypeError, "slot 'old' is a Point, and a slot is", old)
+    failing(lambda self, at, old: at, TypeError, "slot 'old' is a Point, but a slot must be", old)
     failing(lambda self, at: self.evaluate(at.q[0]), kg.ShapeError, r"shape \(2,\).*test_sampler")
 
 
@@ -465,7 +465,7 @@ def test_the_arguments_of_a_step_are_the_slots():
     failing(
         lambda self, at: at,
         kg.ModelError,
-        "Bad.init .*the point alone, and takes q",
+        "Bad.init .*the point alone, but also takes q",
         lambda self, at, q: {},
     )
 
@@ -582,7 +582,7 @@ def test_records_of_several_kinds():
     recorded = kg.chain(oscillator(), Mixed(), seed=1).step(1).sample_stats["a"]
     assert recorded.dtype == float
     truth = lambda self, at: mixed(self, at, first=True)
-    failing(truth, TypeError, r"is bool before, and int64 at test_sampler")
+    failing(truth, TypeError, r"was bool before, and is int64 at test_sampler")
 
 
 def test_what_belongs_elsewhere_is_refused():
@@ -627,11 +627,11 @@ def test_tuning_asks_for_an_acceptance_rate():
     [
         (dict(tunes="step_size"), TypeError, r"tuple of names, as in \('step_size',\)"),
         (dict(tunes=["step"]), ValueError, "may name step_size, scale, got 'step'"),
-        (dict(tunes=["step_size"]), TypeError, "no step_size; write, say, step_size ="),
+        (dict(tunes=["step_size"]), TypeError, "no step_size; write, for example, step_size ="),
         (
             dict(tunes=["step_size"], step_size=kg.hyper(0.1)),
             TypeError,
-            "no target_acceptance; write, say, target_acceptance =",
+            "no target_acceptance; write, for example, target_acceptance =",
         ),
         (dict(noise=kg.hyper(1.0)), TypeError, "'noise' cannot be a hyper-parameter"),
         (dict(scale=2.0), TypeError, r"scale = 2.0 hides .*; write scale = kg.hyper\(2.0\)"),

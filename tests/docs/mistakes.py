@@ -1,10 +1,11 @@
-"""The cases of docs/when-something-goes-wrong.md, each a file of its own, with what it is told.
+"""The cases of docs/when-something-goes-wrong.md: scripts and the messages that they cause.
 
-Under a title `###` come a ```python block, `model.py`, or lines `$ kinetograph ...` in a ```console
-block (with that file beside them), a ```text block with the whole answer, and maybe a second
-```python block, the way out, which runs without a word.
+Each case is a separate file. Its title is a heading `###`. Then follow a ```python block, the file
+`model.py`, or lines `$ kinetograph ...` in a ```console block (run in a folder with that file), a
+```text block with the whole output, and optionally a second ```python block, a correct version,
+which runs without a message.
 
-    python -m tests.docs.mistakes         writes the answers anew
+    python -m tests.docs.mistakes         writes the messages into the page
 """
 
 import contextlib
@@ -25,7 +26,7 @@ from tests.docs.pages import FENCE, ROOT
 import kinetograph as kg
 from kinetograph.cli import main as command
 
-__all__ = ["PAGE", "Mistake", "answer", "mistakes", "told"]
+__all__ = ["PAGE", "Mistake", "answer", "messages_of", "mistakes"]
 
 PAGE = ROOT / "docs" / "when-something-goes-wrong.md"
 SCRIPT = "model.py"
@@ -33,14 +34,14 @@ SCRIPT = "model.py"
 
 @dataclass
 class Mistake:
-    """What is shown under a title."""
+    """A case of the page."""
 
     title: str
     script: str
     commands: list[str]
     text: str
-    place: tuple[int, int]  # of the text in the page
-    way_out: str
+    place: tuple[int, int]  # start and end of the text in the page
+    way_out: str  # the correct version
 
 
 def mistakes(page: str) -> list[Mistake]:
@@ -51,14 +52,13 @@ def mistakes(page: str) -> list[Mistake]:
 
 
 def _case(page: str, head: re.Match[str], end: int) -> Mistake:
-    found = [block for block in FENCE.finditer(page, head.end(), end)]
-    (at,) = (i for i, block in enumerate(found) if block[1] == "text")
-    before = {block[1]: block[2] for block in found[:at]}
+    fenced = [block for block in FENCE.finditer(page, head.end(), end)]
+    (text_index,) = (i for i, block in enumerate(fenced) if block[1] == "text")
+    before = {block[1]: block[2] for block in fenced[:text_index]}
     commands = [line.removeprefix("$ ") for line in before.get("console", "").splitlines()]
-    way_out = "".join(block[2] for block in found[at + 1 :])
-    return Mistake(
-        head[1], before.get("python", ""), commands, found[at][2], found[at].span(2), way_out
-    )
+    way_out = "".join(block[2] for block in fenced[text_index + 1 :])
+    text = fenced[text_index]
+    return Mistake(head[1], before.get("python", ""), commands, text[2], text.span(2), way_out)
 
 
 @contextlib.contextmanager
@@ -72,40 +72,40 @@ def _folder():
             os.chdir(before)
 
 
-def told(script: str) -> str:
-    """What a script says: its warnings, and the error it ends with."""
+def messages_of(script: str) -> str:
+    """The warnings of a script, and the error that ends it."""
     linecache.cache[SCRIPT] = len(script), None, script.splitlines(keepends=True), SCRIPT
-    said = []
+    messages = []
     with _folder(), warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = lambda message, category, *rest, **more: said.append(
+        warnings.showwarning = lambda message, category, *rest, **more: messages.append(
             f"{category.__name__}: {message}"
         )
         try:
             exec(compile(script, SCRIPT, "exec"), {"kg": kg, "np": np, "__name__": "model"})
         except Exception as error:
-            said.append(f"{type(error).__name__}: {error}")
-    return "\n".join(said) + "\n" if said else ""
+            messages.append(f"{type(error).__name__}: {error}")
+    return "\n".join(messages) + "\n" if messages else ""
 
 
-def _commanded(mistake: Mistake) -> str:
-    said = io.StringIO()
+def _messages_of_commands(mistake: Mistake) -> str:
+    messages = io.StringIO()
     with _folder() as folder:
         if mistake.script:
             (folder / SCRIPT).write_text(mistake.script, encoding="utf-8")
         for line in mistake.commands:
             result = CliRunner().invoke(command, shlex.split(line)[1:], prog_name="kinetograph")
-            said.write(result.stderr)
-    return said.getvalue()
+            messages.write(result.stderr)
+    return messages.getvalue()
 
 
 def answer(mistake: Mistake) -> str:
-    """The whole answer to a mistake."""
-    return _commanded(mistake) if mistake.commands else told(mistake.script)
+    """The whole output of a case."""
+    return _messages_of_commands(mistake) if mistake.commands else messages_of(mistake.script)
 
 
 def main() -> None:
-    """Write the answers of the page anew."""
+    """Write the messages into the page."""
     page = PAGE.read_text(encoding="utf-8")
     for mistake in reversed(mistakes(page)):
         start, end = mistake.place

@@ -1,6 +1,6 @@
-"""The tables of `docs/numpy.md`: which functions of NumPy and SciPy take arrays of a graph.
+"""The tables of `docs/numpy.md`: functions of NumPy and SciPy for arrays.
 
-python -m tests.docs.numpy_tables      writes them anew
+python -m tests.docs.numpy_tables      writes the tables into the page
 """
 
 from collections.abc import Callable
@@ -29,14 +29,17 @@ BEGIN, END = "<!-- tables of the code -->\n", "<!-- end of tables -->\n"
 
 
 class Different(NamedTuple):
-    """A rule by which results have another type than those of NumPy and SciPy."""
+    """A rule for results whose type differs from NumPy and SciPy."""
 
     operands: str
     functions: str
-    theirs: str
-    ours: str
+    numpy_type: str
+    type_here: str
     covers: Callable[[str, tuple[np.dtype, ...], str, str], bool]
-    """Whether it is the reason for a difference: name, operands' types, their type and ours."""
+    """Whether the rule explains a difference.
+
+    Its arguments are the name, the operands' types, the type in NumPy or SciPy, and the type here.
+    """
 
 
 def _is_small(dtype: np.dtype) -> bool:
@@ -53,8 +56,10 @@ TYPES = [
         "functions with real results: `np.sqrt`, `np.arctan2`, `scipy.special.gamma`, ...",
         "`float16` or `float32`",
         "the working precision, `float64`",
-        lambda name, operands, theirs, ours: (
-            any(map(_is_small, operands)) and theirs in ("float16", "float32") and ours == "float64"
+        lambda name, operands, numpy_type, type_here: (
+            any(map(_is_small, operands))
+            and numpy_type in ("float16", "float32")
+            and type_here == "float64"
         ),
     ),
     Different(
@@ -62,8 +67,10 @@ TYPES = [
         "`np.i0`, `np.sinc`, `np.linalg.norm`",
         "`float16`",
         "`float32`",
-        lambda name, operands, theirs, ours: (
-            name in ("i0", "sinc", "norm") and all(map(_is_half, operands)) and ours == "float32"
+        lambda name, operands, numpy_type, type_here: (
+            name in ("i0", "sinc", "norm")
+            and all(map(_is_half, operands))
+            and type_here == "float32"
         ),
     ),
     Different(
@@ -71,35 +78,43 @@ TYPES = [
         "`scipy.special.logit`",
         "`float64`",
         "`float32`",
-        lambda name, operands, theirs, ours: name == "logit" and all(map(_is_half, operands)),
+        lambda name, operands, numpy_type, type_here: (
+            name == "logit" and all(map(_is_half, operands))
+        ),
     ),
     Different(
         "`float16` and `float32`",
         "`np.cov`, `np.corrcoef`",
         "`float64`",
         "the type of the operands",
-        lambda name, operands, theirs, ours: name in ("cov", "corrcoef") and theirs == "float64",
+        lambda name, operands, numpy_type, type_here: (
+            name in ("cov", "corrcoef") and numpy_type == "float64"
+        ),
     ),
     Different(
         "booleans",
         "`x ** 2`",
         "`int8`",
         "`int64`",
-        lambda name, operands, theirs, ours: name == "square by **" and theirs == "int8",
+        lambda name, operands, numpy_type, type_here: (
+            name == "square by **" and numpy_type == "int8"
+        ),
     ),
     Different(
         "booleans",
         "`np.polyval`",
         "`bool`",
         "`int64`",
-        lambda name, operands, theirs, ours: name == "polyval" and theirs == "bool",
+        lambda name, operands, numpy_type, type_here: name == "polyval" and numpy_type == "bool",
     ),
     Different(
         "booleans",
         "`np.round` to a number of decimals, `np.quantile`, `np.gradient`",
         "refused",
         "the working precision, `float64`",
-        lambda name, operands, theirs, ours: theirs == "refused" and operands[0].kind == "b",
+        lambda name, operands, numpy_type, type_here: (
+            numpy_type == "refused" and operands[0].kind == "b"
+        ),
     ),
 ]
 
@@ -115,17 +130,17 @@ def functions(module: str) -> dict[str, Any]:
 
 
 def kind(module: str, name: str) -> set[str]:
-    """Whether a function is available, refused, or one that is of known numbers; in one way."""
+    """The tables of a function: available, refused or known; exactly one."""
     function = functions(module)[name]
     dispatched = isinstance(function, np.ufunc) or hasattr(function, "_implementation")
     known = not dispatched and (module != "scipy.special" or name in OF_NUMBERS.split())
     through = module == "scipy.special" and name in THROUGH
-    found = {
+    tables = {
         "available": (dispatched and is_available(function)) or through,
         "refused": (module, name) in REFUSED,
         "known": known,
     }
-    return {way for way, is_so in found.items() if is_so}
+    return {table for table, belongs in tables.items() if belongs}
 
 
 def _available() -> str:
@@ -159,12 +174,12 @@ def _known() -> str:
 def _types() -> str:
     text = "| operands | functions | NumPy, SciPy | kinetograph |\n|---|---|---|---|\n"
     for rule in TYPES:
-        text += f"| {rule.operands} | {rule.functions} | {rule.theirs} | {rule.ours} |\n"
+        text += f"| {rule.operands} | {rule.functions} | {rule.numpy_type} | {rule.type_here} |\n"
     return text
 
 
 def written(page: str) -> str:
-    """The page with its tables as the code has them."""
+    """The page with tables generated from the code."""
     head, _, rest = page.partition(BEGIN)
     tail = rest.partition(END)[2]
     versions = ", ".join(
@@ -173,8 +188,10 @@ def written(page: str) -> str:
     )
     return (
         f"{head}{BEGIN}\n## Available\n\nOf {versions}:\n\n{_available()}\n"
-        f"## What to write instead of other functions\n\n{_refused()}\n## Functions of known numbers\n\n"
-        "These functions make or describe NumPy arrays, or take numbers only. Use them as usual, and combine\n"
+        f"## What to write instead of other functions\n\n{_refused()}\n"
+        "## Functions of known numbers\n\n"
+        "These functions make or describe NumPy arrays, or take numbers only. "
+        "Use them as usual, and combine\n"
         f"their results with arrays.\n\n{_known()}\n## Types that differ\n\n"
         f"All other results have NumPy's type.\n\n{_types()}\n{END}{tail}"
     )

@@ -1,15 +1,15 @@
-"""Running the code blocks of a page of the documentation.
+"""Run the code blocks of a page of the documentation.
 
     ```python    is run; all such blocks of a page share one namespace
-    ```text      straight after one (or after a console block) is what it printed, warnings and
-                 the error it ended with included
-    ```console   lines `$ kinetograph ...` are run; their other lines are for the reader
+    ```text      directly after such a block (or after a console block) is its output, including
+                 warnings and the error that ended it
+    ```console   the lines `$ kinetograph ...` are run; the other lines are for the reader
 
-Words of an output have to agree exactly, its numbers to within `close`: draws differ from one kind
-of processor to the next. Rows of `kg.summary` have to agree within their own Monte Carlo errors. Of
-warnings about draws only that there are some counts.
+The words of an output must agree exactly, its numbers as in `close`, because draws differ between
+kinds of processors. Rows of `kg.summary` must agree within their own Monte Carlo errors. Warnings
+about draws must be issued if they are shown; their texts are not compared.
 
-    python tests/docs/pages.py docs/*.md README.md     writes the outputs anew
+    python -m tests.docs.pages docs/*.md README.md     writes the outputs into the pages
 """
 
 import contextlib
@@ -41,7 +41,7 @@ PLACE = re.compile(r"[\w/.-]+\.(?:py|md):\d+")
 
 @dataclass
 class Block:
-    """A fenced block: its language, its text, where it lies in the page, and its first line."""
+    """A fenced block: language, text, place in the page, first line."""
 
     language: str
     text: str
@@ -52,23 +52,23 @@ class Block:
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page that are run, each with its output block."""
-    found: list[Block] = []
+    """The blocks of a page that are run, with their output blocks."""
+    runnable: list[Block] = []
     for match in FENCE.finditer(page):
         block = Block(
             match[1], match[2], match.start(2), match.end(2), page.count("\n", 0, match.start()) + 2
         )
         if block.language in ("python", "console"):
-            found.append(block)
-        elif block.language == "text" and found:
-            between = page[found[-1].end : match.start()].removeprefix("```")
-            if not between.strip() and found[-1].output is None:
-                found[-1].output = block
-    return found
+            runnable.append(block)
+        elif block.language == "text" and runnable:
+            between = page[runnable[-1].end : match.start()].removeprefix("```")
+            if not between.strip() and runnable[-1].output is None:
+                runnable[-1].output = block
+    return runnable
 
 
 def code_lines(page: str) -> list[str]:
-    """The Python blocks of a page as one file, in which they have the lines of the page."""
+    """The Python blocks as one file with the page's line numbers."""
     lines = ["\n"] * (page.count("\n") + 1)
     for block in blocks(page):
         if block.language == "python":
@@ -78,13 +78,13 @@ def code_lines(page: str) -> list[str]:
 
 
 def run_page(path: Path, namespace: dict[str, Any] | None = None) -> Iterator[tuple[Block, str]]:
-    """Run the blocks one after the other, in a namespace; give each with what it printed."""
+    """Run the blocks in one namespace; yield each with its output."""
     namespace = {} if namespace is None else namespace
     namespace["__name__"] = "page"
     page = path.read_text(encoding="utf-8")
     name = f"{path.stem}.py"
     lines = code_lines(page)
-    # Functions that become graph are read again from where they were written.
+    # The sources of functions that become graph are read from the file in which they are written.
     linecache.cache[name] = sum(map(len, lines)), None, lines, name
     with _workplace():
         for block in blocks(page):
@@ -94,7 +94,7 @@ def run_page(path: Path, namespace: dict[str, Any] | None = None) -> Iterator[tu
 
 @contextlib.contextmanager
 def _workplace() -> Iterator[None]:
-    """An empty folder in which `examples` is there."""
+    """Work in an empty folder that contains `examples` only."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "examples", Path(folder) / "examples")
@@ -137,19 +137,19 @@ def _run_console(block: Block, path: Path, namespace: dict[str, Any]) -> str:
 
 
 def close(expected: float, got: float) -> bool:
-    """Whether two numbers may come from two runs of one program on different machines."""
+    """Whether two numbers may be from runs on different machines."""
     return abs(expected - got) <= 0.5 + 0.5 * max(abs(expected), abs(got))
 
 
 COLUMNS = "mean sd q5 median q95 mcse_mean ess_bulk ess_tail r_hat".split()
-ERRORS = 6 * 2**0.5  # standard errors of the difference of two runs: missed once in 10^9
+ERRORS = 6 * 2**0.5  # standard errors of the difference of two runs: exceeded once in 10^9
 
 
 def same_posterior(shown: list[float], printed: list[float]) -> bool:
-    """Whether two rows of a summary may come from two runs of one program.
+    """Whether two rows of a summary may be from two runs.
 
-    The standard errors of sd and of quantiles are those of a normal posterior, twice over: tails
-    may be heavier. Effective sample sizes may differ by a factor of 3.
+    The standard errors of sd and of quantiles are twice the values for a normal posterior,
+    because tails may be heavier. Effective sample sizes may differ by a factor of 3.
     """
     a, b = (dict(zip(COLUMNS, row, strict=True)) for row in (shown, printed))
     if not (b["r_hat"] < 1.05 and all(x["ess_bulk"] > 50 for x in (a, b))):
@@ -169,16 +169,18 @@ def same_posterior(shown: list[float], printed: list[float]) -> bool:
 
 
 def differs(expected: str, got: str) -> str | None:
-    """What is different between two outputs, if anything is."""
-    wanted, seen = _lines(expected), _lines(got)
-    warned = [any(line.startswith(WARNING) for line in lines) for lines in (wanted, seen)]
+    """A description of the first difference between two outputs, or None."""
+    wanted, printed = _lines(expected), _lines(got)
+    warned = [any(line.startswith(WARNING) for line in lines) for lines in (wanted, printed)]
     if warned[0] and not warned[1]:
-        return f"warnings are shown, none were issued:\n{got}"
-    wanted, seen = ([x for x in lines if not x.startswith(WARNING)] for lines in (wanted, seen))
-    if len(wanted) != len(seen):
-        return f"{len(wanted)} lines are shown, {len(seen)} printed:\n{got}"
+        return f"the page shows warnings, but none were issued:\n{got}"
+    wanted, printed = (
+        [x for x in lines if not x.startswith(WARNING)] for lines in (wanted, printed)
+    )
+    if len(wanted) != len(printed):
+        return f"the page shows {len(wanted)} lines, but {len(printed)} were printed:\n{got}"
     table = False
-    for a, b in zip(wanted, seen, strict=True):
+    for a, b in zip(wanted, printed, strict=True):
         numbers = [[float(n.replace(",", "")) for n in NUMBER.findall(x)] for x in (a, b)]
         words = [NUMBER.sub("#", x).split() for x in (a, b)]
         table = a.split() == COLUMNS or (table and bool(a.strip()))

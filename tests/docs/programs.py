@@ -1,4 +1,7 @@
-"""The programs that users read, for type checkers: of pages, ways out of mistakes, docstrings."""
+"""Example programs of the documentation as files for type checkers.
+
+They are from pages, from the correct versions in the page of mistakes, and from docstrings.
+"""
 
 import doctest
 import importlib
@@ -13,11 +16,14 @@ import kinetograph
 
 __all__ = ["write_programs"]
 
-HEAD = "import numpy as np\nimport kinetograph as kg\n"  # what mistakes and ways out begin with
+HEAD = "import numpy as np\nimport kinetograph as kg\n"  # left out on the page of mistakes
 
 
 def write_programs(folder: Path) -> list[Path]:
-    """Write each as a file of its own, of pages with the lines of the page; give the files."""
+    """Write each program to a file; return the files.
+
+    The program of a page has the line numbers of the page.
+    """
     programs = _pages() | _ways_out() | _docstrings()
     files = {folder / f"{name}.py": text for name, text in programs.items()}
     for file, text in files.items():
@@ -26,13 +32,13 @@ def write_programs(folder: Path) -> list[Path]:
 
 
 def _pages() -> dict[str, str]:
-    found = {}
+    programs = {}
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = "".join(code_lines(path.read_text(encoding="utf-8")))
         if path != MISTAKES and text.strip():
             place = path.relative_to(ROOT).with_suffix("")
-            found["_".join(place.parts).replace("-", "_")] = text
-    return found
+            programs["_".join(place.parts).replace("-", "_")] = text
+    return programs
 
 
 def _ways_out() -> dict[str, str]:
@@ -41,11 +47,11 @@ def _ways_out() -> dict[str, str]:
 
 
 def _docstrings() -> dict[str, str]:
-    finder, found = doctest.DocTestFinder(), {}
+    finder, programs = doctest.DocTestFinder(), {}
     for module in pkgutil.walk_packages(kinetograph.__path__, "kinetograph."):
         if not module.name.endswith("__main__"):
             for test in finder.find(importlib.import_module(module.name)):
                 if test.examples:
                     name = test.name.partition(".")[2].replace(".", "_")
-                    found[f"docstring_{name}"] = "".join(e.source for e in test.examples)
-    return found
+                    programs[f"docstring_{name}"] = "".join(e.source for e in test.examples)
+    return programs

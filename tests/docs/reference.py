@@ -1,13 +1,13 @@
-"""The tables of names on the pages of the reference, written from the code.
+"""The tables on the pages of the reference, generated from the code.
 
     <!-- table of the blocks below -->     a row for each `:::` of the page
-    <!-- table of its rows -->             a row for each name that has one here
+    <!-- table of its rows -->             a row for each name that already has a row here
     <!-- table of pages -->                a row for each page, with its names
 
-A row is what a call looks like and the first sentence of the docstring; the table ends at
+A row has the signature of a name and the first sentence of its docstring. The table ends at
 `<!-- end of table -->`.
 
-    python -m tests.docs.reference         writes the tables anew
+    python -m tests.docs.reference         writes the tables into the pages
 """
 
 import ast
@@ -32,33 +32,33 @@ HEAD = "| | |\n|---|---|\n"
 
 
 def names(page: str) -> list[str]:
-    """The names that a page has rows or blocks of, as after `kg.`, in order."""
+    """The names with a row or block on a page, without `kg.`."""
     tables = "".join(table for kind, table in TABLE.findall(page) if kind == "its rows")
     return list(dict.fromkeys([*ROW.findall(tables), *BLOCK.findall(page)]))
 
 
 def named(name: str) -> Any:
-    """What a name stands for."""
-    found: Any = kg
+    """The value of a name."""
+    value: Any = kg
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def attribute_docstring(name: str) -> str:
-    """The text below the assignment that makes a value of a module."""
+    """The string below the assignment of a module's variable."""
     package, _, last = name.partition(".")
     for path in (ROOT / "src" / "kinetograph" / package).glob("*.py"):
         lines = ast.parse(path.read_text(encoding="utf-8")).body
-        for made, after in pairwise(lines):
-            match made, after:
+        for statement, following in pairwise(lines):
+            match statement, following:
                 case ast.Assign([ast.Name(id)]), ast.Expr(ast.Constant(str(text))) if id == last:
                     return text
-    raise LookupError(f"{name}: no text below its assignment")
+    raise LookupError(f"{name}: no string below its assignment")
 
 
 def docstring(name: str) -> str:
-    """The docstring of a name; of an observable what it is."""
+    """The docstring of a name; for an observable, its description."""
     value = named(name)
     if isinstance(value, kg.observables.Observable):
         return value.text
@@ -68,7 +68,7 @@ def docstring(name: str) -> str:
 
 
 def call(name: str) -> str:
-    """A name with the arguments that it takes; without, if users do not call it."""
+    """A name, with its signature if users call it."""
     value, text = named(name), docstring(name)
     if not callable(value) or (inspect.isclass(value) and "\nParameters\n" not in text):
         return name
@@ -80,45 +80,45 @@ def call(name: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop that ends a sentence, or to the end of the paragraph."""
+    """The first sentence of a docstring, at most its first paragraph."""
     paragraph = " ".join(text.strip().partition("\n\n")[0].split())
     return re.split(r"(?<=[.?])(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z`])", paragraph)[0]
 
 
 def row(name: str) -> str:
-    """The line of a name."""
+    """The row of a name."""
     cells = f"`{call(name)}`", first_sentence(docstring(name))
     return "".join(f"| {cell.replace('|', chr(92) + '|')} " for cell in cells) + "|\n"
 
 
 def index() -> str:
-    """A row for each page of the reference, in the order of the site's menu."""
+    """A row for each page, in the order of the site's menu."""
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     rows = []
     for file in re.findall(r"reference/([\w-]+\.md)", menu):
         page = (ROOT / "docs" / "reference" / file).read_text(encoding="utf-8")
         if file != "index.md":
-            found = ", ".join(f"`{name}`" for name in names(page))
+            listed = ", ".join(f"`{name}`" for name in names(page))
             rows.append(
-                f"| [{page.partition(chr(10))[0].removeprefix('# ')}]({file}) | {found} |\n"
+                f"| [{page.partition(chr(10))[0].removeprefix('# ')}]({file}) | {listed} |\n"
             )
     return "".join(rows)
 
 
 def written(page: str) -> str:
-    """The page with its tables as the code has them."""
+    """The page with tables generated from the code."""
 
     def table(match: re.Match[str]) -> str:
-        kind, before = match.groups()
-        of = {"the blocks below": BLOCK.findall(page), "its rows": ROW.findall(before)}
-        rows = index() if kind == "pages" else "".join(map(row, of[kind]))
+        kind, old_rows = match.groups()
+        listed = {"the blocks below": BLOCK.findall(page), "its rows": ROW.findall(old_rows)}
+        rows = index() if kind == "pages" else "".join(map(row, listed[kind]))
         return f"<!-- table of {kind} -->\n\n{HEAD}{rows}\n<!-- end of table -->"
 
     return TABLE.sub(table, page)
 
 
 def main() -> None:
-    """Write the tables of all pages anew."""
+    """Write the tables into all pages."""
     for path in PAGES:
         path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
 

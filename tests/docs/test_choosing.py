@@ -1,4 +1,4 @@
-"""The table of samplers says what the samplers' own files say."""
+"""The table of samplers agrees with the docstrings of the samplers' files."""
 
 import ast
 import re
@@ -20,15 +20,15 @@ NAMES = [name for name in kg.samplers.__all__ if issubclass(getattr(kg.samplers,
 
 
 def head(name: str) -> dict[str, str]:
-    """`Samples`, `Order` and so on of the head of a sampler's file, each on one line."""
+    """The fields `Samples`, `Order`, ... in the docstring of a sampler's file."""
     module = getattr(kg.samplers, name).__module__.rpartition(".")[2]
     path = Path(kg.samplers.__file__).parent / f"{module}.py"
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    found = re.findall(r"^([A-Z]\w+)  +(.*(?:\n[ \t]+\S.*)*)", text, re.MULTILINE)
-    return {field: " ".join(words.split()) for field, words in found}
+    fields = re.findall(r"^([A-Z]\w+)  +(.*(?:\n[ \t]+\S.*)*)", text, re.MULTILINE)
+    return {field: " ".join(words.split()) for field, words in fields}
 
 
-def test_there_is_a_row_for_each():
+def test_each_sampler_has_a_row():
     assert set(ROWS) == set(NAMES)
 
 
@@ -48,12 +48,12 @@ def test_gradients_of_a_step(name):
 
 
 def test_the_picture_of_errors_has_the_orders():
-    """Lines as in the picture: slopes 1 and 2, and nothing where a scheme is exact."""
+    """Lines have slopes 1 and 2; exact schemes have no line."""
     drawing = runpy.run_path(str(ROOT / "examples" / "plot_step_errors.py"))
     logs = np.log(drawing["STEPS"][:6])
 
-    def slope(scheme, what):
-        return np.polyfit(logs, np.log(drawing["errors"](scheme, what)[:6]), 1)[0]
+    def slope(scheme, coordinate):
+        return np.polyfit(logs, np.log(drawing["errors"](scheme, coordinate)[:6]), 1)[0]
 
     assert slope("SGLD", "q") == pytest.approx(1, abs=0.05)
     assert slope("GLA2", "q") == pytest.approx(2, abs=0.05)

@@ -1,4 +1,4 @@
-"""The page for those who come from elsewhere agrees with what calls and names are answered."""
+"""docs/coming-from.md agrees with the error messages for other libraries' names."""
 
 import re
 
@@ -14,29 +14,29 @@ ROWS = re.findall(r"^\| (`.*?) \| (.*) \|$", TEXT, re.MULTILINE)
 LIBRARIES = r"(?:pm|numpyro|handlers|infer|lax|tf|tfd|tfp|T|theano)"
 
 
-def test_the_tables_of_words_are_those_of_the_code() -> None:
-    assert written(TEXT) == TEXT, "python -m tests.docs.words writes them anew"
+def test_the_tables_of_words_agree_with_the_code() -> None:
+    assert written(TEXT) == TEXT, "run python -m tests.docs.words"
     assert TEXT.count("<!-- words: ") == 3
 
 
-def theirs() -> list[tuple[str, str]]:
-    """The names in the left column, `pm.Deterministic` and alike, with what is right of them."""
-    found = []
+def names_of_libraries() -> list[tuple[str, str]]:
+    """Names of the left column, such as `pm.Deterministic`, with the right column."""
+    pairs = []
     for left, right in ROWS:
-        found += [(name, right) for name in re.findall(rf"`{LIBRARIES}\.(?:\w+\.)*(\w+)", left)]
-    return found
+        pairs += [(name, right) for name in re.findall(rf"`{LIBRARIES}\.(?:\w+\.)*(\w+)", left)]
+    return pairs
 
 
-@pytest.mark.parametrize(("name", "ours"), theirs())
-def test_a_name_of_theirs_is_answered_as_in_the_table(name: str, ours: str) -> None:
-    """Unless it is a name of ours, too, which may do something else."""
+@pytest.mark.parametrize(("name", "replacement"), names_of_libraries())
+def test_the_message_for_a_name_agrees_with_the_table(name: str, replacement: str) -> None:
+    """Names that kinetograph also has are skipped: they may do something else."""
     if hasattr(kg, name):
         return
     text = str(no_attribute("kinetograph", name, kg.__all__))
-    said = re.findall(r"\w+", text.partition("has no attribute")[2].partition("; ")[2])
-    there = {plain(word) for word in re.findall(r"\w+", ours)} - {"kg"}
-    assert there & {plain(word) for word in said}, text
+    suggested = re.findall(r"\w+", text.partition("has no attribute")[2].partition("; ")[2])
+    expected = {plain(word) for word in re.findall(r"\w+", replacement)} - {"kg"}
+    assert expected & {plain(word) for word in suggested}, text
 
 
 def test_there_are_such_names() -> None:
-    assert len(theirs()) > 40
+    assert len(names_of_libraries()) > 40

@@ -1,4 +1,4 @@
-"""What the pages say of names, numbers and defaults is what the code has."""
+"""Names, numbers and defaults on the pages agree with the code."""
 
 import ast
 import inspect
@@ -42,16 +42,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def text(name: str) -> str:
-    """A page, each run of spaces and ends of lines as one space."""
+    """The text of a page with single spaces."""
     path = ROOT / name if name == "README.md" else DOCS / name
     return " ".join(path.read_text(encoding="utf-8").split())
 
 
 def row(page: str, first: str) -> str:
-    """The row of a table that begins with a cell."""
+    """The row of a table whose first cell is given."""
     path = ROOT / page if page == "README.md" else DOCS / page
-    (found,) = re.findall(rf"^\| {re.escape(first)} \| .*$", path.read_text("utf-8"), re.MULTILINE)
-    return found
+    (line,) = re.findall(rf"^\| {re.escape(first)} \| .*$", path.read_text("utf-8"), re.MULTILINE)
+    return line
 
 
 def default(function: Any, name: str) -> Any:
@@ -114,16 +114,16 @@ def test_a_fact(page: str, fact: str) -> None:
     assert fact in text(page)
 
 
-def test_the_readme_links_to_nothing_that_a_source_distribution_lacks() -> None:
+def test_the_readme_links_only_to_files_of_the_source_distribution() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
-    there = {*build["build"]["targets"]["sdist"]["only-include"], "LICENSE", "README.md"}
+    included = {*build["build"]["targets"]["sdist"]["only-include"], "LICENSE", "README.md"}
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     files = {link.partition("/")[0] for link in links if "://" not in link}
     assert "docs" in files
-    assert files <= there
+    assert files <= included
 
 
-def test_what_the_facts_rest_on() -> None:
+def test_assumptions_of_the_facts() -> None:
     assert saved.ALGORITHM == "threefry4x32-20"
     assert until.GROWTH == 1.2
     assert NUTS["target_limit"].default == 0.99
@@ -131,11 +131,15 @@ def test_what_the_facts_rest_on() -> None:
 
 
 def test_tables_of_samplers_have_them_all() -> None:
-    rows = (ROOT / "docs" / "writing-samplers.md").read_text("utf-8").partition("The samplers of kinetograph")[2]
+    rows = (
+        (ROOT / "docs" / "writing-samplers.md")
+        .read_text("utf-8")
+        .partition("The samplers of kinetograph")[2]
+    )
     cells = re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE)
     assert sorted(re.findall(r"`(\w+)", " ".join(cells))) == sorted(SAMPLERS)
-    told = re.findall(r"`(?:kg\.samplers\.)?(\w+)`", row("README.md", "samplers"))
-    assert sorted(told) == sorted(SAMPLERS)
+    in_readme = re.findall(r"`(?:kg\.samplers\.)?(\w+)`", row("README.md", "samplers"))
+    assert sorted(in_readme) == sorted(SAMPLERS)
 
 
 def test_the_readme_has_all_distributions() -> None:
@@ -145,10 +149,10 @@ def test_the_readme_has_all_distributions() -> None:
 
 
 def test_the_number_of_distributions_of_streams() -> None:
-    others = {"choice", "permutation", "getstate", "setstate", "seed", "results"}
+    other_methods = {"choice", "permutation", "getstate", "setstate", "seed", "results"}
     public = {name for name in dir(kg.RandomStreams) if not name.startswith("_")}
-    assert others < public
-    assert f"{len(public - others)} distributions" in row("README.md", "random draws")
+    assert other_methods < public
+    assert f"{len(public - other_methods)} distributions" in row("README.md", "random draws")
 
 
 def test_the_table_of_optimisers_has_them_all() -> None:
@@ -163,7 +167,7 @@ def test_ratios_are_those_of_the_benchmarks() -> None:
     ratio = re.compile(r"([\d.]+) \(([\d.]+)-([\d.]+)\)")
     files = {*re.findall(r"\((benchmarks/results/[\w.-]+)\)", speeds)}
     results = "".join((ROOT / file).read_text(encoding="utf-8") for file in sorted(files))
-    measured = [tuple(map(float, found)) for found in ratio.findall(results)]
+    measured = [tuple(map(float, numbers)) for numbers in ratio.findall(results)]
     shown = ratio.findall(speeds)
     assert len(shown) == 7
     for numbers in shown:
@@ -192,21 +196,22 @@ def test_the_number_of_mistakes() -> None:
 
 
 def spans(path: Path) -> list[str]:
-    """What a page has between backticks, outside of blocks."""
+    """The code spans of a page, outside of code blocks."""
     page = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"`([^`\n]+)`", page)
 
 
 def calls(span: str) -> list[ast.Call]:
-    """The calls of ours in a piece of Python."""
+    """The calls of kinetograph's functions in a Python expression."""
     try:
         tree = ast.parse(span, mode="eval")
     except SyntaxError:
         return []
-    return [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ours(ast.unparse(n.func))]
+    return [n for n in ast.walk(tree) if isinstance(n, ast.Call) and is_public(ast.unparse(n.func))]
 
 
-def ours(name: str) -> bool:
+def is_public(name: str) -> bool:
+    """Whether a name begins with `kg.`."""
     return re.fullmatch(r"kg(\.\w+)+", name) is not None
 
 
@@ -214,21 +219,21 @@ def ours(name: str) -> bool:
 def test_names_and_parameters_exist(path: Path) -> None:
     for span in spans(path):
         names = re.findall(r"\bkg((?:\.[A-Za-z]\w*)+)", span)
-        for name in [name for name in names if name != ".name"]:  # which stands for any
-            found: Any = kg
+        for name in [name for name in names if name != ".name"]:  # a placeholder
+            value: Any = kg
             for part in name[1:].split("."):
-                found = getattr(found, part)
+                value = getattr(value, part)
         for call in calls(span):
-            found = kg
+            value = kg
             for part in ast.unparse(call.func).split(".")[1:]:
-                found = getattr(found, part)
-            taken = inspect.signature(found).parameters
-            if not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
-                assert {k.arg for k in call.keywords if k.arg} <= {*taken}, span
+                value = getattr(value, part)
+            parameters = inspect.signature(value).parameters
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+                assert {k.arg for k in call.keywords if k.arg} <= {*parameters}, span
 
 
 def test_the_table_of_dependencies_names_each():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = {re.match(r"[\w-]+", text)[0] for text in project["dependencies"]}
+    required = {re.match(r"[\w-]+", text)[0] for text in project["dependencies"]}
     rows = re.findall(r"^\| ([\w, -]+) \| [\w ,]*\d", (ROOT / "docs/index.md").read_text(), re.M)
-    assert {name for row in rows for name in row.split(", ")} == wanted
+    assert {name for row in rows for name in row.split(", ")} == required

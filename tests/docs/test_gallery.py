@@ -1,4 +1,4 @@
-"""The gallery: models of thirty lines at most, each with a picture that the build can draw."""
+"""The gallery: models of at most thirty lines, each with a picture."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ PICTURES = ast.parse((ROOT / "scripts" / "gallery_pictures.py").read_text(encodi
 
 
 def sections(path: Path) -> dict[str, str]:
-    """The text of each model under its title."""
+    """The text below each model's title."""
     _, *parts = re.split(r"^## (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
@@ -21,7 +21,7 @@ MODELS = [pytest.param(text, id=title) for p in PAGES for title, text in section
 
 
 @pytest.mark.parametrize("text", MODELS)
-def test_a_model_has_thirty_lines_at_most(text: str) -> None:
+def test_a_model_has_at_most_thirty_lines(text: str) -> None:
     code = [block for block in blocks(text) if block.language == "python"]
     assert len(code) == 1
     assert len([line for line in code[0].text.splitlines() if line.strip()]) <= 30

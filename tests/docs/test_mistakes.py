@@ -1,15 +1,15 @@
-"""The page of mistakes: each is answered as shown, by line and way out, and the way out works."""
+"""The page of mistakes: messages are as shown, and correct versions work."""
 
 import re
 
 import pytest
-from tests.docs.mistakes import PAGE, SCRIPT, answer, mistakes, told
+from tests.docs.mistakes import PAGE, SCRIPT, answer, messages_of, mistakes
 from tests.docs.pages import differs
 
 CASES = {mistake.title: mistake for mistake in mistakes(PAGE.read_text(encoding="utf-8"))}
-# Of Python, NumPy and xarray themselves, and of files, which have no line: the traceback tells it.
-COUNTED = re.compile(r"(?<='cond_)\d+")  # of all the branches of a process
-OTHERS = (
+COUNTED = re.compile(r"(?<='cond_)\d+")  # the number of a branch, counted over a process
+# Messages of Python, NumPy and xarray, and about files. They have no line: the traceback has it.
+WITHOUT_LINE = (
     "has no attribute",
     "missing 1 required",
     "setting an array element",
@@ -22,42 +22,42 @@ OTHERS = (
 @pytest.mark.parametrize("title", CASES)
 def test_the_answer(title: str) -> None:
     case = CASES[title]
-    said = answer(case)
-    assert said
-    if "SamplingWarning" in case.text:  # of draws, which differ between processors
-        assert differs(case.text, said) is None
+    output = answer(case)
+    assert output
+    if "SamplingWarning" in case.text:  # about draws, which differ between processors
+        assert differs(case.text, output) is None
     else:
-        assert COUNTED.sub("", said) == COUNTED.sub("", case.text), (
-            "python -m tests.docs.mistakes writes the answers anew"
+        assert COUNTED.sub("", output) == COUNTED.sub("", case.text), (
+            "python -m tests.docs.mistakes writes the messages into the page"
         )
 
 
 @pytest.mark.docs
 @pytest.mark.parametrize("title", [title for title in CASES if CASES[title].way_out])
 def test_the_way_out(title: str) -> None:
-    assert told(CASES[title].way_out) == ""
+    assert messages_of(CASES[title].way_out) == ""
 
 
 @pytest.mark.parametrize("title", CASES)
-def test_the_line_is_told(title: str) -> None:
+def test_a_message_has_its_line(title: str) -> None:
     case = CASES[title]
     lines = case.script.count("\n")
-    told_lines = [int(n) for n in re.findall(rf"{re.escape(SCRIPT)}:(\d+)", case.text)]
-    assert all(1 <= n <= lines for n in told_lines)
+    message_lines = [int(n) for n in re.findall(rf"{re.escape(SCRIPT)}:(\d+)", case.text)]
+    assert all(1 <= n <= lines for n in message_lines)
     if not case.commands and "SamplingWarning" not in case.text:
-        assert told_lines or any(words in case.text for words in OTHERS)
+        assert message_lines or any(words in case.text for words in WITHOUT_LINE)
 
 
-def test_there_are_sixty_and_each_title_is_of_one() -> None:
+def test_there_are_sixty_cases_with_different_titles() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert len(CASES) >= 60
     assert len(CASES) == len(mistakes(page)) == page.count("\n### ")
 
 
-def test_a_case_is_read_whole() -> None:
+def test_a_case_is_read_completely() -> None:
     page = "## A\n### One\n```python\nx\n```\n\n```text\nE\n```\n\n```python\ny\n```\n"
     (case,) = mistakes(page)
     assert (case.title, case.script, case.text, case.way_out) == ("One", "x\n", "E\n", "y\n")
     assert page[slice(*case.place)] == "E\n"
-    assert told("x = 1\nx.y\n") == "AttributeError: 'int' object has no attribute 'y'\n"
-    assert told("import warnings\nwarnings.warn('oh')\n") == "UserWarning: oh\n"
+    assert messages_of("x = 1\nx.y\n") == "AttributeError: 'int' object has no attribute 'y'\n"
+    assert messages_of("import warnings\nwarnings.warn('oh')\n") == "UserWarning: oh\n"

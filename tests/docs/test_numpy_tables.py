@@ -1,4 +1,4 @@
-"""`docs/numpy.md` is true: each function is in one of its tables, and does what that says."""
+"""The tables of `docs/numpy.md` are complete and true."""
 
 import re
 from inspect import signature
@@ -20,8 +20,8 @@ ALL = [(module, name) for module in MODULES for name in functions(module)]
 
 
 def test_each_function_is_in_one_table() -> None:
-    ways = {(module, name): kind(module, name) for module, name in ALL}
-    assert not {key: found for key, found in ways.items() if len(found) != 1}
+    tables = {(module, name): kind(module, name) for module, name in ALL}
+    assert not {key: kinds for key, kinds in tables.items() if len(kinds) != 1}
     listed = [(row.module, name) for row in ROWS for name in row.names.split()]
     assert len(listed) == len(set(listed))
 
@@ -35,7 +35,7 @@ def test_the_page_has_the_tables_of_the_code() -> None:
     assert written(page) == page, "python -m tests.docs.numpy_tables"
 
 
-# Arguments of functions of which some must not be arrays, or which have no fixed number of them.
+# Arguments of functions that have arguments that are not arrays, or any number of arguments.
 ARGUMENTS = {
     "can_cast": "x, int",
     "apply_along_axis": "np.sum, 0, x",
@@ -102,7 +102,7 @@ def call(module: str, name: str) -> str:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_who_calls_what_is_not_available_is_told_what_to_write(tmp_path, monkeypatch) -> None:
+def test_the_error_for_a_refused_function_has_the_replacement(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     silent = []
     for (module, name), row in REFUSED.items():
@@ -129,16 +129,16 @@ def test_a_name_that_only_numpy_or_scipy_has(name: str) -> None:
 
 
 def codes() -> list[str]:
-    found = [code for row in ROWS for code in re.findall(r"`(.*?)`", row.instead)]
-    return [code for code in dict.fromkeys(found) if "print" not in code]  # which would print
+    replacements = [code for row in ROWS for code in re.findall(r"`(.*?)`", row.instead)]
+    return [code for code in dict.fromkeys(replacements) if "print" not in code]
 
 
 @pytest.mark.parametrize("code", codes())
-def test_what_is_to_be_written_instead_makes_a_graph(code: str) -> None:
+def test_a_replacement_makes_a_graph(code: str) -> None:
     eval(code, dict(NAMESPACE))
 
 
-# What the functions are called with whose first code of the row gives the same.
+# Arguments for which the first replacement in the row gives the same values.
 SAME = {
     **dict.fromkeys(["rgamma", "loggamma", "zetac", "cotdg", "factorial", "dawsn", "erfi"], "x"),
     **dict.fromkeys(["spence", "logsumexp", "softmax", "log_softmax"], "x"),
@@ -169,8 +169,8 @@ SAME = {
 AT = {"x": np.array([2.25, 3.0, 3.5]), "y": np.array([0.5, 1, 2]), "p": np.array([0.1, 0.5, 0.9])}
 
 
-@pytest.mark.slow  # one program of all
-def test_what_is_to_be_written_instead_gives_the_same() -> None:
+@pytest.mark.slow  # one program for all functions
+def test_a_replacement_gives_the_same_values() -> None:
     given = dict(NAMESPACE)
     outputs, expected = [], []
     for name, arguments in SAME.items():
@@ -179,8 +179,8 @@ def test_what_is_to_be_written_instead_gives_the_same() -> None:
         turned = {"x": -given["x"]} if arguments == "-x" else {}
         outputs.append(eval(code, {**given, **turned}))
         expected.append(eval(f"scipy.special.{name}({arguments})", {"scipy": scipy, **AT}))
-    found = kg.compile([given[name] for name in AT], outputs)(*AT.values())
-    for name, got, right in zip(SAME, found, expected, strict=True):
+    results = kg.compile([given[name] for name in AT], outputs)(*AT.values())
+    for name, got, right in zip(SAME, results, expected, strict=True):
         np.testing.assert_allclose(got, right, rtol=1e-8, err_msg=name)
 
 

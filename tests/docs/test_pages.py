@@ -1,4 +1,4 @@
-"""Every code block of the documentation runs and prints what the page shows."""
+"""Every code block of the documentation prints the output on its page."""
 
 import re
 from pathlib import Path
@@ -11,11 +11,11 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def title(path: Path) -> str:
-    """A page from the folder it is in: two may have one name."""
+    """The path below docs; the name alone is not unique."""
     return str(path.relative_to(ROOT / "docs", walk_up=True))
 
 
-# Each mistake is a program of its own: test_mistakes runs them.
+# Each mistake is a separate program: test_mistakes runs them.
 @pytest.mark.docs
 @pytest.mark.parametrize("path", [p for p in PAGES if p != MISTAKES], ids=title)
 def test_page(path: Path) -> None:
@@ -25,7 +25,7 @@ def test_page(path: Path) -> None:
             assert difference is None, f"{path.name}:{block.output.line}\n{difference}"
         elif block.language == "python":
             assert not printed, (
-                f"{path.name}:{block.line} prints, and no output is shown:\n{printed}"
+                f"{path.name}:{block.line} prints, but the page shows no output:\n{printed}"
             )
 
 

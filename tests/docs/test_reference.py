@@ -1,4 +1,4 @@
-"""The reference names what there is, each thing once, as the code has it."""
+"""The reference has every public name once and agrees with the code."""
 
 import inspect
 import re
@@ -19,14 +19,14 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("page", TEXTS)
-def test_tables_are_those_of_the_code(page: str) -> None:
-    assert written(TEXTS[page]) == TEXTS[page], "python -m tests.docs.reference writes them anew"
+def test_tables_agree_with_the_code(page: str) -> None:
+    assert written(TEXTS[page]) == TEXTS[page], "run python -m tests.docs.reference"
 
 
 def test_every_public_name_is_on_one_page() -> None:
-    found = Counter(name for text in TEXTS.values() for name in names(text))
-    assert set(found) == PUBLIC
-    assert [name for name, count in found.items() if count > 1] == []
+    counts = Counter(name for text in TEXTS.values() for name in names(text))
+    assert set(counts) == PUBLIC
+    assert [name for name, count in counts.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("page", [page for page in TEXTS if page not in ("index.md", "command.md")])
@@ -35,11 +35,11 @@ def test_every_name_has_a_row(page: str) -> None:
     assert [name for name in names(TEXTS[page]) if name not in rows] == []
 
 
-def test_what_one_line_does_not_say_is_below() -> None:
-    below = {name for text in TEXTS.values() for name in BLOCK.findall(text)}
+def test_functions_with_details_have_a_block() -> None:
+    blocks = {name for text in TEXTS.values() for name in BLOCK.findall(text)}
     functions = {name for name in names(TEXTS["functions.md"])}
-    more = {n for n in functions if "\n\n" in (inspect.getdoc(getattr(kg, n)) or "")}
-    assert functions & below == more
+    detailed = {n for n in functions if "\n\n" in (inspect.getdoc(getattr(kg, n)) or "")}
+    assert functions & blocks == detailed
 
 
 def test_every_page_is_in_the_menu() -> None:

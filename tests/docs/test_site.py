@@ -1,4 +1,4 @@
-"""What the build of the site does to pages and docstrings."""
+"""Changes of pages and docstrings by the build of the site."""
 
 import inspect
 import re
@@ -44,7 +44,7 @@ def test_parameters_that_share_a_line_are_split() -> None:
     assert split("A title.\n\na, b\n    c\n") == "A title.\n\na, b\n    c\n"
 
 
-def test_each_parameter_of_a_run_is_read_with_its_default() -> None:
+def test_each_parameter_of_a_run_has_its_default() -> None:
     griffe = pytest.importorskip("griffe")
     text = split(inspect.getdoc(kg.opt))
     docstring = griffe.Docstring(text, parser="numpy")
@@ -69,23 +69,23 @@ def test_names_in_tables_of_the_reference_are_links() -> None:
     assert HOOKS["on_page_markdown"](page, page=Page) == page
 
 
-OTHERS = """burn-in, Deterministic, find_MAP, GPU, HDI, InferenceData, MAP, marginalize,
+WORDS = """burn-in, Deterministic, find_MAP, GPU, HDI, InferenceData, MAP, marginalize,
 non-centered, NUTS, observed, plate, posterior predictive check, prior predictive,
 reproducible, SBC,
 target_accept, trace, tune, variational inference, WAIC"""
 
 
-@pytest.mark.parametrize("words", re.split(r",\s+", OTHERS))
-def test_the_search_finds_words_of_others(words: str) -> None:
-    """As the search does: a section of a page has words that begin with all of them."""
+@pytest.mark.parametrize("words", re.split(r",\s+", WORDS))
+def test_the_search_finds_words_of_other_libraries(words: str) -> None:
+    """A section has words that begin with all parts, which is how the site searches."""
     parts = [part.lower() for part in filter(None, SEPARATOR.split(words))]
-    found = [
+    sections = [
         section
         for path in (ROOT / "docs").rglob("*.md")
         for section in re.split(r"^#+ ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         if all(any(w.startswith(p) for w in SEPARATOR.split(section.lower())) for p in parts)
     ]
-    assert found
+    assert sections
 
 
 def test_a_name_is_found_within_a_call() -> None:

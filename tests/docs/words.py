@@ -1,6 +1,6 @@
-"""The tables of others' words on the page for those who come from elsewhere, written from the code.
+"""The tables of other libraries' names in docs/coming-from.md, generated from the code.
 
-python -m tests.docs.words         writes the tables anew
+python -m tests.docs.words         writes the tables into the page
 """
 
 import re
@@ -16,12 +16,12 @@ TABLE = re.compile(r"<!-- words: (\w+) -->\n.*?<!-- end of words -->", re.DOTALL
 
 
 def written(page: str) -> str:
-    """The page with its tables as the code has them."""
+    """The page with tables generated from the code."""
 
     def table(match: re.Match[str]) -> str:
         rows = [
-            f"| `{own}` | {', '.join(f'`{word}`' for word in sorted(theirs.split()))} |"
-            for own, theirs in getattr(words, match[1]).items()
+            f"| `{name}` | {', '.join(f'`{word}`' for word in sorted(other_names.split()))} |"
+            for name, other_names in getattr(words, match[1]).items()
         ]
         head = "| here | elsewhere |\n|---|---|"
         body = "\n".join([head, *rows])

@@ -77,7 +77,7 @@ target_accept, trace, tune, variational inference, WAIC"""
 
 @pytest.mark.parametrize("words", re.split(r",\s+", WORDS))
 def test_the_search_finds_words_of_other_libraries(words: str) -> None:
-    """A section has words that begin with all parts, which is how the site searches."""
+    """The site's search finds the words: a section has all of them."""
     parts = [part.lower() for part in filter(None, SEPARATOR.split(words))]
     sections = [
         section

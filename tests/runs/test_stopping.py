@@ -45,6 +45,32 @@ def workers() -> int:
     return threading.active_count()
 
 
+class Finalised:
+    """Receives Ctrl-C while it is finalised: Python drops the exception."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+class LosingPoints(dict):
+    """Starting points; Ctrl-C is lost while they are read."""
+
+    def items(self):
+        Finalised()
+        return super().items()
+
+    def __getitem__(self, key):
+        Finalised()
+        return super().__getitem__(key)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_that_is_lost_before_the_run_stops_it():
+    with pytest.raises(KeyboardInterrupt):
+        run(schools(), initial=LosingPoints(mu=0.0), draws=50, chains=1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_an_interrupted_run_returns_its_draws():
     before = workers()
     tree, progress = interrupted(chains=3)

@@ -27,7 +27,7 @@ from .records import WINDOWS, NotItsState, restore
 from .results import blank_rows, check_tree, join_statistics
 from .rows import MemorySink, Rows
 from .run import Run, carry_out
-from .signals import ON_SIGTERM, listen
+from .signals import ON_SIGTERM, stoppable_call
 from .telling import make_progress
 from .tuned import check_unknowns
 from .until import SoFar, Until, check_watching, watched
@@ -51,6 +51,7 @@ DESCRIPTIVE = (
 )
 
 
+@stoppable_call
 def extra_samples(
     results: Any,
     model: Model,
@@ -122,7 +123,6 @@ def extra_samples(
     >>> bool((tree["posterior"]["x"] == whole["posterior"]["x"]).all())
     True
     """
-    listen()
     check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
     posterior = check_tree(results, CALLER)
     check_model(model, CALLER, "second")

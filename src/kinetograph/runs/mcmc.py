@@ -36,7 +36,7 @@ from .progress import Progress
 from .results import blank_rows
 from .rows import MemorySink, Sink
 from .run import Run, carry_out
-from .signals import ON_SIGTERM, listen
+from .signals import ON_SIGTERM, stoppable_call
 from .start import starting_points
 from .store.place import folder
 from .telling import make_progress
@@ -50,6 +50,7 @@ __all__ = ["mcmc"]
 CHAIN_METHODS = ("threads", "batch")
 
 
+@stoppable_call
 def mcmc(
     model: Model,
     sampler: Sampler | Sequence[Sampler] | None = None,
@@ -255,7 +256,6 @@ def mcmc(
     >>> bool((more["sample_stats/step_size"][:, 0] == tree["sample_stats/step_size"][:, -1]).all())
     True
     """
-    listen()
     check_one_of("mcmc", "on_sigterm", on_sigterm, ON_SIGTERM, "")
     requested_observables, requested_averages = as_observables(observables), as_averages(averages)
     numbers = _numbers(chains)

@@ -31,7 +31,7 @@ from .records import NotItsState, begin_again, restore
 from .rows import Rows
 from .run import Run, carry_out
 from .sealed import Damaged
-from .signals import ON_SIGTERM, listen
+from .signals import ON_SIGTERM, stoppable_call
 from .store.place import folder
 from .store.sink import StoredSink
 from .store.store import Store
@@ -45,6 +45,7 @@ CALLER = "resume"
 _OBSERVABLES: Any = import_module("..observables", __package__)
 
 
+@stoppable_call
 def resume(
     path: str | os.PathLike[str],
     model: Model | None = None,
@@ -124,7 +125,6 @@ def resume(
     >>> tree["posterior"].sizes["draw"]
     5000
     """
-    listen()
     check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
     check_whole(CALLER, {} if threads is None else {"threads": (threads, 1)})
     store = Store.open(folder(CALLER, path))

@@ -20,7 +20,7 @@ from .engine import Engine, build
 from .program import Program
 from .progress import Progress
 from .results import as_tree, walkers_of
-from .signals import STOPS, Terminated, hearing, holding, stoppable
+from .signals import STOPS, Terminated, hearing, holding, raise_lost, stoppable
 from .start import explain_failure
 from .stash import safe, stash
 from .telling import LOG, Telling
@@ -79,6 +79,7 @@ def carry_out(run: Run, threads: int | None, display: Progress) -> Any:
 def _carried_out(run: Run, threads: int | None, display: Telling) -> Any:
     if run.opening_text:
         display.say(run.opening_text)
+    raise_lost()
     with stoppable() as check, safe() as keep:
         engine = _compiled(run, display)
         check()

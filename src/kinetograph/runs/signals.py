@@ -11,11 +11,16 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from types import FrameType
+from typing import Any, cast
 
 from .background import leave, leaving
 
-__all__ = ["ON_SIGTERM", "STOPS", "Terminated", "hearing", "holding", "listen", "stoppable"]
+__all__ = [
+    *("ON_SIGTERM", "STOPS", "Terminated", "hearing", "holding", "listen", "raise_lost"),
+    *("stoppable", "stoppable_call"),
+]
 
 MOST = 3  # held back; the next signal raises its exception at once
 ON_SIGTERM = ("exit", "return")  # the choices for a run
@@ -109,6 +114,27 @@ def stoppable() -> Iterator[Callable[[], None]]:
         _ASKED.pop()
         if default_handler:
             signal.signal(signal.SIGINT, usual)
+
+
+def stoppable_call[F: Callable[..., Any]](function: F) -> F:
+    """Decorate a function that prepares a run and calls `raise_lost` before the run begins."""
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            with stoppable():
+                return function(*args, **named)
+        except Terminated as ended:
+            leaving(ended.CODE)
+            raise
+
+    return cast(F, call)
+
+
+def raise_lost() -> None:
+    """Raise the exception of a signal again if it was lost in the innermost `stoppable`."""
+    if _in_main_thread() and _ASKED and _ASKED[-1]:
+        raise _ASKED[-1].pop()()
 
 
 @contextmanager

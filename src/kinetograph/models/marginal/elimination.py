@@ -84,8 +84,8 @@ class Elimination:
             if chain and any(o.size > 1 for o in others):
                 raise ModelError(
                     f"model: the Markov chain {describe(variable)}{site_text(variable)} cannot be "
-                    f"summed out beside {', '.join(map(describe, others))}, which the same part of "
-                    "the density depends on"
+                    f"marginalised together with {', '.join(map(describe, others))}, on which the "
+                    "same part of the density depends"
                 )
             self.steps.append(Step(variable, others, chain))
 
@@ -94,8 +94,8 @@ class Elimination:
         if size > COMBINATIONS:
             names = ", ".join(map(describe, (variable, *others)))
             raise ModelError(
-                f"model: to sum out {describe(variable)}{site_text(variable)}, {names} have "
-                f"{size:.0f} combinations of values that belong together; at most {COMBINATIONS} do"
+                f"model: to marginalise {describe(variable)}{site_text(variable)}, {names} have "
+                f"{size:.0f} combinations of values; at most {COMBINATIONS} are allowed"
             )
 
     def run(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:

@@ -127,7 +127,7 @@ def _check_chains(chains: Sequence[Variable], discrete: Sequence[Variable]) -> N
             names = " and ".join(f"{describe(v)}{site_text(v)}" for v in above)
             raise ModelError(
                 f"model: the probabilities of the Markov chain {describe(chain)}{site_text(chain)} "
-                f"depend on the discrete unknown {names}: they cannot be summed out together; "
+                f"depend on the discrete unknown {names}: they cannot be marginalised together; "
                 "write the sequence as a loop with an unknown for each step, or fix "
                 f"{next(iter(map(describe, above)))} by kg.condition"
             )

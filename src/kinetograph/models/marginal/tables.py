@@ -59,7 +59,7 @@ def domain_of(variable: Variable) -> Domain:
     if not isinstance(support, WholeNumbers):
         raise ModelError(
             f"model: {describe(variable)}{site_text(variable)} is a discrete unknown of whole "
-            "vectors, which cannot be summed out; observe it, or use a continuous one"
+            "vectors, which cannot be marginalised; observe it, or use a continuous unknown"
         )
     ends = []
     for bound in (support.lower, support.upper):
@@ -68,8 +68,8 @@ def domain_of(variable: Variable) -> Domain:
         if isinstance(bound, Node) or not np.all(np.isfinite(bound)):
             raise ModelError(
                 f"model: {describe(variable)}{site_text(variable)} is a discrete unknown with "
-                "infinitely many values, or with a number of them that is unknown, which cannot "
-                "be summed out; observe it, bound it by truncation=, or use a continuous one"
+                "infinitely many values, or with an unknown number of values, which cannot be "
+                "marginalised; observe it, bound it by truncation=, or use a continuous unknown"
             )
         ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
     low, high = ends
@@ -119,8 +119,8 @@ class Table:
         node = next(n for n in order if isinstance(n, Variable) and n in bad - set(self.domains))
         raise ModelError(
             f"model: a bound of {describe(node)}{site_text(node)} depends on "
-            f"{self._names()}, which is discrete and to be summed out; that is not possible for "
-            "bounds"
+            f"the discrete unknown {self._names()}; an unknown that bounds depend on cannot be "
+            "marginalised"
         )
 
     def _names(self) -> str:
@@ -129,9 +129,9 @@ class Table:
     def _check_size(self) -> None:
         if np.prod(self.sizes, dtype=float) > COMBINATIONS:
             raise ModelError(
-                f"model: {self._what()} depends on {self._names()} at once, which have "
-                f"{np.prod(self.sizes, dtype=float):.0f} combinations of values to be summed out; "
-                f"at most {COMBINATIONS} are"
+                f"model: {self._what()} depends on {self._names()} together. To marginalise them, "
+                f"{np.prod(self.sizes, dtype=float):.0f} combinations of values are needed; at "
+                f"most {COMBINATIONS} are allowed"
             )
 
     def _what(self) -> str:
@@ -166,9 +166,9 @@ class Table:
 
     def _several(self, what: str) -> ModelError:
         return ModelError(
-            f"model: an element of {self._what()} depends on {what}, so that they cannot be summed "
-            "out one by one; for a sequence in which each state depends on the last write "
-            "kg.markov_chain, or a loop with an unknown for each step"
+            f"model: an element of {self._what()} depends on {what}, so that they cannot be "
+            "marginalised one by one; for a sequence in which each state depends on the last, "
+            "write kg.markov_chain, or a loop with an unknown for each step"
         )
 
     def _owners_of(self, variable: Variable, order: list[Node]) -> np.ndarray:

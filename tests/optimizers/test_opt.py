@@ -335,7 +335,7 @@ BAD = [
     ({"seed": -1}, ValueError, "seed must be .* at least 0, got -1"),
     ({"adjust": "no"}, TypeError, "adjust must be True or False"),
     ({"hessian": 1}, TypeError, "hessian must be True or False"),
-    ({"initial": {"y": 1.0}}, kg.ModelError, "'y' is not an unknown of this model.* are x"),
+    ({"initial": {"y": 1.0}}, kg.ModelError, "'y' is no unknown of this model.* are x"),
     ({"initial": {"x": 1.0}}, kg.ShapeError, r"x: expected shape \(2,\), got \(\)"),
     ({"initial": [1.0, 2.0, 3.0]}, kg.ShapeError, r"opt: initial free states need shape \(1, 2\)"),
     ({"initial": [{}], "starts": 2}, kg.ModelError, "opt: initial has 1 point for 2 starts"),

@@ -121,7 +121,7 @@ def test_what_is_refused():
         kg.factor(3.0)
     with refused(TypeError, "of bool (test_factor.py"):
         kg.factor(mu > 0)
-    with refused(kg.ModelError, "y * 2 depends on no unknown"):
+    with refused(kg.ModelError, "y * 2 does not depend on an unknown"):
         kg.factor(y * 2)
     with refused(kg.ModelError, "return it from there and state the factor outside"):
         kg.scan(lambda c, v: (kg.factor(mu * v), v), 0.0, y)

@@ -274,7 +274,7 @@ def test_values_by_name_are_a_point():
     for function in (model.log_prob, model.gradient, model.hessian):
         np.testing.assert_array_equal(function({"s": 2.0}), function(free))
     assert model.transform({"s": 2.0})["s"] == pytest.approx(2.0)
-    with pytest.raises(kg.ModelError, match="'t' is no unknown of this model"):
+    with pytest.raises(kg.ModelError, match="'t' is not an unknown of this model"):
         model.log_prob({"t": 1.0})
 
 

@@ -218,7 +218,7 @@ def indexed():
         ({"y": [1.0, 2.0]}, kg.ShapeError, r"y has shape \(4,\), got \(2,\).*kg.predict"),
         ({"y": [1.0, np.nan, 2, 3]}, kg.DataError, "nan at index 1"),
         ({"sd": [1.0, -1, 1, 1]}, ValueError, r"got -1.0 at index 1 in sd"),
-        ({"z": 1.0}, kg.ModelError, "'z' is no data of this model; these are group, sd, y"),
+        ({"z": 1.0}, kg.ModelError, "'z' is not data of this model; its data are group, sd, y"),
         ({"group": [0.5, 1, 2, 0]}, TypeError, "group is int64, got float64"),
     ],
 )

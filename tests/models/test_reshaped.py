@@ -37,7 +37,7 @@ def drawn(n, seed=0):
 
 
 def set_other(model, values):
-    with pytest.warns(kg.KinetographWarning, match="the model is written anew for it"):
+    with pytest.warns(kg.KinetographWarning, match="the model is written again for it"):
         model.set_data(values)
 
 
@@ -363,7 +363,7 @@ def test_labels_go_with_their_length_and_come_back(in_model):
     kg.observe(kg.data(np.zeros(3), name="y", dims=dims), kg.normal(slope * x, 1))
     model = kg.model(slope, coords={"day": labels} if in_model else None)
     for length in (4, 5, 3, 4, 3):
-        with pytest.warns(kg.KinetographWarning, match="written anew"):
+        with pytest.warns(kg.KinetographWarning, match="written again"):
             model.set_data(x=np.ones(length), y=np.ones(length))
         assert [v.tolist() for v in model.coords.values()] == ([labels] if length == 3 else [])
     loaded = pickle.loads(pickle.dumps(model))

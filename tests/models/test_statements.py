@@ -320,8 +320,8 @@ def test_the_warning_says_what_is_replaced_and_how_to_have_both():
             warnings.simplefilter("always")
             run(f"y = kg.data(1.0)\nkg.observe(y, kg.normal(mu, {sd}))", names)
     assert str(log[0].message) == (
-        "y is stated by code that was run before and had stated normal at <cell>:2; what it states "
-        "now replaces that. To have both, state them in one loop, or in other code"
+        "y is stated by code that was run before, and replaces its earlier statement, normal at "
+        "<cell>:2. To keep both, state them in one loop, or in different code"
     )
     assert log[0].filename == "<cell>"
 

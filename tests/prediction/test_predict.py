@@ -187,7 +187,7 @@ def test_targets_that_were_computed_of_other_data():
     assert centre(model, shifted, again=mean) == pytest.approx(100)
     found = kg.log_likelihood(model, shifted)["log_likelihood"]["y"]
     np.testing.assert_allclose(found, stats.norm.logpdf(level + 100 + np.zeros(3)), rtol=1e-9)
-    with pytest.warns(kg.KinetographWarning, match="written anew"):
+    with pytest.warns(kg.KinetographWarning, match="written again"):
         model.set_data(x=2 * np.ones(5), y=np.zeros(5))
     assert abs(centre(model, shifted) - 200) < room
     assert centre(model, shifted, again=mean) == pytest.approx(200)

@@ -78,7 +78,7 @@ def test_bad_progress(progress):
 
 
 BAD_INITIAL = {
-    "unknown name": ({"nu": 1.0}, kg.ModelError, "'nu' is no unknown of this model"),
+    "unknown name": ({"nu": 1.0}, kg.ModelError, "'nu' is not an unknown of this model"),
     "wrong shape": ({"z": np.zeros(7)}, kg.ShapeError, r"z: expected shape \(8,\), got \(7,\)"),
     "outside the support": ({"tau": -1.0}, ValueError, "tau: must be .*, got -1"),
     "on the edge": ({"tau": 0.0}, ValueError, "tau"),

@@ -1,4 +1,4 @@
-"""Checks of known operands: made when an operation is written, and again for other data.
+"""Checks of known operands, for the first and for later values.
 
 `CHECKS` holds, for each operation that trusts the values of known operands, the function that
 refuses values for which the operation has no answer. An operand that is not known is checked when

@@ -1,16 +1,17 @@
-"""The log density of a model as a batch of the rows of its data tells it.
+"""The log density of a model, estimated from a batch of rows.
 
-With n rows of data, of which the batch has B, and terms that each belong to a row,
+With n rows of data, B of them in the batch, and terms that each belong to a row, the estimate
 
-    log p~(u) = log p(u) of all else + n / B * sum over the batch of log p(row i | u)
+    log p~(u) = log p(u) of the other terms + n / B * sum over the batch of log p(row i | u)
 
-has the mean log p(u), the full log density, over batches that are drawn with equal chances. So has
-its gradient, whose covariance over batches is, with the gradients s_i of the rows,
+has the mean log p(u), the full log density, over batches that are drawn with equal probabilities.
+The same holds for its gradient. With the gradients s_i of the rows, the covariance of the gradient
+over batches is
 
-    S = n^2 / B * (1 - B / n) * V,    V = sum_i (s_i - mean) (s_i - mean)' / (n - 1),
+    S = n^2 / B * (1 - B / n) * V,    V = sum_i (s_i - mean) (s_i - mean)' / (n - 1).
 
-without the factor 1 - B / n where rows are drawn with replacement (and then with n for n - 1). V
-over the rows of the batch, with B - 1, estimates it without bias.
+If rows are drawn with replacement, the factor 1 - B / n is absent, and n - 1 is n. V over the rows
+of the batch, with B - 1, is an unbiased estimate of V.
 """
 
 from collections.abc import Sequence
@@ -30,11 +31,11 @@ __all__ = ["Batch", "RowsTerm"]
 
 
 class RowsTerm(Term):
-    """A term of the log density with an element for each row, of whatever rows there are."""
+    """A term with an element for each of any rows."""
 
     def __init__(self, term: Term, scale: float) -> None:
         self.node, self.forms, self.small = term.node, term.forms, term.small
-        self.compressed = None  # into which all rows have entered
+        self.compressed = None  # a compressed form would contain all rows
         self.scale = scale
 
     def value(self, environment: Environment, scope: Scope | None = None) -> Any:
@@ -43,14 +44,14 @@ class RowsTerm(Term):
 
 
 class Batch:
-    """How many rows of which data a transition sees, and what it then computes.
+    """The rows that a transition sees, and the densities it computes.
 
     Attributes
     ----------
     rows
         The data that are given by rows.
     count, size
-        How many rows there are, and how many a batch has.
+        The number of rows, and the number of rows of a batch.
     terms
         The terms of the log density that belong to rows.
     """
@@ -82,26 +83,26 @@ class Batch:
 
     @property
     def derived(self) -> tuple[Data, ...]:
-        """What these compute from data once."""
+        """The arrays that these densities compute from data once."""
         return tuple(dict.fromkeys(node for d in self.densities for node in d.derived))
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """What it is made of, beside the density."""
+        """The arguments of a batch, without the density."""
         return self.rows, self.size, self.replace, self.allow_noisy
 
     @property
     def of_unknowns(self) -> tuple[Term, ...]:
-        """Terms that belong to rows, and yet are the prior of an unknown."""
+        """Terms that belong to rows, but are the prior of an unknown."""
         return tuple(term for term in self.terms if isinstance(term.target, Variable))
 
     def taken(self, data: Environment, rows: Any) -> Environment:
-        """The data of which only these rows are left."""
+        """The data, reduced to the given rows."""
         held = {node: data.get(node, node.value) for node in self.rows}
         return {**data, **{node: jnp.asarray(held[node])[rows] for node in self.rows}}
 
     def log_density(self, free: Any, data: Environment, rows: Any, **options: Any) -> Any:
-        """The estimate of the log density by these rows."""
+        """The estimate of the log density from these rows."""
         return self._estimate.log_density(free, self.taken(data, rows), **options)
 
     def value_and_gradient(
@@ -115,9 +116,9 @@ class Batch:
     def with_covariance(
         self, free: Any, data: Environment, capacity: Capacity, rows: Any, *, full: bool
     ) -> tuple[Any, Any, Any]:
-        """The estimate, its gradient, and the estimate of the covariance of the latter.
+        """The estimate, its gradient, and the estimated covariance of the gradient.
 
-        The diagonal, (N,), or the full matrix, (N, N).
+        The covariance is its diagonal, (N,), or with `full` the whole matrix, (N, N).
         """
 
         def one(row: Any) -> tuple[Any, Any]:

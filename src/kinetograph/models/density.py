@@ -1,8 +1,9 @@
-"""The joint log density of a model as one JAX function of the flat free state.
+"""The joint log density of a model, as one JAX function.
 
     log p(u) = sum of log p(target | parameters) + sum of log |d f_v / d u_v| + factors
 
-Each unknown v is a bijector f_v of its own slice of u. Everything here is traced by JAX.
+u is the flat free state. Each unknown v is the image f_v of its own slice of u under a bijector.
+JAX traces all functions here.
 """
 
 from collections.abc import Container, Mapping, Sequence, Set
@@ -33,7 +34,7 @@ __all__ = ["Density"]
 
 
 class Density:
-    """The unknowns, their places in the free state, and the terms of a model."""
+    """Unknowns, their places in the free state, and terms."""
 
     def __init__(self, unknowns: Sequence[Variable], terms: Sequence[Term]) -> None:
         self.unknowns = tuple(unknowns)
@@ -47,7 +48,7 @@ class Density:
         self.sizes = tuple(sizes)
         self.batches = find_batches(self.terms, self.unknowns)
         for term in () if self.batches is None else self.batches.terms:
-            term.compressed = None  # the batch is
+            term.compressed = None  # the batch is compressed instead
         derived = [n for t in self.terms if t.compressed is not None for n in t.compressed.derived]
         self.derived = (*derived, *(() if self.batches is None else self.batches.derived))
         self.slices = {
@@ -56,23 +57,26 @@ class Density:
         }
 
     def renewed(self, changed: Set[Node]) -> "Density":
-        """The density as it is made of the present values of data, of which some have changed."""
+        """The density for the present values of data.
+
+        `changed` holds the data whose values changed.
+        """
         return Density(self.unknowns, [term.renewed(changed) for term in self.terms])
 
     def fits(self, other: "Density") -> bool:
-        """Whether a density of the same nodes is computed by the same program."""
+        """Whether another density of these nodes has the same program."""
         same = all(a.fits(b) for a, b in zip(self.terms, other.terms, strict=True))
         batches, its = self.batches, other.batches
         return same and (its is None if batches is None else batches.fits(its))
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes the log density is computed from."""
+        """All nodes that the log density is computed from."""
         return tuple(ancestors(self._roots))
 
     @cached_property
     def maps(self) -> tuple[Node, ...]:
-        """The nodes of maps of the user's own, from free numbers to unknowns."""
+        """The nodes of the user's own bijectors."""
         own = [v.support for v in self.unknowns if isinstance(v.support, OwnSupport)]
         return tuple(ancestors([node for s in own for node in (s.image, s.log_det)]))
 
@@ -83,7 +87,7 @@ class Density:
 
     @cached_property
     def marginal(self) -> MarginalTerm | None:
-        """The term in which discrete unknowns are summed out, if there are any."""
+        """The term in which discrete unknowns are marginalised, if there is one."""
         return next((t for t in self.terms if isinstance(t, MarginalTerm)), None)
 
     @property
@@ -92,18 +96,18 @@ class Density:
 
     @cached_property
     def live(self) -> Mapping[Control, Places]:
-        """Which results of branches and loops the log density is computed from."""
+        """The results of branches and loops that the log density needs."""
         every = tuple(ancestors((*self.nodes, *self.maps)))
         return live(every, (*self._roots, *self.maps)).results
 
     @cached_property
     def indices(self) -> dict[Node, int]:
-        """The numbers of what has indices that may fall outside of their axes."""
+        """Numbers for the nodes whose indices may fall outside of their axes."""
         return numbered(everything((*self.nodes, *self.maps, *self._summed)))
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
-        """The loops on the way to the log density, which report their trips."""
+        """The loops that the log density evaluates; they report their trips."""
         return tuple(dict.fromkeys(loops_in((*self.nodes, *self.maps, *self._summed))))
 
     def values(
@@ -113,9 +117,10 @@ class Density:
         scope: Scope | None = None,
         among: Container[Node] | None = None,
     ) -> tuple[Environment, Any]:
-        """The environment with the tensors of all unknowns, and the sum of the log Jacobians.
+        """The tensors of the unknowns, and the sum of the log Jacobians.
 
-        `among` are those that are needed, if not all are.
+        They are returned in an environment. `among` holds the unknowns that are needed; None for
+        all.
         """
         environment: Environment = dict(data)
         pieces = dict(zip(self.unknowns, self._split(free), strict=True))
@@ -125,7 +130,10 @@ class Density:
         return environment, define.log_jacobian
 
     def _split(self, free: Any) -> Sequence[Any]:
-        """The free numbers of each unknown, by one split, whose derivative is one concatenation."""
+        """The free numbers of each unknown.
+
+        They are read by one split, whose derivative is one concatenation.
+        """
         found: Sequence[Any] = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
         return found
 
@@ -137,7 +145,7 @@ class Density:
     def log_density(
         self, free: Any, data: Environment, *, adjusted: bool = True, scope: Scope | None = None
     ) -> Any:
-        """The log density of the free state; without Jacobians where `adjusted` is False."""
+        """The log density of the free state, without Jacobians unless `adjusted`."""
         scope = replace(Scope() if scope is None else scope, indices=self.indices or None)
         if self.batches is None:
             environment, log_jacobian = self.values(free, data, scope)
@@ -145,8 +153,8 @@ class Density:
         else:
             total, log_jacobian = self._by_batches(self.batches, free, data, scope)
         if FAULT in scope.trips:
-            # Nobody is told of an index outside of its axis, and what was read there, or done on
-            # account of it, may look like any other value.
+            # No error is raised here for an index outside of its axis, and a value that was read
+            # there may look like any other value.
             total = jnp.where(scope.trips[FAULT].most != 0, jnp.nan, total)
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
@@ -160,7 +168,7 @@ class Density:
     def _by_batches(
         self, batches: Batches, free: Any, data: Environment, scope: Scope
     ) -> tuple[Any, Any]:
-        """The sum of the terms, of which those that are alike are one, and the log Jacobians."""
+        """The total and the log Jacobians, with alike terms batched."""
         images, log_jacobian = batches.unknowns(free, self.slices)
         pieces = zip(self.unknowns, self._split(free), strict=True)
         parts = {v: piece for v, piece in pieces if v not in batches.row}
@@ -213,7 +221,10 @@ class Density:
         return value, self._spoilt(value, gradient), reports
 
     def _spoilt(self, value: Any, gradient: Any) -> Any:
-        """The gradient, but NaN where the value is: an index outside of its axis has none."""
+        """The gradient, set to NaN where the value is NaN.
+
+        An index outside of its axis has no gradient.
+        """
         return jnp.where(jnp.isnan(value), jnp.nan, gradient) if self.indices else gradient
 
     def targets(
@@ -248,7 +259,7 @@ class Density:
 
 
 class _Images:
-    """Makes unknowns of their free numbers, and adds up the log Jacobians."""
+    """Computes unknowns from their free numbers, and adds up log Jacobians."""
 
     def __init__(
         self,

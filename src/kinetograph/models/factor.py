@@ -1,4 +1,4 @@
-"""`kg.log_density` and `kg.factor`: terms of the log density that are no observation."""
+"""`kg.log_density` and `kg.factor`: terms that are not observations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **known: Any) -> Any:
-    """A density outside of its support is zero, whatever its formula gives there."""
+    """The log density, which is -inf outside of the support."""
     parameters = rest[: len(rest) - len(forms)]
     more = dict(zip(forms, rest[len(parameters) :], strict=True))
     inside, guarded = _guarded(x, parameters, **known["support"])
@@ -47,7 +47,10 @@ def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **know
 def _guarded(
     x: Any, parameters: Sequence[Any], kind: str, low: Any, high: Any, edges: Any
 ) -> tuple[Any, Any]:
-    """Which elements of x lie in the support, and x with others put inside of it."""
+    """A mask of the elements in the support, and guarded x.
+
+    In the guarded x, elements outside of the support are replaced by elements inside of it.
+    """
     if kind == "other":
         return True, x
     if kind == "simplex":
@@ -70,36 +73,36 @@ def _guarded(
 
 
 LOG_DENSITY = {name: Operation(f"{name}_log_density", _log_density) for name in FAMILIES}
-DERIVED = Operation("log_density", _log_density)  # of families made of others
+DERIVED = Operation("log_density", _log_density)  # of families derived from other families
 _DENSITIES = {*LOG_DENSITY.values(), DERIVED}
 FACTOR = Operation("factor", lambda term: term)
 
 
 def log_density(distribution: Array, value: Any) -> Array:
-    """The log density of a distribution at values that may be computed or unknown.
+    """The log density of a distribution at values that may be unknown.
 
         log p(value | parameters), element by element; -inf outside the support
 
-    It is an array like any other, differentiable in the value and the parameters; nothing is added
-    to a model until `kg.factor`, or `factors=` of `kg.model`, does so.
+    The result is an array like any other, differentiable in the value and the parameters. It is
+    added to a model only by `kg.factor`, or by `factors=` of `kg.model`.
 
     Parameters
     ----------
     distribution
-        The distribution, as an unknown that is used for nothing else: `kg.normal(mu, sd)`.
+        The distribution, such as `kg.normal(mu, sd)`, as an unknown that has no other use.
     value
         An array, or numbers.
 
     Returns
     -------
     Array
-        Of the shape to which value and parameters broadcast; a distribution of vectors or matrices
-        gives one number for each.
+        Of the shape to which value and parameters broadcast. A distribution of vectors or matrices
+        gives one number for each vector or matrix.
 
     Raises
     ------
     TypeError
-        If the first argument is no distribution.
+        If the first argument is not a distribution.
     ShapeError
         If value and parameters do not fit together.
     DataError
@@ -109,9 +112,9 @@ def log_density(distribution: Array, value: Any) -> Array:
 
     Notes
     -----
-    The density is that of `value`. If what you know, y, is transformed to z = g(y) by a g with
-    unknown parameters, the density of y is that of z times |dg / dy|: add both logarithms. If an
-    unknown x is transformed and its *transform* is to have a density, the same holds for x.
+    The density is that of `value`. If the data y are transformed to z = g(y) by a g with unknown
+    parameters, the density of y is that of z times |dg / dy|: add both logarithms. The same
+    holds for an unknown x whose *transform* has a density: add the logarithm of the Jacobian.
 
     Examples
     --------
@@ -130,12 +133,12 @@ def log_density(distribution: Array, value: Any) -> Array:
 
 
 def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
-    """The node of the log density of a distribution at what another node is.
+    """The node of the log density of a distribution at a node.
 
     Raises
     ------
     ShapeError
-        If the two do not fit together.
+        If value and distribution do not fit together.
     DataError
         If a known value lies outside the support.
     """
@@ -181,12 +184,14 @@ def parameters_of(node: Apply) -> tuple[Node, ...]:
 
 
 def is_density(node: Node) -> bool:
-    """Whether a node is the log density of a distribution, as `density_at` writes it."""
+    """Whether a node is a log density, as `density_at` writes it."""
     return isinstance(node, Apply) and node.operation in _DENSITIES
 
 
 def check_density(doing: str, node: Apply) -> bool:
-    """Check the known operands of a log density; whether it would be written as it is.
+    """Check a log density for the present values; whether it stays.
+
+    It stays if it would be written in the same form.
 
     Raises
     ------
@@ -215,7 +220,10 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _known_support(follows: Distribution) -> dict[str, Any]:
-    """What `_guarded` needs to know; a bound that is a parameter is told by its place."""
+    """The support, as arguments of `_guarded`.
+
+    A bound that is a parameter is given by its place.
+    """
     support = follows.family.support(*follows.parents)
     lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)
     low, high = ((follows.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper))
@@ -232,14 +240,14 @@ def _known_support(follows: Distribution) -> dict[str, Any]:
 
 
 def factor(term: Computed) -> Array:
-    """Add a term to the log density of every model that reaches the unknowns in it.
+    """Add a term to the log density of models.
 
         log p(unknowns, data) + sum(term)
 
-    Stan writes `target += term`, NumPyro `numpyro.factor`. A factor stands as long as the unknowns
-    it is about. Each call adds one; only code that is run again, such as a cell of a notebook,
-    replaces what it stated, as with `kg.observe`. A term of one model alone is given to `kg.model`
-    by `factors=`, or stated in a model function, `kg.model(build)`.
+    Stan writes `target += term`, NumPyro `numpyro.factor`. A factor stays in force as long as its
+    unknowns exist. Each call adds one factor. Only code that is run again, such as a cell of a
+    notebook, replaces the factors that it stated before, as with `kg.observe`. A term of one model
+    alone is given to `kg.model` by `factors=`, or stated in a model function, `kg.model(build)`.
 
     Parameters
     ----------
@@ -254,9 +262,9 @@ def factor(term: Computed) -> Array:
     Raises
     ------
     TypeError
-        If `term` is no array of real numbers.
+        If `term` is not an array of real numbers.
     ModelError
-        If it depends on no unknown, or is made inside of a branch or loop.
+        If it does not depend on an unknown, or is made inside of a branch or loop.
 
     Examples
     --------
@@ -280,7 +288,7 @@ def factor(term: Computed) -> Array:
         )
     if not unknowns_above([term.node]):
         raise ModelError(
-            f"factor: {words} depends on no unknown, so that no model would contain it"
+            f"factor: {words} does not depend on an unknown, so that no model would contain it"
             f"{place_text()}"
         )
     statement = Apply(FACTOR, (term.node,), term.shape, term.dtype)

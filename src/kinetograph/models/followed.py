@@ -1,4 +1,4 @@
-"""What follows a distribution: whether it fits, and that the distribution serves nothing else."""
+"""Checks of values that follow a distribution, and of a distribution's use."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,10 @@ __all__ = ["check_shape", "check_support", "consume", "shapes_of", "unused_distr
 
 
 def consume(distribution: Array, use: str, node: Node) -> None:
-    """Note that a distribution has been put to use, so that it is no unknown of any model."""
+    """Record that a distribution is used.
+
+    It is then not an unknown of any model.
+    """
     variable = distribution.node
     assert isinstance(variable, Variable)
     variable.observed_by = f"{use}{place_text() or site_text(node)}"
@@ -27,9 +30,10 @@ def consume(distribution: Array, use: str, node: Node) -> None:
 def unused_distribution(
     doing: str, value: Any, which: str, example: str, other: Any = None
 ) -> Distribution:
-    """The distribution of an array that nothing else uses.
+    """The distribution of an array that has no other use.
 
-    `other` is the argument that is to follow it, and may have been exchanged with it.
+    `other` is the argument that is to follow the distribution. The message names the right order if
+    the two arguments have been exchanged.
     """
     variable = getattr(value, "node", None)
     if not isinstance(variable, Variable) or variable.distribution is None:
@@ -70,6 +74,7 @@ def _fits(shape: tuple[int, ...], follows: Distribution) -> bool:
 
 
 def check_shape(node: Node, follows: Distribution) -> None:
+    """Refuse data whose shape does not fit a distribution."""
     if _fits(node.shape, follows):
         return
     family, own = follows.family, follows.shape
@@ -84,7 +89,7 @@ def check_shape(node: Node, follows: Distribution) -> None:
 
 
 def shapes_of(expression: str, own: tuple[int, ...], value: str, shape: tuple[int, ...]) -> str:
-    """Two lines, of a distribution and of what should follow it, with their shapes."""
+    """Two lines with a distribution and a value, and their shapes."""
     width = max(len(expression), len(value))
     return f"    {expression:<{width}}  shape {own}\n    {value:<{width}}  shape {shape}"
 
@@ -98,7 +103,7 @@ def check_support(
 ) -> None:
     """Refuse known values at which the density is not a finite number.
 
-    If they are a part of a `whole`, `placed` tells from where in it.
+    If the values are a part of `whole`, `placed` gives the place in it of a place in the part.
     """
     value, support = node.value, follows.family.support(*follows.parents)
     inside = np.asarray(support.contains(value))

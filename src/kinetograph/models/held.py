@@ -1,4 +1,4 @@
-"""Where likelihoods and factors are held: by the unknowns, or by a model function that runs."""
+"""The holder of likelihoods and factors: the unknowns, or a model function."""
 
 import contextlib
 import weakref
@@ -18,32 +18,38 @@ Pairs = list[tuple[Node, Data | None]]
 
 @dataclass(eq=False)
 class Held:
-    """What one run of a model function has stated, apart from all that is stated elsewhere."""
+    """The statements of one run of a model function.
+
+    They are kept apart from all statements outside of it.
+    """
 
     statements: dict[Variable, Pairs] = field(default_factory=dict)
-    observed: list[tuple[Array, Node]] = field(default_factory=list)  # and what arrays were before
+    observed: list[tuple[Array, Node]] = field(default_factory=list)  # and the nodes before
 
 
-# Of the unknowns of models: the last node when the model was made, and where it was.
+# By unknown of a model: the number of the last node when the model was made, and its place.
 EARLIER: "weakref.WeakKeyDictionary[Variable, tuple[int, Site | None]]"
 EARLIER = weakref.WeakKeyDictionary()
 _BUILDING: ContextVar[Held | None] = ContextVar("building", default=None)
 
 
 def building() -> Held | None:
-    """What the model function that runs at present has stated; None outside of one."""
+    """The statements of the model function that runs; None outside of one."""
     return _BUILDING.get()
 
 
 def statements_of(unknown: Variable) -> Pairs:
-    """The likelihoods and factors that an unknown bears on, each with its data."""
+    """The likelihoods and factors of an unknown, each with its data."""
     held = _BUILDING.get()
     return unknown.statements if held is None else held.statements.setdefault(unknown, [])
 
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Keep what is stated within apart; arrays with missing values are afterwards as before."""
+    """Keep the statements of a block apart from all other statements.
+
+    Arrays with missing values are restored at the end.
+    """
     held = Held()
     token = _BUILDING.set(held)
     try:

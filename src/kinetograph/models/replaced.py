@@ -1,10 +1,18 @@
-"""`model.set_data`: other values of a model's data, where its programs are those there are.
+"""`model.set_data`: other values of a model's data, with the same programs.
 
-Values are arguments of programs, but they had a say in some of them: which form of a term is
-computed, which indices are trusted, which parameters were checked. All of that is asked again of
-the new values. A term that they would give another form is made anew, with the programs it is in;
-what the user's own expressions were made for by the old values, and the new ones do not allow, is
-an error. Nothing changes unless all is well.
+Data are arguments of compiled programs. Their values can also decide how something is computed, and
+they were checked when the user's lines were written. So new values go through the same code again:
+
+1. The checks of known operands are made again: indices and labels (`graph.known_inputs`),
+parameters
+   and supports of distributions.
+2. The terms of the log density are made again from the graph. If the new density has the same
+   program, the compiled programs stay.
+3. If a form in the graph itself was chosen by values, and the new values decide otherwise
+   (`graph.forms.conditions`, `factor.check_density`), or if data have another shape, the part of
+   the model below the data is written again (`reshaped`).
+
+Nothing changes unless all checks pass.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,8 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["replace_data"]
 
-_OTHER_FORM = "the new values need another form of what was written"
-_WRITTEN = ("log_likelihood", "log_prior")  # kept by models: log densities as operations
+_OTHER_FORM = "the new values need another form of an operation"
+_WRITTEN = ("log_likelihood", "log_prior")  # keys of log densities that models cache as nodes
 
 
 def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
@@ -93,7 +101,7 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
 
 
 def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
-    """The nodes of the model's graph that are computed from data that change, parents first."""
+    """The nodes that are computed from changed data, parents first."""
     reached = set(changed)
     found: list[Node] = []
     roots = [*model.density.nodes, *model.component.nodes, *model.targets]
@@ -108,7 +116,7 @@ def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
 def _decided_otherwise(
     model: "Model", changed: Mapping[Node, np.ndarray], affected: Iterable[Node]
 ) -> set[Data]:
-    """The data of whose values another form in the graph would now be chosen."""
+    """The data whose new values choose another form in the graph."""
     with model.its_values():
         other = {n for n, v in changed.items() if isinstance(n, Data) and not decided_alike(n, v)}
     if not other or not any(isinstance(node, FormOf) for node in affected):
@@ -119,9 +127,10 @@ def _decided_otherwise(
 def _check_statements(
     model: "Model", changed: Mapping[Node, np.ndarray], affected: Iterable[Node]
 ) -> set[Data]:
-    """Check what was checked when lines were written; the data whose densities would differ.
+    """Check the graph for new values, as for a new line.
 
-    Terms of the log density are made anew, so that they are not among these.
+    Returns the data whose values choose another form of a log density in the graph. Terms of the
+    log density are not among these, as they are made again in any case.
     """
     component = model.component
     other: set[Data] = set()
@@ -149,7 +158,7 @@ def _replace_shapes(
     arrays: Mapping[Data, Data],
     reshaped: Mapping[Data, Data],
 ) -> None:
-    """Write a model again for data of other shapes, with a warning that says so."""
+    """Write a model again for data of other shapes, with a warning."""
     changes = [
         f"{describe(n, model.known_as)} has shape {n.shape}, got {made.shape}"
         for n, made in reshaped.items()
@@ -162,8 +171,8 @@ def _replace_shapes(
             f"{text}; give data that belong together in one call, or {ADVICE}\n{error}"
         ) from None
     warn_user(
-        f"{text}: the model is written anew for it, and its programs are compiled once more. "
-        "Numbers that were computed of the old shape outside of the graph stay as they were",
+        f"{text}: the model is written again for it, and its programs are compiled once more. "
+        "Numbers that were computed from the old shape outside of the graph do not change",
         KinetographWarning,
     )
 
@@ -175,7 +184,10 @@ def _rewrite(
     renewed: Mapping[Data, Data],
     reason: str,
 ) -> None:
-    """Write a model again with new data in its graph, and give it the rest of its new values."""
+    """Write a model again with new data in its graph.
+
+    The model then gets the rest of its new values.
+    """
     held: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if n not in renewed}
     with with_values(model._given_values() | held):
         made, nodes = with_data(model, renewed, reason)
@@ -192,7 +204,7 @@ def _rewrite(
 
 
 def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) -> dict[Node, Any]:
-    """The values by node."""
+    """The given values by node."""
     names: dict[str, Node] = {model.name(node): node for node in (*model.data, *model.fixed)}
     for source in _sources(model):
         names.setdefault(describe(source), source)
@@ -204,8 +216,8 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
         if node is None or node not in nodes:
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
-                f"set_data: {what} is no data of this model; these are {', '.join(names) or 'none'}"
-                f"{place_text()}{meant(key, names)}"
+                f"set_data: {what} is not data of this model; its data are "
+                f"{', '.join(names) or 'none'}{place_text()}{meant(key, names)}"
             )
         if node in found:
             raise ModelError(f"set_data: {describe(node)} is given twice")
@@ -219,14 +231,14 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
 
 
 def _sources(model: "Model") -> list[Data]:
-    """Data of which some of the model's were computed, and that are none of it."""
+    """Data outside the model from which some of its data were computed."""
     made_of = [node.source for node in model.data if node.source is not None]
     above = (n for n in ancestors(made_of) if isinstance(n, Data) and not n.literal)
     return [n for n in above if n not in model.data]
 
 
 def _fitted(model: "Model", node: Data, value: Any) -> Data:
-    """The value as data of this shape and type, with the labels it brings along."""
+    """The value as data of the node's shape and type."""
     name = describe(node, model.known_as)
     if isinstance(value, Array):
         if not isinstance(value.node, Data):
@@ -256,7 +268,7 @@ def _fitted(model: "Model", node: Data, value: Any) -> Data:
 
 
 def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
-    """What data become that were computed of others."""
+    """The new values of data that were computed from other data."""
     found: dict[Node, np.ndarray] = {}
     for node in model.data:
         source = node.source
@@ -270,7 +282,7 @@ def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np
 
 
 def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray]:
-    """The labels of dimensions, of which new values may bring others."""
+    """The labels of dimensions, with the labels that new values bring."""
     if not any(made.coords for made in arrays.values()):
         return model.coords
     nodes = [arrays[n] if n in arrays and arrays[n].coords else n for n in model.data]

@@ -1,9 +1,9 @@
-"""A model written again for other data: likelihoods, unknowns and factors below replaced data.
+"""Writes a model again where data are replaced.
 
-`graph.rewriting.rewriter` writes operations again; this file adds log densities, the distributions
-of data and of unknowns, and the parts of a model. An unknown whose distribution follows from
-replaced data becomes a new unknown of the same name. A number that a user's program computed from
-old data outside of the graph stays as it was.
+`graph.rewriting.rewriter` writes operations again. This file adds log densities, distributions of
+data and of unknowns, and the parts of a model. An unknown whose distribution follows from replaced
+data becomes a new unknown of the same name. A number that the user computed from old data outside
+of the graph does not change.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,11 +38,7 @@ _DEPENDS = "is an unknown whose distribution depends on them"
 
 
 class Remaker(Rewriter):
-    """Writes nodes again for new data, also log densities and unknowns.
-
-    `doing` and `advice` begin and end the message about a node that cannot be written again;
-    `reason` says why it would have to be.
-    """
+    """Writes nodes again for new data, also log densities and unknowns."""
 
     def __init__(
         self,
@@ -56,7 +52,10 @@ class Remaker(Rewriter):
         self.doing, self.advice, self.reason = doing, advice, reason
 
     def above(self, node: Node) -> tuple[Node, ...]:
-        """The nodes from which a node is written again: of a log density not the forms in use."""
+        """The nodes from which a node is written again.
+
+        The forms of a log density are not among them.
+        """
         if is_density(node):
             assert isinstance(node, Apply)
             return (node.parents[0], *parameters_of(node))
@@ -71,19 +70,19 @@ class Remaker(Rewriter):
         return super().write(node, operands)
 
     def keep(self, unknown: Variable) -> None:
-        """Have an unknown stand for itself.
+        """Keep an unknown as it is.
 
         Raises
         ------
         ModelError
-            If its distribution, or its bounds, follow from what changes.
+            If its distribution, or its bounds, follow from replaced nodes.
         """
         if any(self.made.get(n, n) is not n for n in ancestors(_priors(unknown))):
             self._refuse(unknown, _DEPENDS)
         self.made[unknown] = unknown
 
     def unknown(self, unknown: Variable) -> Variable:
-        """Write an unknown again if its distribution follows from what changes.
+        """Write an unknown again if its distribution follows from replaced nodes.
 
         Raises
         ------
@@ -122,7 +121,7 @@ class Remaker(Rewriter):
         return made
 
     def likelihood(self, follows: Distribution, data: Data) -> Distribution:
-        """The distribution of data, written again if it or the data are new."""
+        """The distribution of data, written again if needed."""
         family, parents = follows.family, tuple(map(self, follows.parents))
         if parents == follows.parents and data is follows.target:
             return follows
@@ -152,7 +151,7 @@ class Remaker(Rewriter):
 
 
 def _priors(unknown: Variable) -> tuple[Node, ...]:
-    """The nodes that an unknown's bounds and distribution are computed from."""
+    """The nodes that an unknown's bounds and distribution depend on."""
     follows = unknown.distribution
     return (*unknown.parents, *(() if follows is None else follows.parents))
 
@@ -160,7 +159,7 @@ def _priors(unknown: Variable) -> tuple[Node, ...]:
 def with_data(
     model: "Model", arrays: Mapping[Data, Data], reason: str
 ) -> tuple["Model", dict[Node, Node]]:
-    """Write a model again with new data in the place of others.
+    """Write a model again, with some of its data replaced.
 
     Returns the new model, and the new node of each node that was reached.
 
@@ -181,7 +180,7 @@ def with_data(
     inferred = sorted(
         (*component.unknowns, *component.discrete, *component.fixed), key=lambda v: v.serial
     )
-    remake.made |= {v: v for v in component.cut}  # whose distributions are not part of the model
+    remake.made |= {v: v for v in component.cut}  # their distributions are not part of the model
     standing = [v.distribution for v in map(remake.unknown, inferred) if v.distribution]
     likelihoods, observed = [], []
     for follows, node in zip(component.likelihoods, component.observed, strict=True):
@@ -216,7 +215,7 @@ def with_data(
 
 
 def _in_batches(model: "Model", rows: list[Data], batch: "Batch") -> "Model":
-    """The model with batches of the same size, of the rows of new data."""
+    """The model with batches of the same size, of the new rows."""
     from .minibatch import in_batches
 
     shapes = ", ".join(f"{describe(node, model.known_as)} {node.shape}" for node in rows)
@@ -233,7 +232,10 @@ Labels = dict[str, np.ndarray]
 
 
 def _labels(model: "Model", arrays: Mapping[Data, Data]) -> tuple[Labels, Labels]:
-    """The labels of dims that fit new data, and those that wait for data of their length."""
+    """The labels that fit new data, and the labels that do not.
+
+    The latter are kept until data have their length again.
+    """
     lengths: dict[str | None, int] = {}
     for old, data in arrays.items():
         lengths |= zip(old.dims or (), data.shape, strict=False)
@@ -253,7 +255,7 @@ def _labels_that_fit(node: Data | Variable, shape: tuple[int, ...]) -> Labels:
 
 
 def _named_as(old: Data, new: Data) -> Data:
-    """New data with the names and the origin of old ones."""
+    """New data with the names and the origin of the data replaced."""
     new.name, new.dims, new.variable = old.name, old.dims, old.variable
     new._place, new.source = old._place, new.source or old.source
     new.coords = new.coords or _labels_that_fit(old, new.shape)
@@ -261,7 +263,7 @@ def _named_as(old: Data, new: Data) -> Data:
 
 
 def _computed(node: Data, source: Node) -> Data:
-    """Data that were computed from data once, computed from new ones."""
+    """Data that are computed from other data, for new values of these."""
     environment: Environment = {}
     with x64():
         evaluate([source], environment, scope=Scope(eager=True))

@@ -1,10 +1,11 @@
-"""Vectors that are seen in part: the log density of what is seen of them alone.
+"""Vectors with missing elements: the log density of the observed elements.
 
     log p(x_seen | parameters) = log integral p(x_seen, x_missing | parameters) dx_missing
 
-What is seen of a normal vector is normal, with those rows and columns of the covariance; of
-Student's t with the same degrees of freedom. The model has the density of the whole vectors, as a
-factor of what is missing; this is for `kg.log_likelihood`.
+The observed elements of a normal vector are normal, with the corresponding rows and columns of the
+covariance. The observed elements of Student's t have the same degrees of freedom. The model has the
+density of the whole vectors, as a factor for the missing elements; the functions here serve
+`kg.log_likelihood`.
 """
 
 from collections.abc import Callable
@@ -24,15 +25,16 @@ __all__ = ["seen_alone", "with_seen"]
 
 
 def with_seen(density: Apply, seen: np.ndarray, label: str | None) -> Apply:
-    """The log density of vectors, which tells of their elements which are seen."""
+    """The log density of vectors, with a mask of the observed elements."""
     attributes = {**density.attributes, "seen": seen, "label": label}
     return Apply(density.operation, density.parents, density.shape, density.dtype, attributes)
 
 
 def seen_alone(factor: Node) -> Apply | None:
-    """The log density of what is seen of vectors, one for each of which something is.
+    """The log densities of vectors with observed elements only.
 
-    None if the factor is not about such vectors, or of a family of which that is not known.
+    There is one for each vector that has an observed element. None if the factor is not of such
+    vectors, or if its family has no such density.
     """
     if not isinstance(factor, Apply) or "seen" not in factor.attributes:
         return None
@@ -77,7 +79,12 @@ def _student(
 
 
 def _of_seen(values: Any, mean: Any, cov: Any, seen: np.ndarray) -> tuple[Any, Any]:
-    """(x - m)' C^-1 (x - m) and half of log |C| of what is seen; the rest has a C of 1."""
+    """The squared distance, and the log determinant, of observed elements.
+
+    These are (x - m)' C^-1 (x - m) and log |C| / 2, over the observed elements.
+
+    Missing elements have a variance of 1.
+    """
     x = jnp.zeros(seen.shape).at[seen].set(values)
     both = seen[:, :, None] & seen[:, None, :]
     chol = jnp.linalg.cholesky(jnp.where(both, cov, np.eye(seen.shape[-1])))

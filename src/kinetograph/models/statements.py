@@ -1,12 +1,12 @@
-"""What is stated about unknowns, likelihoods and factors, and how long it stands.
+"""Likelihoods and factors of unknowns, and the time they are in force.
 
-Every unknown that a statement bears on, directly or through other unknowns, holds it: a statement
-lives as long as they do, whatever becomes of the data. Each further one adds to those there are,
-also one about the same data. A statement is replaced only when the code that made it runs again.
-Code is compiled anew each time a cell of a notebook, a line at a prompt or a module is run, while a
-loop or a function that is called repeatedly runs one compiled code several times: statements made
-from the same places in the same code objects are several statements. Where a notebook tells which
-of its cells runs, that cell is the code, edited or not.
+Each unknown that a statement depends on, directly or through other unknowns, holds the statement. A
+statement exists as long as these unknowns, and does not depend on the lifetime of the data. Each
+further statement is added, also if it is about the same data. A statement is replaced only if the
+code that made it is run again. Python compiles a cell of a notebook, a line at a prompt and a
+module each time it is run, while a loop, or a function that is called repeatedly, runs one code
+object several times. So statements from the same places in the same code objects are several
+statements. In a notebook that identifies the running cell, the cell is the code, edited or not.
 """
 
 import sys
@@ -29,21 +29,27 @@ __all__ = ["add_statement", "placed", "same_given", "same_place"]
 class _Written(NamedTuple):
     """The run of the user's code that made a statement."""
 
-    frames: tuple[tuple[CodeType, int], ...]  # of the user's, with their places, outermost first
+    frames: tuple[tuple[CodeType, int], ...]  # of the user's code, the outermost first
     variable: tuple[str, int] | None  # the global variable that held the data, and its namespace
-    cell: int | None  # which run of a notebook's cell this was
-    cell_id: str | None  # of which cell, where the notebook says so
+    cell: int | None  # the number of the run of a notebook's cell
+    cell_id: str | None  # the identity of the cell, if the notebook gives it
     codes: tuple[int, ...]  # the identities of the frames' codes
-    given: int  # the identity of what the user gave as the data
+    given: int  # the identity of the object that the user gave as the data
 
     def same_run(self, old: "_Written") -> bool:
-        """Whether both come from one run: of the same compiled code, or of one cell."""
+        """Whether two statements come from one run of code.
+
+        One run is a run of the same code objects, or of one cell.
+        """
         if self.cell is not None and self.cell == old.cell:
             return True
         return self.codes == old.codes
 
     def repeats(self, old: "_Written") -> bool:
-        """Whether this is the code of `old`, or its cell as it is now, run once more."""
+        """Whether this code is `old`, run once more.
+
+        A cell counts as the same code after it was edited.
+        """
         if self.cell_id is not None and self.cell_id == old.cell_id:
             return True
         if any(_again(new, code) for new, _ in self.frames for code, _ in old.frames):
@@ -54,7 +60,7 @@ class _Written(NamedTuple):
         return False
 
     def rebinds(self, old: "_Written") -> bool:
-        """Whether other code at the top level now keeps other data in the same variable."""
+        """Whether other top-level code keeps other data in the same variable."""
         return (
             self.variable is not None
             and self.variable == old.variable
@@ -67,7 +73,10 @@ _WRITTEN: "weakref.WeakKeyDictionary[Node, _Written]" = weakref.WeakKeyDictionar
 
 
 def _again(new: CodeType, old: CodeType) -> bool:
-    """Whether code at the top level of a module, a cell or a prompt is a new run of other code."""
+    """Whether top-level code is a new run of the same code.
+
+    It is the code of a module, a cell or a prompt.
+    """
     return new is not old and new.co_name == "<module>" and new == old and _same_file(new, old)
 
 
@@ -106,7 +115,10 @@ def _written(given: Any) -> _Written:
 
 
 def _variables(given: Any, namespace: dict[str, Any]) -> list[str]:
-    """The variables that hold data; IPython keeps results in names with an underscore."""
+    """The variables that hold data.
+
+    Names that begin with an underscore are left out: IPython stores results in them.
+    """
     return [
         name
         for name, value in list(namespace.items())
@@ -119,10 +131,11 @@ def _node(value: Any) -> Node | None:
 
 
 def _cell() -> tuple[int | None, str | None]:
-    """The cell that IPython is running, each statement of which is compiled alone.
+    """The number and the identity of the cell that IPython runs.
 
-    Its number, another one for every run, and its identity, which stays when it is edited: kernels
-    get it from JupyterLab, Notebook and VS Code with the request.
+    The number is different in each run. The identity stays when the cell is edited; kernels receive
+    it from JupyterLab, Notebook and VS Code with the request. IPython compiles each statement of a
+    cell separately.
     """
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
@@ -134,20 +147,22 @@ def _cell() -> tuple[int | None, str | None]:
 def add_statement(
     statement: Node, data: Data | None, given: Any, words: str, once: bool = False
 ) -> None:
-    """Have the unknowns hold a statement, in the place of those that it repeats.
+    """Add a statement to its unknowns.
 
-    `data` follow a likelihood, and were `given` by the user in some form; a factor has none. Of
-    some data there can be `once` a likelihood alone.
+    It takes the place of statements that it repeats.
+
+    `data` follow a likelihood, and `given` is the object that the user passed; a factor has none.
+    With `once`, the data can have one likelihood only.
 
     Raises
     ------
     ModelError
-        If there is one already.
+        If the data have a likelihood already.
 
     Warns
     -----
     KinetographWarning
-        If it replaces others, which share unknowns with it.
+        If the statement replaces earlier ones that share unknowns with it.
     """
     unknowns = unknowns_above([statement])
     written = _written(given)
@@ -173,39 +188,45 @@ def add_statement(
     _WRITTEN[statement] = written
     for v in unknowns:
         statements_of(v).append((statement, data))
-        if replaced:  # what earlier models of it had is stated once more, not besides
+        if replaced:  # earlier models had the statement that is replaced, not a further one
             EARLIER.pop(v, None)
 
 
 def same_place(a: Node, b: Node) -> bool:
-    """Whether two statements come from one place in the user's code, as in a loop."""
+    """Whether two statements come from one place, as in a loop."""
     first, second = _WRITTEN.get(a), _WRITTEN.get(b)
     return first is not None and second is not None and first.frames == second.frames
 
 
 def same_given(a: Node, b: Node) -> bool:
-    """Whether two likelihoods are of data that one variable holds, and held for both."""
+    """Whether two likelihoods are of data in the same variable.
+
+    The variable held these data for both.
+    """
     first, second = _WRITTEN.get(a), _WRITTEN.get(b)
     return first is not None and second is not None and first.given == second.given
 
 
 def placed(statement: Node) -> str:
-    """`normal at model.py:3`."""
+    """A statement and its place, such as `normal at model.py:3`."""
     return f"{statement.label()}{f' at {statement.site}' if statement.site else ''}"
 
 
 _RUN_AGAIN = (
-    "is stated by code that was run before and had stated {place}; what it states now replaces "
-    "that. To have both, state them in one loop, or in other code"
+    "is stated by code that was run before, and replaces its earlier statement, {place}. To keep "
+    "both, state them in one loop, or in different code"
 )
 _REBOUND = (
-    "is another array than the one that this variable held when it was observed, as {place}; the "
-    "new likelihood replaces the old one. To have both, keep the data in another variable"
+    "is another array than the one that this variable held when it was observed, {place}; the new "
+    "likelihood replaces the old one. To keep both, store the data in another variable"
 )
 
 
 def _repeats_last(v: Variable, new: _Written) -> bool:
-    """Whether the last statement came from the very same place, as in a loop: it has looked."""
+    """Whether the last statement came from the very same place.
+
+    A loop is the usual case; the search for repeated statements has been made then.
+    """
     pairs = statements_of(v)
     last = _WRITTEN.get(pairs[-1][0]) if pairs else None
     same = last is not None and last.codes == new.codes and last.frames == new.frames
@@ -213,7 +234,7 @@ def _repeats_last(v: Variable, new: _Written) -> bool:
 
 
 def _replaces(new: _Written, old: Node, target: Data | None) -> str:
-    """Why a statement takes the place of another one; nothing if it does not."""
+    """The reason why a statement replaces an earlier one, or nothing."""
     written = _WRITTEN.get(old)
     if written is None or new.same_run(written):
         return ""
@@ -224,7 +245,7 @@ def _replaces(new: _Written, old: Node, target: Data | None) -> str:
 
 
 def _is_held(target: Data) -> bool:
-    """Whether a variable at the top level of the user's code still holds the data."""
+    """Whether a top-level variable of the user's code still holds data."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "<module>" and not is_library(frame.f_globals.get("__name__")):
@@ -234,7 +255,7 @@ def _is_held(target: Data) -> bool:
 
 
 def withdraw(statement: Node) -> None:
-    """Have no unknown hold a statement."""
+    """Remove a statement from all unknowns."""
     for v in unknowns_above([statement]):
         pairs = statements_of(v)
         pairs[:] = [pair for pair in pairs if pair[0] is not statement]

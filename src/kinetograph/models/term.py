@@ -28,16 +28,19 @@ class Term:
 
     @cached_property
     def compressed(self) -> Compressed | None:
-        """The compressed form of the likelihood of an array, if it has one."""
+        """The compressed form of the likelihood of an array, or None."""
         likelihood = isinstance(self.node, Distribution) and isinstance(self.target, Data)
         return compress([self.node]) if likelihood else None  # type: ignore[list-item]
 
     def renewed(self, changed: Set[Node]) -> "Term":
-        """The term as it is made of the present values of data; itself if none of them changed."""
+        """The term for the present values of data.
+
+        It is the same object if none of its data changed.
+        """
         return self if changed.isdisjoint(ancestors(self.plain_needs())) else Term(self.node)
 
     def fits(self, other: "Term") -> bool:
-        """Whether a term of the same node is computed by the same program."""
+        """Whether another term of this node has the same program."""
         compressed, its = self.compressed, other.compressed
         same = its is None if compressed is None else compressed.fits(its)
         return same and self.small == other.small and self.forms.keys() == other.forms.keys()
@@ -59,7 +62,10 @@ class Term:
         return (self.node,)
 
     def value(self, environment: Environment, scope: Scope | None = None) -> Any:
-        """The term's total; `scope` is told of what it computes on the way."""
+        """The term's total.
+
+        `scope` receives the reports of loops that are evaluated on the way.
+        """
         node = self.node
         if self.compressed is not None:
             return self.compressed.total(environment)
@@ -77,7 +83,7 @@ class Term:
         return node.family.log_density(*arguments, small=self.small, **forms)
 
     def guarded_elements(self, environment: Environment) -> Any:
-        """The same, of which no slope is taken where an element is -inf."""
+        """The elements, without a slope where an element is -inf."""
         node = self.node
         if not isinstance(node, Distribution) or node.support is REAL:
             return self.elements(environment)
@@ -87,7 +93,7 @@ class Term:
     def _arguments(
         self, node: Distribution, environment: Environment
     ) -> tuple[list[Any], dict[str, Any]]:
-        """What follows the distribution and its parameters, and forms of them, as tensors."""
+        """The tensors of the arguments of a distribution, and of their forms."""
         arguments = [widened(environment[n], node.dtype) for n in node.arguments.values()]
         forms = {key: widened(environment[n], node.dtype) for key, n in self.forms.items()}
         return arguments, forms

@@ -22,7 +22,9 @@ __all__ = ["check_values", "checked_value", "outside_support"]
 def check_values(
     model: "LogDensity", values: Mapping[str, Any], complete: bool
 ) -> dict[Variable, np.ndarray]:
-    """The values by unknown, of all unknowns if they are to be complete.
+    """The checked values by unknown.
+
+    With `complete`, all unknowns must have values.
 
     Raises
     ------
@@ -31,14 +33,15 @@ def check_values(
     ShapeError
         If a value has another shape than its unknown.
     TypeError
-        If a value is no number, or one that JAX is tracing.
+        If a value is not a number, or is being traced by JAX.
     ValueError
         If a value lies outside its unknown's support.
     """
     if hasattr(values, "subtree"):
         raise TypeError(
-            f"values of unknowns are those of one point, got {in_words(values)}{place_text()}; "
-            "kg.calculate(..., values=results) and kg.log_likelihood take all draws"
+            f"values of unknowns must be given for one point, got {in_words(values)}"
+            f"{place_text()}; kg.calculate(..., values=results) and kg.log_likelihood take all "
+            "draws"
         )
     if not isinstance(values, Mapping):
         raise TypeError(
@@ -49,7 +52,7 @@ def check_values(
     for name in values:
         if name not in by_name:
             raise ModelError(
-                f"{name!r} is no unknown of this model; its unknowns are "
+                f"{name!r} is not an unknown of this model; its unknowns are "
                 f"{', '.join(model.names)}{place_text()}{meant(name, by_name)}"
             )
     missing = [n for n in model.names if n not in values]
@@ -64,7 +67,7 @@ def check_values(
 
 
 def checked_value(name: str, node: Variable, value: Any) -> np.ndarray:
-    """The value of an unknown as an array, refused as by `check_values`."""
+    """The value of an unknown as an array, checked as in `check_values`."""
     array = _numbers(name, value, node)
     if array.shape != node.shape:
         raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}{place_text()}")
@@ -88,6 +91,6 @@ def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
 
 
 def outside_support(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
-    """What to raise for a value outside of its unknown's support."""
+    """The error for a value outside of its unknown's support."""
     got = np.array2string(value, threshold=6) if np.ndim(value) else f"{value:g}"
     return ValueError(f"{name}: must be {node.support.describe()}, got {got}{place_text()}{more}")

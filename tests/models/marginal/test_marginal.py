@@ -350,7 +350,7 @@ def test_a_bound_that_depends_on_one():
     z = kg.bernoulli(0.5, name="z")
     x = kg.uniform(0.0, 1.0 + z, name="x")
     kg.observe([1.0], kg.normal(x, 1))
-    with pytest.raises(kg.ModelError, match=r"a bound of x.* depends on z"):
+    with pytest.raises(kg.ModelError, match=r"a bound of x.* depends on the discrete unknown z"):
         kg.model(x)
 
 

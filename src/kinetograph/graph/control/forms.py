@@ -1,8 +1,8 @@
-"""Other forms of what branches, batches and loops give, such as the log odds of a buffer of
-probabilities that a loop fills.
+"""Other forms of the results of branches, batches and loops.
 
-Each is a node of the same kind, which computes the form inside from the same parents. A loop whose
-variable has a form carries that form, beginning with that of the variable's first value:
+An example is the log odds of a buffer of probabilities that a loop fills. The form is a node of the
+same kind, which computes the form inside from the same parents. A loop whose variable has a form
+carries that form, beginning with the form of the variable's first value:
 
     p = 0; while ...: p[t] = ilogit(eta[t])     its log odds: q = -inf; while ...: q[t] = eta[t]
 
@@ -30,7 +30,7 @@ __all__ = ["Growth", "arriving", "of_type", "leaving"]
 
 
 def of_type(node: Node, dtype: np.dtype) -> Node:
-    """The node, converted where it stands."""
+    """The node, converted to a type in its own context."""
     if node.dtype == dtype:
         return node
     with within(node.context):
@@ -38,24 +38,27 @@ def of_type(node: Node, dtype: np.dtype) -> Node:
 
 
 def leaving(form: Node, dtype: np.dtype) -> Node:
-    """The form of what leaves a branch or loop; what is only passed on is to be seen as such."""
+    """The form of a value that leaves a branch or loop.
+
+    The form node itself is left out, so that a value that is only passed on is recognised.
+    """
     return of_type(form.parents[0] if isinstance(form, FormOf) else form, dtype)
 
 
 def arriving(
     outputs: Iterable[Node], inputs: Iterable[Node], role: str = "captured"
 ) -> list[Inner]:
-    """What comes from outside for the outputs of a subgraph, beside its inputs."""
+    """The captured nodes of a subgraph's outputs, without its inputs."""
     given = set(inputs)
     found = ancestors(outputs, stop=given.__contains__)
     return [n for n in found if isinstance(n, Inner) and n.role == role and n not in given]
 
 
 class Growth:
-    """What a loop computes whose variables are some of a given one's, and forms of them.
+    """A loop that carries variables of a loop and their forms.
 
-    `wanted` is the form of one of its results. The variables that go on to be carried are those it
-    needs; the first values of all are `starts`.
+    `wanted` is the form of one of the loop's results. The new loop carries the variables that this
+    form needs; `starts` holds the first values of all carried nodes.
     """
 
     wanted: Node
@@ -63,15 +66,19 @@ class Growth:
     def __init__(self, loop: "Scan | While", forms: "Forms") -> None:
         self._loop, self._forms = loop, forms
         self._body, self._count = loop.subgraphs[-1], loop.carried
-        self._forms_of: dict[tuple[int, str], Inner | None] = {}  # on entering a trip
-        self._after: list[Node] = []  # on leaving it
+        self._forms_of: dict[tuple[int, str], Inner | None] = {}  # as they enter a trip
+        self._after: list[Node] = []  # as they leave the trip
         self._kept: list[int] = []
 
     @staticmethod
     def of(
         loop: "Scan | While", place: int, kind: str, forms: "Forms", always: Iterable[int] = ()
     ) -> "Growth | None":
-        """For a form of one of the results; None where that has none. Some places stay `always`."""
+        """Return the growth for a form of a result, or None.
+
+        It is None if the result has no such form. The variables at the places `always` are carried
+        in any case.
+        """
         growth = Growth(loop, forms)
         wanted = growth._find(place, kind)
         if wanted is None:
@@ -85,7 +92,7 @@ class Growth:
         own = {
             n: partial(self._entering, i) for i, n in enumerate(self._body.inputs[: self._count])
         }
-        # What is found inside holds for this growth alone.
+        # Forms that are found inside of the loop are valid for this growth only.
         forms.known, forms.growing = dict(known), {**growing, **own}
         try:
             if place < self._count:
@@ -97,7 +104,10 @@ class Growth:
             forms.known, forms.growing = known, growing
 
     def _entering(self, place: int, kind: str) -> Node | None:
-        """What stands inside for the form of a variable; None if its first value has none."""
+        """The inner node for a variable's form.
+
+        None if the variable's first value has no such form.
+        """
         key = place, kind
         if key not in self._forms_of:
             own, start = self._body.inputs[place], self._forms(self._loop.parents[place], kind)
@@ -108,7 +118,10 @@ class Growth:
         return self._forms_of[key]
 
     def _leaves(self) -> bool:
-        """Find the forms with which a trip ends; for these, others may have to be carried."""
+        """Find the forms at the end of a trip.
+
+        They may need forms of further variables. False if one of them does not exist.
+        """
         done = 0
         while done < len(self._forms_of):
             (place, kind), inner = list(self._forms_of.items())[done]
@@ -125,7 +138,10 @@ class Growth:
         return [inner for inner in self._forms_of.values() if inner is not None]
 
     def _keep(self, always: Iterable[int]) -> bool:
-        """Find the variables to be carried; False if the loop would do what must be done once."""
+        """Find the variables that are carried.
+
+        False if the new loop would repeat an effect.
+        """
         kept = set(always)
         predicates = self._loop.subgraphs[:-1]
         needed = [self.wanted, *self._after, *(n for p in predicates for n in p.outputs)]
@@ -142,12 +158,15 @@ class Growth:
             kept |= more
 
     def place(self, place: int) -> int:
-        """Where a variable of the loop stands among those of this one."""
+        """The place of an old variable in the new loop."""
         return self._kept.index(place)
 
     @property
     def variables(self) -> int:
-        """How many of the loop's variables are carried: the forms come after these."""
+        """The number of carried variables of the old loop.
+
+        The forms come after these variables.
+        """
         return len(self._kept)
 
     @property
@@ -156,15 +175,15 @@ class Growth:
         return [*(parents[i] for i in self._kept), *(inner.outer for inner in self._inners)]
 
     def entering(self, subgraph: Subgraph) -> list[Node]:
-        """What is carried, as it enters the predicate or the body."""
+        """The carried nodes as they enter the predicate or the body."""
         return [*(subgraph.inputs[i] for i in self._kept), *self._inners]
 
     @property
     def leaving(self) -> list[Node]:
-        """What is carried, as it leaves the body."""
+        """The carried nodes as they leave the body."""
         return [*(self._body.outputs[i] for i in self._kept), *self._after]
 
     def arriving(self, role: str) -> list[Inner]:
-        """What comes in beside what the loop has."""
+        """The nodes that enter in addition to the old loop's inputs."""
         known = (*self._body.inputs, *self._inners)
         return arriving([*self._after, self.wanted], known, role)

@@ -1,11 +1,12 @@
-"""Forms of a computed value by which is differentiated, or which is given.
+"""Forms with respect to whose value is differentiated, or which are given.
 
-Of r = exp(e) a density reads the logarithm e, and nothing leads from r to e. By r, the form f is
-differentiated as the function of r that it is, by a slope that is written in f: of the logarithm,
+A density reads the logarithm e of r = exp(e), and no operation leads from r to e. To differentiate
+with respect to r, the form f is treated as the function of r that it is, with a slope that is
+written in f. For the logarithm,
 
     df = exp(-f) dr
 
-which is exact where r has rounded. Where r is an input, f is computed from it. See
+which is exact where r has rounded. If r is an input of a program, f is computed from r. See
 `representations`.
 """
 
@@ -50,10 +51,11 @@ def _by_value(form: Any, value: Any, *, kind: str) -> Any:
 
 
 def _scaled(t: Any, slope: Any) -> Any:
-    """t * slope, in linear operations: 0 where t is 0, also if the slope is infinite or NaN.
+    """t * slope in linear operations, 0 where t is 0.
 
-    It is NaN at elements that have no such form, as a number above 1 has no log odds; where one of
-    them is read all the same, the product is infinite.
+    It is 0 even if the slope is infinite or NaN. The slope is NaN at elements without such a form,
+    as a number above 1 has no log odds; if such an element is read nevertheless, the product is
+    infinite.
     """
     most = jnp.finfo(slope.dtype).max
     finite = jnp.where(jnp.isnan(slope), most, jnp.clip(slope, -most, most))
@@ -64,7 +66,7 @@ FORM_BY_VALUE = Operation("form", _by_value)
 
 
 class FormByValue(Apply):
-    """A form, differentiated as a function of the node that it is a form of."""
+    """A form, differentiated as a function of the node it represents."""
 
     __slots__ = ()
 
@@ -74,9 +76,12 @@ class FormByValue(Apply):
 
 
 def forms_by_value(outputs: Sequence[Node], xs: Sequence[Node]) -> list[FormOf]:
-    """The forms in use that xs reach by the value, but not by what they are computed from."""
+    """The forms in use that depend on xs through the value.
+
+    Their computation does not depend on these xs otherwise.
+    """
     given = set(xs)
-    reach = {x: 1 << place for place, x in enumerate(xs)}  # which xs a node depends on, as bits
+    reach = {x: 1 << place for place, x in enumerate(xs)}  # the xs of each node, as bits
     found: list[FormOf] = []
     for node in ancestors(outputs, given.__contains__, sources):
         if node in given:

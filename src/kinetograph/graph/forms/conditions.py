@@ -1,8 +1,8 @@
-"""Conditions on the values of data by which a form of a value is chosen.
+"""Conditions on the values of data by which forms are chosen.
 
 Data can be given other values later (`model.set_data`). So data remember each condition that was
-asked of them while a graph was built, and other values that decide one of them differently need the
-form to be chosen again.
+asked of them while a graph was built. If other values decide one of the conditions differently, the
+form has to be chosen again.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,16 @@ CONDITIONS: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 def holds(node: Data, condition: str) -> bool:
-    """Whether all elements of data meet a condition; the data remember that it was asked."""
+    """Whether all elements of data meet a condition.
+
+    The data remember that the condition was asked.
+    """
     if not node.literal and condition not in node.conditions:
         node.conditions = (*node.conditions, condition)
     return bool(np.all(CONDITIONS[condition](node.value)))
 
 
 def decided_alike(node: Data, value: np.ndarray) -> bool:
-    """Whether other values of data decide all remembered conditions as the present values do."""
+    """Whether other values decide all remembered conditions as before."""
     tests = [CONDITIONS[name] for name in node.conditions]
     return all(bool(np.all(test(node.value))) == bool(np.all(test(value))) for test in tests)

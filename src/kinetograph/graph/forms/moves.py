@@ -1,7 +1,8 @@
-"""Operations that only move elements: another form of their result is that of what they move.
+"""Operations that only move elements.
 
-`MOVED` tells which parents of an operation have the elements. A Cholesky factor is a form of whole
-matrices, the last two axes, and passes only where these stay as they are.
+A form of the result of such an operation is the same operation on the form of its operands. `MOVED`
+gives the operands that hold the elements. A Cholesky factor is a form of whole matrices, the last
+two axes. It passes through an operation only if the operation does not change these.
 """
 
 from ..node import Apply, Operation
@@ -35,7 +36,7 @@ MOVED: dict[Operation, slice] = {
 
 
 def keeps_matrices(node: Apply) -> bool:
-    """Whether the matrices of the result are those of the parents, each as a whole."""
+    """Whether each matrix of the result is one of an operand."""
     first, attributes = node.parents[0].shape, node.attributes
     match node.operation:
         case indexing.READ | indexing.READ_CHECKED | indexing.SLICE:
@@ -53,7 +54,7 @@ def keeps_matrices(node: Apply) -> bool:
 
 
 def _axes_used(template: tuple, ndim: int) -> int:
-    """Up to which axis an index does more than take all."""
+    """The number of leading axes that an index restricts or moves."""
     parts = list(template)
     while parts and (parts[-1] is Ellipsis or parts[-1] == slice(None)):
         parts.pop()

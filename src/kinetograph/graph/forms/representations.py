@@ -1,22 +1,21 @@
-"""Other forms of a value: the logarithm of a rate, the log odds of a probability.
+"""Other forms of a value, such as the logarithm of a rate.
 
-A probability that was made by an inverse link rounds to 0 or 1 long before its logarithm is out of
-range. Whoever needs that logarithm asks for it here, and gets a node that computes it from what the
-probability was made of:
+A probability that an inverse link computed rounds to 0 or 1 long before its logarithm is out of
+range. A function that needs the logarithm requests it here, and gets a node that computes it from
+the operand of the link:
 
     log     log(x)
     log1m   log(1 - x)
     logit   log(x / (1 - x))
-    probit  the z of which x is the normal distribution function
-    square  x * x, of what is made of roots and absolute values: `squares`
+    probit  the z at which the normal distribution function is x
+    square  x * x, where x is made of roots and absolute values: `squares`
 
-and, for matrices, the lower Cholesky factor: `cholesky`.
+For matrices there is also the lower Cholesky factor: `cholesky`.
 
-A form passes through whatever only moves elements (indexing, writing by index, reshaping, joining,
-choosing). The logarithms pass through products, quotients and powers, too; any other operation has
-no form. What branches, batches and loops give has one where what they compute does:
-`control.forms`. A rule for one more operation is added by `register`, so that links of other
-packages take part.
+Operations that only move elements (indexing, writing by index, reshaping, joining, choosing) keep a
+form. Logarithms also pass through products, quotients and powers. Other operations have no form.
+The results of branches, batches and loops have a form if the values computed inside have one:
+`control.forms`. `register` adds a rule for an operation, also for links of other packages.
 """
 
 from collections.abc import Callable
@@ -45,8 +44,8 @@ __all__ = ["Form", "Forms", "register", "represent"]
 Form = Callable[[Node, str], Node | None]  # an instance of `Forms`
 Rule = Callable[[Apply, Form], Node | None]
 
-DEEPEST = 100  # operations looked through
-DEEPEST_SQUARE = 8  # squares are asked for at every power, most of them in vain
+DEEPEST = 100  # nested operations that are examined
+DEEPEST_SQUARE = 8  # each power requests a square, and most have none
 LOG_ICLOGLOG = Operation("log_icloglog", log_icloglog, elementwise=True)
 LOG_ICAUCHIT = Operation("log_icauchit", log_icauchit, elementwise=True)
 LOG_COMPLEMENT = Operation("log_complement", log_complement, elementwise=True)
@@ -64,10 +63,10 @@ _RULES: dict[tuple[Operation, str], Rule] = {}
 
 
 def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
-    """Make a function the rule by which results of `operation` are represented.
+    """Make a function the rule for a form of an operation.
 
-    The rule gets the node and the function that represents its parents; it returns the node of the
-    form, or None where this result has none.
+    The rule gets the node, and the function that represents its parents. It returns the node of the
+    form, or None if this result has no such form.
 
     Examples
     --------
@@ -90,16 +89,20 @@ def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
 
 
 def represent(node: Node, kind: str) -> Node | None:
-    """The node of another form of `node`, or None where there is no better one than its value."""
-    # Data alone are as good as their logarithm.
+    """The node of another form.
+
+    None if the value is as good.
+    """
+    # The value of data is as good as its logarithm.
     return None if isinstance(node, Data) else Forms()(node, kind)
 
 
 class Forms:
-    """One search for a form: calling it represents a node.
+    """One search for a form; calling it represents a node.
 
-    What it makes stands in the branch or loop in which the node does. `growing` tells, for the
-    variables of the loops that are being given further ones, how to get such a further one.
+    Nodes that it makes belong to the branch or loop of the represented node. For loops that are
+    being extended, `growing` holds the functions that make further loop variables, by existing
+    variable.
     """
 
     def __init__(self) -> None:
@@ -116,7 +119,7 @@ class Forms:
                 self._depth += 1
                 with within(node.context):
                     found = self._find(node, kind)
-                    # For messages, what is made here has the line that the user wrote.
+                    # In messages, the new node has the line that the user wrote.
                     if found is not None and found.serial > self._start:
                         found._place = node._place
                     if found is not None and not isinstance(node, Data):
@@ -134,7 +137,7 @@ class Forms:
         if isinstance(node, Inner):
             return self._of_inner(node, kind)
         if not isinstance(node, Apply):
-            own = getattr(node, "form", None)  # of an unknown: what its free state tells
+            own = getattr(node, "form", None)  # an unknown has the forms that its bijector computes
             return own(kind) if own is not None else None
         if node.dtype.kind != "f":
             return None
@@ -166,7 +169,7 @@ class Forms:
         return Apply(node.operation, tuple(parents), node.shape, node.dtype, node.attributes)
 
     def _of_written(self, node: Apply, kind: str) -> Node | None:
-        """Of an array filled by any number of writes."""
+        """The form of an array that any number of writes fill."""
         writes: list[Apply] = []
         start: Node = node
         while isinstance(start, Apply) and start.operation in (WRITE, WRITE_CHECKED):
@@ -185,7 +188,10 @@ class Forms:
         return made
 
     def _of_inner(self, node: Inner, kind: str) -> Node | None:
-        """Of what comes into a branch or loop, made of what comes into it."""
+        """The form of a value that enters a branch or loop.
+
+        It is made from the form of the value outside.
+        """
         if node in self.growing:
             return self.growing[node](kind)
         if node.role not in ("captured", "row"):
@@ -199,7 +205,7 @@ class Forms:
 
 
 def _has_square(node: Node) -> bool:
-    """Whether the square may be known: no branch or loop is changed for it."""
+    """Whether a square may be found without changing a branch or loop."""
     if isinstance(node, Inner):
         return node.role == "captured"
     return isinstance(node, Apply) and node.operation is not PART
@@ -220,9 +226,11 @@ _FORMS_OF_DATA: dict[str, Callable[[Any], Any]] = {
 
 
 def _of_data(node: Data, kind: str) -> Node | None:
-    """The form of numbers that stand beside represented ones, where all of them have it.
+    """The form of data next to represented values.
 
-    Those at the bounds have an infinite one, which densities are right for.
+    None unless all elements have the form.
+
+    Elements at the bounds have an infinite form, which densities accept.
     """
     if kind == "square":
         return literal(np.square(node.value)) if node.literal else elementwise("square", node)
@@ -339,7 +347,10 @@ def _from_one(node: Apply) -> bool:
 
 
 def _log1m_by_log(node: Apply, form: Form) -> Node | None:
-    """Of a probability near 1 the logarithm is as small as the complement, and exact above 0."""
+    """The form log(1 - x) by way of the logarithm of x.
+
+    For a probability near 1 the logarithm is as small as the complement, and exact above 0.
+    """
     log = form(node, "log")
     return None if log is None else _apply(LOG_COMPLEMENT, log)
 
@@ -358,7 +369,10 @@ def _log1m_of_product(node: Apply, form: Form) -> Node | None:
 
 
 def _log1m_by_both(operation: Operation, node: Apply, form: Form) -> Node | None:
-    """By the logarithms of both operands and of their complements, where they have them."""
+    """The form log(1 - x) from the logarithms of both operands.
+
+    The logarithms of their complements are needed, too; otherwise `_log1m_by_log` is used.
+    """
     parts = [form(parent, kind) for kind in ("log", "log1m") for parent in node.parents]
     if None in parts:
         return _log1m_by_log(node, form)
@@ -367,7 +381,10 @@ def _log1m_by_both(operation: Operation, node: Apply, form: Form) -> Node | None
 
 
 def _is_small(node: Node) -> bool:
-    """Whether a factor keeps a probability away from 1, where its logarithm is as good."""
+    """Whether a factor keeps a probability away from 1.
+
+    The logarithm of the product is then as good as that of the complement.
+    """
     return isinstance(node, Data) and node.literal and bool(np.all(node.value < 0.99))
 
 
@@ -390,7 +407,10 @@ def _log1m_of_quotient(node: Apply, form: Form) -> Node | None:
 
 @register(ELEMENTWISE["divide"], "logit")
 def _odds(node: Apply, form: Form) -> Node | None:
-    """log(a / b), where the quotient is a / (a + b) of positive numbers."""
+    """log(a / b) for a quotient a / (a + b).
+
+    a and b are positive numbers.
+    """
     a, total = node.parents
     if not isinstance(total, Apply) or total.operation is not ELEMENTWISE["add"]:
         return None
@@ -403,7 +423,7 @@ def _odds(node: Apply, form: Form) -> Node | None:
 
 
 def _same_number(a: Node, b: Node) -> bool:
-    """Whether both are constants of one value: `2.0 / (2.0 + mean)`."""
+    """Whether nodes are equal constants, as in `2.0 / (2.0 + mean)`."""
     known = isinstance(a, Data) and isinstance(b, Data) and a.literal and b.literal
     return known and a.shape == b.shape and np.array_equal(a.value, b.value)  # type: ignore[attr-defined]
 

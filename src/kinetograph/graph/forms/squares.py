@@ -1,11 +1,11 @@
-"""Squares of roots, absolute values, maxima and what is made of them, without the root.
+"""Squares of roots, absolute values and maxima, computed without the root.
 
-A root is not differentiable at 0, its square may well be: of |x|^2 the second derivative at 0 is
-2 I, and by way of |x| it is not to be found. So the square is a form of such a value; see
+A root is not differentiable at 0, but its square may be. The second derivative of |x|^2 at 0 is 2
+I, and cannot be computed by way of |x|. So the square is a form of such a value; see
 `representations`.
 
-The larger of two numbers that are equal has the mean of both slopes. The second derivative of its
-square is then the mean of two squares of slopes, and not the square of the mean.
+The maximum of two equal numbers has the mean of both slopes. The second derivative of its square is
+then the mean of the squares of the slopes, and not the square of the mean.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from .representations import Form, Rule, register, represent
 
 __all__ = ["SQUARE_OF_SQRT"]
 
-# NaN for x < 0, as the root is.
+# The result is NaN for x < 0, as the root is.
 SQUARE_OF_SQRT = Operation(
     "square_of_sqrt", lambda x: jnp.where(x < 0, jnp.nan, x), elementwise=True
 )
@@ -68,7 +68,7 @@ def _of_chosen(node: Apply, form: Form) -> Node | None:
     mean = elementwise(
         "add", elementwise("multiply", 0.5, first), elementwise("multiply", 0.5, second)
     )
-    rest = where(elementwise("less", larger, smaller), second, mean)  # NaN where one is
+    rest = where(elementwise("less", larger, smaller), second, mean)  # NaN if x or y is NaN
     return where(elementwise("greater", larger, smaller), first, rest)
 
 
@@ -96,7 +96,10 @@ def _of_product(node: Apply, form: Form) -> Node | None:
 
 @SQUARES.append
 def _known_square(node: Node) -> Node | None:
-    """The square, if it is known; asked for at every power, so most are told apart at once."""
+    """The square of a node, if a rule gives it.
+
+    Each power calls this function, so that most nodes are excluded by their operation at once.
+    """
     operation = getattr(node, "operation", None)
     known = isinstance(node, (Inner, FormOf)) or operation in _KNOWN
     return represent(node, "square") if known else None

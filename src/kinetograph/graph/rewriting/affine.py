@@ -1,8 +1,10 @@
-"""Whole numbers that change by a constant from trip to trip: step * trip + start.
+"""Whole numbers that change by a constant in each trip.
 
-Known are rows of `kg.range` and of constants, loop variables that start with a constant and go on
-by a constant, and what is computed from these by sums, differences and constant factors. Numbers of
-less than 32 bits are left out, and large ones on the way: none wraps around.
+Such a number is step * trip + start.
+
+The analysis knows rows of `kg.range` and of constants, loop variables that start with a constant
+and change by a constant, and sums, differences and constant multiples of these. Numbers of less
+than 32 bits and large intermediate values are excluded, so that no value wraps around.
 """
 
 from collections.abc import Mapping
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Affine", "affine", "counters", "trips_inside"]
 
-_MOST = 2**29  # of a counter; sums of two fit into 32 bits
-_DEPTH = 12  # of the operations that are looked through
+_MOST = 2**29  # largest counter; the sum of two fits into 32 bits
+_DEPTH = 12  # number of nested operations that are examined
 _SUMS = {ELEMENTWISE["add"]: 1, ELEMENTWISE["subtract"]: -1}
 
 
 class Affine(NamedTuple):
-    """step * trip + start, trips counted from 0."""
+    """The line step * trip + start; trips are counted from 0."""
 
     step: int
     start: int
@@ -42,13 +44,19 @@ class Affine(NamedTuple):
         return Affine(self.step * factor, self.start * factor)
 
     def within(self, low: int, high: int, trips: int) -> bool:
-        """Whether the values of so many trips, at least one, lie in low .. high."""
+        """Whether the values of the first trips are in range.
+
+        There is at least one trip; the range is low .. high.
+        """
         ends = self.start, self.at(trips - 1)
         return low <= min(ends) and max(ends) <= high
 
 
 def trips_inside(line: Affine, low: int, high: int) -> int:
-    """In how many trips from the first on the value, which changes, lies in low .. high."""
+    """The number of first trips in which a value is in range.
+
+    `line` changes; the range is low .. high.
+    """
     if not low <= line.start <= high:
         return 0
     room = high - line.start if line.step > 0 else line.start - low
@@ -59,7 +67,10 @@ Known = Mapping[Node, Affine]
 
 
 def affine(node: Node, known: Known, trips: int, depth: int = _DEPTH) -> Affine | None:
-    """A whole number in so many trips at most, given what is known of others; None if unknown."""
+    """The line that a whole number follows, or None.
+
+    `known` holds the lines of other nodes, and `trips` is the largest number of trips.
+    """
     found = known[node] if node in known else _computed(node, known, trips, depth)
     most = _MOST if node in known else 2 * _MOST
     fits = found is not None and abs(found.start) + abs(found.step) * trips <= most
@@ -95,7 +106,12 @@ def _computed(node: Node, known: Known, trips: int, depth: int) -> Affine | None
 
 
 def constant(node: Node) -> np.ndarray | None:
-    """Whole numbers that are written in the program; others may be given new values later."""
+    """The values of whole numbers that are written in the program.
+
+    None for other nodes.
+
+    Data that are not literals can be given other values later.
+    """
     while isinstance(node, Inner) and node.role == "captured":
         node = node.outer
     if node.dtype.kind != "i":
@@ -112,7 +128,7 @@ def constant(node: Node) -> np.ndarray | None:
 
 
 def counters(body: "Subgraph", carried: int) -> dict[Node, Affine]:
-    """What the inputs of a loop's body are known to be."""
+    """The known lines of the inputs of a loop's body."""
     known: dict[Node, Affine] = {}
     for place, node in enumerate(body.inputs):
         if not isinstance(node, Inner) or node.shape or node.dtype.kind != "i":
@@ -140,7 +156,7 @@ def _progression(values: np.ndarray | None) -> Affine | None:
 def _counter(node: Inner, after: Node) -> Affine | None:
     first = constant(node.outer)
     same: Known = {node: Affine(1, 0)}
-    moved = affine(after, same, _MOST)  # as a multiple of what it was, plus a step
+    moved = affine(after, same, _MOST)  # a multiple of the value before, plus a step
     if first is None or moved is None or moved.step != 1:
         return None
     return Affine(moved.start, int(first))

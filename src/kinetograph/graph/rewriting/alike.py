@@ -1,4 +1,4 @@
-"""Operations that are alike and independent, brought together so that they are compiled as one."""
+"""Independent operations of one kind, compiled as one operation."""
 
 from collections.abc import Container, Hashable, Sequence
 
@@ -10,10 +10,10 @@ Groups = dict[Node, list[Apply]]
 
 
 def together(order: Sequence[Node], known: Container[Node]) -> tuple[list[Node], Groups]:
-    """The nodes, still parents first, with those that are `alike` side by side; and their groups.
+    """Sort nodes so that `alike` ones are neighbours; return their groups.
 
-    A node's depth is how many nodes of any kind of `alike` must be computed one after the other
-    before it. Those of one depth do not depend on one another.
+    Parents still come first. The depth of a node is the length of the longest chain of `alike`
+    nodes that must be computed before it. Nodes of the same depth do not depend on one another.
     """
     kinds: dict[Apply, Hashable] = {}
     for node in order:
@@ -28,7 +28,7 @@ def together(order: Sequence[Node], known: Container[Node]) -> tuple[list[Node],
         depth[node] = max((depth[p] + (p in kinds) for p in parents), default=0)
         if isinstance(node, Apply) and node in kinds:
             members.setdefault((depth[node], kinds[node]), []).append(node)
-    # Of one depth, what draws need comes before them.
+    # Within one depth, other nodes come first: `alike` nodes may need them.
     moved = sorted(order, key=lambda node: (depth[node], node in kinds))
     groups: Groups = {node: group for group in members.values() if len(group) > 1 for node in group}
     return moved, groups

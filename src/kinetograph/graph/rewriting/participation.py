@@ -1,19 +1,20 @@
-"""Values that are told, in the backward pass, whether they took part in the result.
+"""Values that learn in the backward pass whether they took part.
 
-What is computed outside of branches and loops and read only there may take no part: the branch is
-not taken, the loop makes no trip. Its cotangent is 0 then, and 0 times an infinite slope would not
-be. Whether it took part is known to the reader alone, after the value has been computed; so it is
-told the way a cotangent goes. Beside such a value goes a token, a number 0:
+A value that is computed outside of branches and loops, and read only inside them, may take no part:
+the branch is not taken, or the loop makes no trip. Its cotangent is then 0, and 0 times an infinite
+slope would be NaN. Only the reader knows whether the value took part, and the value has been
+computed before. So the information travels with the cotangent: a token, the number 0, accompanies
+the value.
 
     outside   value, token = track(x), then root = sqrt(value): `hand(root, token)` goes in
-    inside    read(...) where it is read; passed on unread, it stays as it is
+    inside    read(...) at each use; a value that is passed on unread is not changed
 
-The cotangent of the token counts the readings through which a cotangent came back, and `track`
-hands that of its value on where there was one, and 0 where there was none. All is the identity
-but for reverse derivatives.
+The cotangent of the token counts the readings through which a cotangent came back. `track` passes
+the cotangent of its value on if that count is positive, and passes 0 otherwise. All these functions
+are the identity except in reverse derivatives.
 
-A derivative of a derivative reads the value once more, where it was multiplied by the cotangent
-that came back: what took part in one order takes part in those around it.
+A derivative of a derivative reads the value once more, where it was multiplied by the incoming
+cotangent. A value that took part in one order also takes part in the orders around it.
 """
 
 import functools
@@ -31,7 +32,7 @@ __all__ = ["TRACK", "Tracked", "carried_on", "hand", "no_token", "plain", "read"
 
 
 class Tracked(NamedTuple):
-    """A value and the token that its readers send back."""
+    """A value, and the token whose cotangent its readers send back."""
 
     value: Any
     token: Any
@@ -41,31 +42,42 @@ _NO, _YES = np.bool_(False), np.bool_(True)
 
 
 def no_token() -> Any:
-    """The token of a value of which nobody wants to know."""
+    """The token of a value that is not tracked."""
     return np.zeros((), np.float32)
 
 
 def read(tensor: Any, flag: Any = _YES) -> Any:
-    """The value, which takes part where it is used, if the flag holds."""
+    """The value at a use.
+
+    It takes part where the flag is true.
+    """
     return _bind(*tensor, always=flag)[0] if isinstance(tensor, Tracked) else tensor
 
 
 def carried_on(tensor: Any, tracked: bool) -> Any:
-    """What a loop carries on: the value, with a token where it is tracked."""
+    """The form in which a loop carries a value.
+
+    A tracked value has a token.
+    """
     if not tracked:
         return read(tensor)
     return tensor if isinstance(tensor, Tracked) else Tracked(tensor, no_token())
 
 
 def plain(tensor: Any) -> Any:
-    """The value, of which no derivative goes to readers."""
+    """The value without its token.
+
+    No reader sends a count back.
+    """
     return tensor.value if isinstance(tensor, Tracked) else tensor
 
 
 def track(tensor: Any, always: Any, late: Any) -> Tracked:
-    """A value that takes part where `always` holds, and where `late` does if the token tells so.
+    """Track a value that takes part where the masks say so.
 
-    The masks have as many axes as the tensor, or none; the value is broadcast against them.
+    The value takes part where `always` is true, and where `late` is true if the token reports a
+    reading. The masks have as many axes as the tensor, or none; the value is broadcast against
+    them.
     """
     value, token = tensor if isinstance(tensor, Tracked) else (tensor, no_token())
     shape = jnp.broadcast_shapes(jnp.shape(value), jnp.shape(always), jnp.shape(late))
@@ -73,7 +85,10 @@ def track(tensor: Any, always: Any, late: Any) -> Tracked:
 
 
 def hand(value: Any, tokens: Iterable[Any], again: bool) -> Tracked:
-    """What a branch or loop is given; `again` says whether its derivatives have derivatives."""
+    """The form in which a branch or loop is given a value.
+
+    `again` says whether derivatives of the derivative are taken.
+    """
     return Tracked(*_bind(value, functools.reduce(operator.add, tokens), late=_YES, again=again))
 
 
@@ -84,9 +99,9 @@ def _bind(
     return TRACK.bind(value, token, none, none, always, late, axes=0, again=again)
 
 
-# The primitive: of (value, token, echo, recalled, always, late) the first two, linear in the first
-# three. The echo is told what the token would be; `recalled` becomes it in the next derivative.
-# The first `axes` axes are those of batches; tokens have these alone.
+# The primitive returns the first two of (value, token, echo, recalled, always, late) and is linear
+# in the first three. The echo receives the same cotangent as the token; `recalled` becomes the echo
+# in the next derivative. The first `axes` axes are batch axes, the only axes that tokens have.
 TRACK = Primitive("track")
 TRACK.multiple_results = True
 

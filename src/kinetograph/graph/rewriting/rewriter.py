@@ -1,4 +1,4 @@
-"""Writing a graph again, operation by operation, where nodes that it follows from are replaced.
+"""Writes a graph again where some of its nodes are replaced.
 
 Each operation below a replaced node is made again from its own attributes and its new operands, by
 the function that a user's line would call: shapes are inferred, and forms (`graph.forms`) chosen,
@@ -46,7 +46,7 @@ _ROLES = ("loop variable", "row", "captured")  # the order of the inputs of a lo
 
 
 class Rewriter:
-    """Nodes of the new graph by nodes of the old one; calling it writes a node again.
+    """Writes nodes of a graph again; a call writes one node.
 
     Attributes
     ----------
@@ -65,7 +65,10 @@ class Rewriter:
         self._contexts: dict[ControlFlowContext | None, ControlFlowContext | None] = {None: None}
 
     def __call__(self, node: Node) -> Node:
-        """Return the new node: the old one where nothing that it follows from is replaced."""
+        """Return the new node.
+
+        It is the old node where no node above it is replaced.
+        """
         for n in ancestors([node], self.made.__contains__, self.above):
             if n not in self.made:
                 same = n.context is None and all(self.made[p] is p for p in self.above(n))
@@ -73,7 +76,10 @@ class Rewriter:
         return self.made[node]
 
     def above(self, node: Node) -> tuple[Node, ...]:
-        """The nodes from which a node is written again: not the forms that were chosen for it."""
+        """The nodes from which a node is written again.
+
+        Forms that were chosen for a node are not among them.
+        """
         if isinstance(node, FormOf):
             return (node.of,)
         return (node.outer,) if isinstance(node, Inner) else node.parents
@@ -116,7 +122,7 @@ class Rewriter:
         return self._operation(node, operands)
 
     def _loop(self, node: Scan, operands: Sequence[Node]) -> Scan:
-        """Write a loop over rows again: its body in a context of its own."""
+        """Write a loop over rows again, with a new body."""
         (body,), (old,) = node.subgraphs, node.contexts
         rows = operands[node.carried : node.carried + node.rows]
         lengths = {n.shape[0] for n in rows} or {node.length}
@@ -153,7 +159,7 @@ class Rewriter:
         )
 
     def _entering(self, inner: Inner, outer: Node) -> Inner:
-        """The node inside of a loop that is written again for a value that comes in."""
+        """The inner node of a rewritten loop for a value from outside."""
         context = self._contexts.get(inner.context)
         assert context is not None
         if inner.role == "captured" and outer in context._external:
@@ -217,7 +223,10 @@ class Rewriter:
         return made
 
     def _reshaped(self, node: Apply, old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
-        """The new shape of a reshape that moves axes of length 1, or makes a vector."""
+        """The new shape of a reshape.
+
+        A reshape can be written again if it moves axes of length 1, or makes a vector.
+        """
         if [n for n in old if n != 1] == [n for n in node.shape if n != 1]:
             lengths = iter(n for o, n in zip(old, new, strict=True) if o != 1)
             if all(o != 1 or n == 1 for o, n in zip(old, new, strict=True)):
@@ -228,7 +237,10 @@ class Rewriter:
 
 
 def grown(whole: tuple[int, ...], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that a broadcast to `whole` has where its operand has a new shape."""
+    """The shape of a broadcast whose operand has a new shape.
+
+    `whole` is the shape to which the operand of shape `old` was broadcast.
+    """
     first = len(whole) - len(old)
     pairs = zip(old, new, whole[first:], strict=True)
     return (*whole[:first], *(n if o == length else length for o, n, length in pairs))

@@ -1,18 +1,18 @@
-"""Loops that fill arrays row by row: rows come in and go out, and nobody carries the whole.
+"""Loops that fill arrays row by row, without carrying the whole arrays.
 
-    x[t] = a * x[t - 1] + eps[t]      a row of eps comes in, the row x[t - 1] is carried, and the
-                                      row x[t] goes out, to be put into x after the loop
+    x[t] = a * x[t - 1] + eps[t]      a row of eps is an input, the row x[t - 1] is carried, and the
+                                      row x[t] is an output, put into x after the loop
 
-An array is not carried if a trip writes into it only at an index that moves by a constant step
-(see `affine`), and reads it only there and at constant distances. A row that one of the last trips
-left is carried instead, and one that no trip has come to yet is a row of what the array was before
-the loop. So is what the loop reads of other arrays at such an index. The derivative of a trip then
-costs that of its rows, and not of the arrays.
+An array is not carried if a trip writes into it only at an index that moves by a constant step (see
+`affine`), and reads it only there and at constant distances. A row that one of the last trips wrote
+is carried instead. A row that no trip has reached yet is read from the array as it was before the
+loop. Rows that the loop reads from other arrays at such an index become inputs, too. The derivative
+of a trip then costs as much as its rows, not as much as the arrays.
 
-It is done where it is sure: the indices are inside of the arrays in all trips, and nothing else
-reads or writes what is not carried; branches may. It is done while lowering, when the whole graph
-is known, and the graph stays as it is: in the body, and in branches there, the tensor of the array
-is its row of the trip, and reads and writes are computed on rows.
+The change is made only where it is proved to be right: the indices lie inside of the arrays in all
+trips, and no other operation, except those in branches, reads or writes the array. It is made while
+lowering, when the whole graph is known, and leaves the graph as it is: in the body, and in its
+branches, the tensor of the array is its row of the trip, and reads and writes act on rows.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from .affine import Affine, affine, counters, trips_inside
 
 __all__ = ["Rowwise"]
 
-_MOST_ROWS = 32  # that are carried of one array
+_MOST_ROWS = 32  # largest number of carried rows of one array
 _READS, _WRITES = (READ, READ_CHECKED), (WRITE, WRITE_CHECKED)
 
 
@@ -52,7 +52,10 @@ class _Loop(Protocol):
 
 
 class _Moving(NamedTuple):
-    """Where a read or write looks in a trip: at a row along an axis, and at a part of the row."""
+    """The place of a read or write in a trip.
+
+    It is a row along an axis, and a part of the row.
+    """
 
     axis: int
     line: Affine
@@ -60,7 +63,7 @@ class _Moving(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Rows that come in: of the array that an input of the body is before the loop."""
+    """Rows of an array before the loop, as inputs of trips."""
 
     place: int
     axis: int
@@ -70,14 +73,17 @@ class _Rows(NamedTuple):
 class _Filled(NamedTuple):
     """An array that the loop fills."""
 
-    own: _Rows  # those that it writes, as they were before
-    starts: bool  # whether these come in
-    lags: int  # how many rows that were written last are carried, the newest first
+    own: _Rows  # the rows that it writes, as they were before the loop
+    starts: bool  # whether these rows are inputs
+    lags: int  # number of carried rows that were written last, the newest first
     type: jax.ShapeDtypeStruct  # of a row
 
 
 class _Read(NamedTuple):
-    """A read of a row that comes in or, with a lag, of one that an earlier trip wrote."""
+    """A read of a row.
+
+    It is an input row or, with a lag, a row that an earlier trip wrote.
+    """
 
     node: Node
     rows: _Rows
@@ -86,24 +92,26 @@ class _Read(NamedTuple):
 
 
 class Rowwise:
-    """How a loop goes row by row; without anything to do so, as it is.
+    """The plan by which a loop goes row by row.
+
+    Where no array can be treated by rows, the plan leaves the loop as it is.
 
     Attributes
     ----------
     kept, filled
-        The places of the variables that are carried as they are, and of the others.
+        The places of carried variables, and of variables that are filled row by row.
     origins
-        For each value that is carried, the place of the variable that it belongs to.
+        For each carried value, the place of the variable that it belongs to.
     types
-        Of the rows that go out.
+        The types of the output rows.
     trips
-        The most trips that the loop can make, where rows come in or go out; else None.
+        The largest number of trips, where rows are inputs or outputs; else None.
     """
 
     def __init__(self, loop: _Loop, left: Collection[int] = (), most: int | None = None) -> None:
-        """Of a loop that makes so many trips at most.
+        """Plan a loop that makes at most `most` trips.
 
-        The inputs in the places `left` stay as they are.
+        The inputs in the places `left` are not changed.
         """
         self._loop = loop
         self._body = loop.subgraphs[-1]
@@ -124,9 +132,12 @@ class Rowwise:
         ]
         self._coming = list(dict.fromkeys(coming))
 
-    # What can be done.
+    # Planning
     def _moving(self, node: Node) -> _Moving | None:
-        """Where a read or write looks, if that moves by a constant step."""
+        """The place of a read or write that moves by constant steps.
+
+        None for other nodes.
+        """
         if not isinstance(node, Apply) or node.operation not in (*_READS, *_WRITES):
             return None
         indices = list(known_indices(node))
@@ -139,7 +150,10 @@ class Rowwise:
         return _Moving(axis, line, fixed_parts(node))
 
     def _bound(self, most: int | None) -> int | None:
-        """The most trips: after more, an index that is known to stay inside would not have."""
+        """Upper bound on the number of trips.
+
+        It is derived from an index that stays in range.
+        """
         found = [] if most is None else [most]
         for node in self._body.nodes:
             at = self._moving(node)
@@ -171,7 +185,7 @@ class Rowwise:
                     self._reads.append(_Read(read, rows, 0, at.part))
 
     def _fill(self, place: int, trips: int) -> None:
-        """Do not carry an array that the loop fills."""
+        """Fill the array in one place row by row, if possible."""
         inner = self._body.inputs[place]
         if not inner.shape or any(inner in p.nodes for p in self._loop.subgraphs[:-1]):
             return
@@ -215,9 +229,9 @@ class Rowwise:
         kind = jax.ShapeDtypeStruct(row, inner.dtype)
         self._filled.append(_Filled(own, not anew, lags, kind))
 
-    # What is done.
+    # Running
     def enter(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """What is carried at first, and the rows that come in, given the inputs of the loop."""
+        """The first carried values and the input rows."""
         carried = [tensors[i] for i in self.kept]
         for f in self._filled:
             array = tensors[f.own.place]
@@ -225,14 +239,17 @@ class Rowwise:
         return carried, [_rows(tensors[rows.place], rows, self.trips) for rows in self._coming]
 
     def variables(self, carried: Sequence[Any]) -> list[Any]:
-        """What is carried, in the places of the loop's variables; None for arrays it fills."""
+        """The carried values in the places of the loop's variables.
+
+        None stands for filled arrays.
+        """
         found = dict(zip(self.kept, carried, strict=False))
         return [found.get(place) for place in range(self._loop.carried)]
 
     def begin(
         self, carried: Sequence[Any], coming: Sequence[Any]
     ) -> tuple[list[Any], dict[Node, Instead]]:
-        """The body's variables in a trip, and how reads and writes are computed."""
+        """The body's variables in a trip, and replacements of operations."""
         rows = dict(zip(self._coming, coming, strict=True))
         recent = self._recent(carried)
         variables = self.variables(carried)
@@ -246,12 +263,15 @@ class Rowwise:
         return variables, instead
 
     def _recent(self, carried: Sequence[Any]) -> dict[int, list[Any]]:
-        """The rows that are carried, by the place of their array."""
+        """The carried rows, by the place of their array."""
         left = iter(carried[len(self.kept) :])
         return {f.own.place: [next(left) for _ in range(f.lags)] for f in self._filled}
 
     def end(self, carried: Sequence[Any], after: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """What is carried on, and the rows that go out, given the body's variables after a trip."""
+        """The values carried to the next trip, and the output rows.
+
+        `after` holds the body's variables after a trip.
+        """
         recent = self._recent(carried)
         on = [after[place] for place in self.kept]
         for f in self._filled:
@@ -261,7 +281,10 @@ class Rowwise:
     def leave(
         self, tensors: Sequence[Any], carried: Sequence[Any], rows: Sequence[Any], trips: Any
     ) -> list[Any]:
-        """The loop's variables after it; `trips` is None where it has made all that it can make."""
+        """The loop's variables after the loop.
+
+        `trips` is the number of trips that were made, or None for the largest number.
+        """
         found = self.variables(carried)
         for f, own in zip(self._filled, rows, strict=True):
             found[f.own.place] = _with_rows(tensors[f.own.place], own, f.own, trips)
@@ -269,18 +292,18 @@ class Rowwise:
 
 
 class _Uses:
-    """What becomes of an array in the body of a loop, and in branches there.
+    """The uses of an array in a loop's body and its branches.
 
     Attributes
     ----------
     versions
-        The array, and what is made of it by writing and choosing.
+        The array, and the arrays that writes and choices make of it.
     reads, writes
-        The operations that read and write some of it, by an index.
+        The operations that read and write a part of the array by an index.
     chosen
-        The versions that go into branches.
+        The versions that are inputs of branches.
     only_rows
-        Whether nothing else is done with it.
+        Whether the array has no other uses.
     """
 
     def __init__(self, body: Subgraph, array: Node) -> None:
@@ -289,13 +312,13 @@ class _Uses:
         self.writes: list[Node] = []
         self.chosen: set[Node] = set()
         self.only_rows = True
-        self._same: dict[Node, Node] = {}  # another name of a version
+        self._same: dict[Node, Node] = {}  # by another name of a version: the version
         self._users: dict[Node, list[Node]] = {}
         self._joined: dict[Node, set[int]] = {}  # the results of branches that are versions
         self._follow(body.nodes)
 
     def users(self, node: Node) -> list[Node]:
-        """The operations on a version, by whatever name."""
+        """The operations on a version, under any of its names."""
         return self._users.get(node, [])
 
     def _name(self, node: Node, of: Node) -> None:
@@ -347,7 +370,7 @@ class _Uses:
 
 
 def _apart(node: Node) -> Iterator[Node]:
-    """The nodes inside of a node, but for those of branches."""
+    """The nodes inside of a node, except nodes inside of branches."""
     if isinstance(node, Control):
         for subgraph in node.subgraphs:
             if isinstance(node, Cond):
@@ -358,16 +381,17 @@ def _apart(node: Node) -> Iterator[Node]:
 
 
 def _sets_all(node: Node, writes: Mapping[Node, _Moving | None]) -> bool:
-    """Whether it sets the whole row."""
+    """Whether a write sets the whole row."""
     at = writes.get(node)
     return at is not None and node.attributes["how"] == "set" and _is_all(at.part)  # type: ignore[attr-defined]
 
 
 def _is_recent(read: Affine, write: Affine, size: int, trips: int) -> bool:
-    """Whether the row read is that written `lag` trips ago, or before the loop if there is none.
+    """Whether the row read is the one written `lag` trips ago.
 
-    In the first trips the index may be negative, and count from the end. The row read is not the
-    one that this trip writes: `_fill` has compared them.
+    Before the first trips it is a row of the array before the loop. There the index may be
+    negative, and count from the end. The row that is read is not the one that this trip writes:
+    `_fill` has compared the two.
     """
     if not read.within(-size, size - 1, trips):
         return False
@@ -395,20 +419,20 @@ def _written(row: Any, value: Any, *indices: Any, part: tuple[Any, ...], how: st
 
 
 def _row_before(array: Any, f: _Filled, lag: int) -> Any:
-    """The row that the first trip takes for the one written so many trips before."""
+    """The row before the loop that a lag reads first."""
     array = jnp.asarray(array)
     line, axis = f.own.line, f.own.axis
     number, size = line.at(-lag), array.shape[axis]
-    if not -size <= number < size:  # nobody reads it
+    if not -size <= number < size:  # not read by any operation
         return jnp.zeros(f.type.shape, f.type.dtype)
     return lax.index_in_dim(array, number % size, axis, keepdims=False)
 
 
 def _rows(array: Any, rows: _Rows, trips: int | None) -> Any:
-    """The rows of all trips, in a first axis."""
+    """The input rows of all trips, along a first axis."""
     assert trips is not None
     line, array = rows.line, jnp.moveaxis(jnp.asarray(array), rows.axis, 0)
-    # Some may count from the end: the first ones or, going down, the last ones.
+    # Some indices may be negative: the first ones or, with a negative step, the last ones.
     sign = (-array.shape[0], -1) if line.step > 0 else (0, array.shape[0] - 1)
     turn = min(trips_inside(line, *sign), trips)
     ends = ((0, turn), (turn, trips))
@@ -423,7 +447,7 @@ def _progression(array: Any, line: Affine, first: int, end: int) -> Any:
 
 
 def _with_rows(array: Any, rows: Any, own: _Rows, trips: Any) -> Any:
-    """The array after the loop, given the rows that went out in all trips that it can make."""
+    """The array after the loop, given the output rows."""
     array, line = jnp.moveaxis(jnp.asarray(array), own.axis, 0), own.line
     count = rows.shape[0]
     if trips is not None:

@@ -1,21 +1,21 @@
-"""What is computed for one side of a `where` has a derivative only where that side is taken.
+"""Derivatives of the sides of `where`, only where the side is taken.
 
-So has what is computed outside of branches and loops and read in them alone, be it by other ones:
-they tell in the backward pass what they read (see `participation`).
+The same holds for values that are computed outside of branches and loops and read only inside them.
+The readers report in the backward pass whether they read a value (see `participation`).
 
-`where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0, and 0 times the
-infinite slope there is NaN. So what a side is computed from is seen by it through
-`where(taken, x, stop_gradient(x))`: the value is the same, the derivative 0, chosen and not
-multiplied. XLA makes x of it again where no derivative is taken.
+`where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0. There the slope of the
+root is infinite, and 0 times infinity is NaN. So a side reads its inputs through `where(taken, x,
+stop_gradient(x))`: the value is the same, and the derivative is a chosen 0 instead of a product.
+XLA simplifies the expression to x where no derivative is taken.
 
-A side reaches up through operations on single elements and, where the condition is a single value,
-through all operations, branches and loops. What is used elsewhere, too, is computed once
-and has the derivative of its other uses. Each operation is *active* where one of its users is; an
-edge between operations that are not active in the same places carries the choice, unless nothing
-above it can have made more of the cotangent 0 than 0.
+A side contains the elementwise operations that lead to it and, if the condition is a single value,
+all operations, branches and loops that lead to it. A value that is also used elsewhere is computed
+once, and its other uses contribute their derivative. An operation is *active* where one of its
+users is. The choice is inserted at an edge between operations that are active in different places,
+unless the operations above the edge turn a cotangent of 0 into 0 in any case.
 
-A branch or loop has several results, which may be active in other places. Where its derivative may
-be infinite it is then computed once for each of these, with the derivative of some results alone.
+The results of one branch or loop can be active in different places. If its derivative may be
+infinite, it is then computed once for each group of results, with the derivative of that group.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Sides", "surely_read"]
 
-# Choices that are all made: a where and its side, or a branch or loop that reads it.
+# A sequence of choices: a `where` and its side, or a branch or loop that reads the value.
 Path = tuple[tuple[Node, int], ...]  # outermost first
 REVERSE = "reverse"
-LATE = -1  # in the place of a side: known when the branch or loop has been run
+LATE = -1  # stands for a side that is known only after the branch or loop has run
 Paths = frozenset[Path]  # alternatives
 ALWAYS: Paths = frozenset({()})
-MOST = 8  # alternatives that are told apart
+MOST = 8  # alternatives that are distinguished
 
 _LINEAR = "add subtract negative positive absolute fabs sign rint floor ceil trunc"
 _LINEAR += " maximum minimum fmax fmin"
-# Operations that make 0 out of a cotangent of 0, whatever the operands are.
+# Operations that turn a cotangent of 0 into 0 for all operands.
 CLEAN = {ELEMENTWISE[name] for name in _LINEAR.split()} | {WHERE, CAST, STOP_GRADIENT}
 SCALED = {ELEMENTWISE[name] for name in ("multiply", "divide")}
 _FINITE = "multiply square sin cos tanh exp expm1 arctan sinh cosh"
@@ -56,12 +56,15 @@ FINITE = CLEAN | {ELEMENTWISE[name] for name in _FINITE.split()}
 FINITE |= {PART, READ, READ_CHECKED, WRITE, WRITE_CHECKED}
 _WHOLE = "sum matmul reshape transpose broadcast_to concatenate stack repeat"
 _FINITE_WHOLE = frozenset(_WHOLE.split())
-_TIMES = 3  # that a branch or loop is computed at most
+_TIMES = 3  # largest number of computations of one branch or loop
 
 
 @dataclass(frozen=True, eq=False)
 class _Twin:
-    """A branch or loop, computed once more for results that are active in other places."""
+    """A second computation of a branch or loop for some results.
+
+    These results are active in other places than the remaining ones.
+    """
 
     node: Control
     places: "Places"
@@ -73,21 +76,21 @@ class _Twin:
 
 
 class Sides:
-    """The nodes and edges, of some that are evaluated together, that belong to sides of a where.
+    """The nodes and edges that belong to sides of a `where`.
 
     Parameters
     ----------
     order
-        What is evaluated, parents first.
+        The nodes that are evaluated, parents first.
     wanted
-        What is also used by others.
+        The nodes that are also used outside of this evaluation.
     tracked
-        Inputs whose users tell whether they took part.
+        Inputs whose users report whether the input took part in the result.
     modes
-        The derivatives that are being taken; see `control.derivable`. In reverse ones branches and
-        loops are asked what took part.
+        The derivatives that are being taken; see `control.derivable`. In reverse mode, branches and
+        loops report which inputs took part.
     live
-        Which results of branches and loops take part in them; None for all.
+        The results of branches and loops that take part in the derivatives; None for all results.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class Sides:
         self.cone = self._conditions()
         self.paths = self._paths(set(wanted))
         self.edges = self._edges()
-        self.tokens: dict[Any, dict[int, Any]] = {}  # of what a node is computed from
+        self.tokens: dict[Any, dict[int, Any]] = {}  # by node: the tokens of its inputs
         self._taken: dict[tuple[Paths, tuple[int, ...]], Any] = {}
         self._values: dict[Node, Any] = {}
 
@@ -122,7 +125,10 @@ class Sides:
         modes: Sequence[str],
         live: "Mapping[Any, Places] | None",
     ) -> "Sides | None":
-        """Those of the nodes; None if there are none to care for."""
+        """Return the sides among the nodes.
+
+        None if no edge needs a choice.
+        """
         reverse = REVERSE in modes
         if not any(_is(n, WHERE) or (reverse and _tracks(n)) for n in order):
             return None
@@ -132,11 +138,14 @@ class Sides:
         return sides if sides.edges else None
 
     def masked(self) -> list[Node]:
-        """What is active in some places only: nobody else may use it."""
+        """The nodes that are active in some places only.
+
+        Their tensors must not be used outside of this evaluation.
+        """
         return [node for node, paths in self.paths.items() if paths and paths != ALWAYS]
 
     def _conditions(self) -> set[Node]:
-        """What the conditions are computed from, and they themselves."""
+        """The conditions of all `where` operations, with their ancestors."""
         found = {n.parents[0] for n in self.order if _is(n, WHERE)}
         for node in reversed(self.order):
             if node in found:
@@ -144,11 +153,14 @@ class Sides:
         return found & self.inside
 
     def _paths(self, wanted: set[Node]) -> dict[Node, Paths]:
-        """Where each node that can be active in some places only is active."""
+        """The paths on which each node is active.
+
+        Nodes that carry no derivative have none.
+        """
         used: dict[Node, set[Path]] = {}
         paths: dict[Any, Paths] = {}
         parts: dict[Node, list[Apply]] = {}
-        self.used = used  # where the users of a node are
+        self.used = used  # the paths of the users of a node
         for node in reversed(self.order):
             if node.dtype.kind not in "fV":
                 continue  # no derivative goes through it
@@ -170,7 +182,10 @@ class Sides:
     def _apart(
         self, node: Node, parts: Sequence[Apply], paths: Mapping[Any, Paths]
     ) -> dict[Any, Paths]:
-        """Where a branch or loop and its twins are active, if it gets some."""
+        """The paths of a branch or loop and of its twins.
+
+        Empty if no twins are needed.
+        """
         groups: dict[Paths, set[int]] = {}
         for part in parts:
             if paths[part]:
@@ -192,7 +207,10 @@ class Sides:
         return found
 
     def places(self, node: Any) -> "Places | None":
-        """The results of a branch, loop or twin that take part in derivatives; None for all."""
+        """The results of a node that take part in derivatives.
+
+        The node is a branch, loop or twin; None stands for all results.
+        """
         if isinstance(node, _Twin):
             return node.places
         places = None if self.live is None else self.live.get(node, frozenset())
@@ -202,7 +220,10 @@ class Sides:
         return places
 
     def _is_whole(self, node: Node, paths: Paths) -> bool:
-        """Whether all of a node, which is no operation on single elements, is on these paths."""
+        """Whether a node lies on these paths as a whole.
+
+        The node is not elementwise.
+        """
         choices = [choice for path in paths for choice in path]
         if node in self.cone or any(w.parents[0].size != 1 for w, side in choices if side != LATE):
             return False
@@ -211,9 +232,12 @@ class Sides:
         return _tracks(node.parents[0] if isinstance(node, Apply) else node)
 
     def _edges(self) -> dict[tuple[Node, int], Paths]:
-        """The operands that are to be chosen, by the node and their place, and where."""
+        """The operands that need a choice, with their paths.
+
+        The keys are a node and the place of the operand.
+        """
         edges: dict[tuple[Node, int], Paths] = {}
-        spoilt: set[Node] = set()  # where not active, the cotangent may be NaN
+        spoilt: set[Node] = set()  # nodes whose cotangent may be NaN where they are not active
         for node in reversed(self.order):
             own = self.paths.get(node)
             if not own:
@@ -240,7 +264,10 @@ class Sides:
         return edges
 
     def _handed(self, paths: Paths, node: Any, place: int) -> Paths:
-        """Where the operand of a node at a place is active, if the node is on these paths."""
+        """The paths on which the operand at a place is active.
+
+        `paths` are the paths of the node.
+        """
         if place and _is(node, WHERE):
             side = int(place == 1)
         elif self.late and _tracks(node) and place not in self._surely_reads(node):
@@ -261,10 +288,10 @@ class Sides:
         evaluate: Callable[[Iterable[Node]], Any],
         lower: Callable[[Apply, dict[Node, Any]], Any],
     ) -> None:
-        """Compute the conditions, for their values alone, before what depends on them.
+        """Compute the values of the conditions before all other nodes.
 
-        What they are computed from by single elements is computed here for itself: of this no
-        derivative is taken, so nothing has to be chosen in it.
+        The elementwise operations that lead to a condition are computed here a second time. No
+        derivative is taken of these copies, so that they need no choice.
         """
         choices = {choice for paths in self.edges.values() for path in paths for choice in path}
         cone = {where.parents[0] for where, side in choices if side != LATE}
@@ -279,7 +306,7 @@ class Sides:
                 self._values[node] = lower(node, self._values)
 
     def operands(self, node: Any, tensors: list[Any]) -> list[Any]:
-        """The tensors of a node's parents as the node may see them."""
+        """The tensors of a node's parents, with choices inserted for this node."""
         if _tracks(node):
             handed = map(self._with_tokens, node.parents, tensors)
             return [self._given(node, i, tensor) for i, tensor in enumerate(handed)]
@@ -298,14 +325,17 @@ class Sides:
         return chosen
 
     def _given(self, node: Node, place: int, tensor: Any) -> Any:
-        """What a branch or loop is given: it takes part where that is on its path, at most."""
+        """An input of a branch or loop.
+
+        It takes part at most where its path is taken.
+        """
         paths = self.edges.get((node, place))
         if not paths:
             return tensor
         late = _late(paths)
         now = self._mask(paths - late, ())
         if late:
-            # It takes part where it is read and, after that, a result is.
+            # The input takes part if it is read and a result that depends on it takes part.
             part = tensor.token if isinstance(tensor, Tracked) else tensor
             part, token = track(part, now, self._mask(late, ()))
             self.tokens.setdefault(node, {})[id(token)] = token
@@ -316,7 +346,10 @@ class Sides:
         return jnp.where(now, tensor, jax.lax.stop_gradient(tensor))
 
     def _with_tokens(self, node: Node, tensor: Any) -> Any:
-        """What a branch or loop is given, to tell whether it took part."""
+        """An input of a branch or loop, with its tokens.
+
+        The tokens report whether it took part.
+        """
         tokens = list(self.tokens.get(node, {}).values())
         if tokens and isinstance(tensor, Tracked):
             tensor, own = tensor
@@ -324,7 +357,10 @@ class Sides:
         return hand(tensor, tokens, self.again) if tokens else tensor
 
     def _chosen(self, node: Node, tensor: Any, paths: Paths) -> tuple[Any, Any]:
-        """An operand, and the token of what is known late."""
+        """An operand with its choice.
+
+        There is a token if a part of the choice is known late.
+        """
         shape = node.shape if _is_plain(node) else ()
         late = _late(paths)
         now = self._mask(paths - late, shape)
@@ -335,7 +371,7 @@ class Sides:
         return jnp.where(now, tensor, jax.lax.stop_gradient(tensor)), None
 
     def _mask(self, paths: Paths, shape: tuple[int, ...]) -> Any:
-        """Where one of the paths is taken, for each element of an array of this shape."""
+        """The mask of an array, true where a path is taken."""
         if not paths:
             return np.bool_(False)
         key = (paths, shape)
@@ -357,7 +393,7 @@ class Sides:
             return np.bool_(True)
         if not shape:
             return whole.any()
-        # An element that is used for several others is active where one of these is.
+        # An element that is broadcast is active where one of its copies is.
         ndim = max(whole.ndim, len(shape))
         whole = whole.reshape((1,) * (ndim - whole.ndim) + whole.shape)
         padded = (1,) * (ndim - len(shape)) + shape
@@ -370,9 +406,11 @@ class Sides:
 def surely_read(
     nodes: Sequence[Node], outputs: Iterable[Node], live: "Mapping[Any, Places]"
 ) -> set[Node]:
-    """Whose value is used whatever sides, branches and loops are taken among the nodes.
+    """The nodes whose values are used in any case.
 
-    To be passed on unchanged, as an output, is no use.
+    The case is which sides, branches and loops are taken.
+
+    A node that is only passed on unchanged, as an output, does not count as used.
     """
     wanted = [node for node in outputs if isinstance(node, Apply)]
     sides = Sides(nodes, wanted, (), (REVERSE,), live)
@@ -380,17 +418,17 @@ def surely_read(
 
 
 def _late(paths: Paths) -> Paths:
-    """Those of which is known late whether they are taken."""
+    """The paths known only after a branch or loop has run."""
     return frozenset(p for p in paths if any(side == LATE for _, side in p))
 
 
 def _tracks(node: Node) -> bool:
-    """Whether it is a branch or loop that tells what it read."""
+    """Whether a node is a branch or loop that reports readings."""
     return node.tracks
 
 
 def _moves(node: Node) -> bool:
-    """Whether a derivative may go through it."""
+    """Whether a derivative may pass through a node."""
     return node.dtype.kind == "f" and not isinstance(node, Data)
 
 
@@ -399,7 +437,7 @@ def _is_plain(node: Node) -> bool:
 
 
 def _is_finite(node: Control) -> bool:
-    """Whether no slope inside is infinite."""
+    """Whether all slopes inside of a branch or loop are finite."""
     return all(
         not isinstance(n, Apply)
         or n.dtype.kind != "f"
@@ -433,7 +471,10 @@ def _is_clean(node: Apply) -> bool:
 
 
 def _united(paths: Iterable[Path]) -> Paths:
-    """Alternatives in their simplest form; beyond some, in one that allows more."""
+    """The paths in their simplest form.
+
+    More than `MOST` paths are replaced by their common beginning, which is active in more places.
+    """
     found = set(paths)
     for path in sorted(found, key=len, reverse=True):
         while path and path in found:

@@ -1,5 +1,5 @@
 """Draws through the graph, parents first.
 
-forward      which unknowns are drawn, in which order, and how targets follow from them
+forward      the order in which unknowns are drawn, and the targets that follow from them
 rows         a forward program, compiled and run for many draws
 """

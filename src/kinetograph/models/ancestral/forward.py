@@ -1,8 +1,8 @@
-"""The order in which a graph is drawn from: each unknown from its distribution, parents first.
+"""The order of forward draws: each unknown from its distribution, parents first.
 
-What is `given` has values from elsewhere. Of what is `drawn`, unknowns or data in whose place new
-ones are simulated, the numbers are those of an event of the cipher of its own, told by its name:
-what else is drawn does not change them.
+Values that are `given` come from elsewhere. The nodes that are `drawn` are unknowns, and data that
+are simulated. Each has its own event of the cipher, derived from its name, so that its numbers do
+not depend on the other nodes that are drawn.
 """
 
 import hashlib
@@ -33,14 +33,14 @@ __all__ = ["Drawn", "Forward", "plan"]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A node, the distribution it is drawn from, and the number of its event."""
+    """A node, its distribution, and the number of its event."""
 
     node: Node
     distribution: Distribution
     event: tuple[int, int]
 
     def value(self, environment: Environment, key: Any, row: Any) -> Any:
-        """Numbers for one row, given the parameters' tensors."""
+        """The numbers of one row, given the parameters' tensors."""
         family, floating = self.distribution.family, self.distribution.dtype
         assert family.draw is not None
         low, high = (np.uint32(word) for word in self.event)
@@ -59,33 +59,33 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Forward:
-    """How targets follow from data, from values that are given, and from what is drawn."""
+    """A plan that computes targets from data, given values and draws."""
 
     targets: tuple[Node, ...]
     given: tuple[Node, ...]
     drawn: tuple[Drawn, ...]
     data: tuple[Data, ...]
-    nodes: tuple[Node, ...]  # all that is computed
+    nodes: tuple[Node, ...]  # all nodes that are computed
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
-        """The loops on the way."""
+        """The loops among the computed nodes."""
         return tuple(dict.fromkeys(loops_in(self.nodes)))
 
     @cached_property
     def indices(self) -> dict[Node, int]:
-        """The numbers of what has indices that may fall outside of their axes."""
+        """Numbers for the nodes whose indices may fall outside of their axes."""
         return numbered(everything(self.nodes))
 
     @cached_property
     def size(self) -> int:
-        """How many numbers a row takes."""
+        """The number of values that a row takes."""
         return sum(node.size for node in self.nodes if not isinstance(node, Data)) + 1
 
     def row(
         self, key: Any, number: Any, given: Sequence[Any], data: Sequence[Any]
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The targets in one row, and what loops and indices report."""
+        """The targets in one row, and the reports of loops and indices."""
         scope = Scope(indices=self.indices or None)
         environment: Environment = dict(zip(self.data, data, strict=True))
         environment |= zip(self.given, given, strict=True)
@@ -105,17 +105,17 @@ def plan(
     names: Mapping[Node, str],
     inferred: Container[Node] = (),
 ) -> Forward:
-    """What has to be drawn for the targets, and in which order.
+    """Plan the nodes that have to be drawn for the targets.
 
-    `given` are nodes whose values will be handed in; `simulated` are data in whose place new ones
-    are drawn; `names` are those of unknowns and data; of what is `inferred` the values are those
-    of a posterior, and it is not drawn.
+    `given` holds nodes whose values will be passed in. `simulated` holds data that are replaced by
+    draws. `names` holds the names of unknowns and data. The values of `inferred` nodes come from a
+    posterior, so that these nodes are not drawn.
 
     Raises
     ------
     ModelError
-        If an unknown has no distribution that can be drawn from, or is inferred and not given; if
-        something follows from a placeholder or a state.
+        If an unknown has no distribution that can be drawn from, or is inferred and not given; if a
+        target follows from a placeholder or a state.
     """
     known = dict.fromkeys(given)
     follows: dict[Node, Distribution] = {}

@@ -1,4 +1,4 @@
-"""A forward program, compiled once and run for many rows, some at a time."""
+"""A forward program, compiled once and run for many rows."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,16 +14,17 @@ from .forward import Forward
 
 __all__ = ["forget", "in_rows", "run_rows"]
 
-NUMBERS = 2**24  # of all rows that are computed at once, at most
-KEPT = 32  # compiled programs
+NUMBERS = 2**24  # largest number of values that are computed at once
+KEPT = 32  # number of compiled programs that are cached
 
 
 def run_rows(
     forward: Forward, key: np.ndarray, count: int, given: Sequence[np.ndarray] = ()
 ) -> list[np.ndarray]:
-    """The targets of `count` rows; `given` are the values of `forward.given`, a row each.
+    """The targets of `count` rows.
 
-    Row k is a function of the key, k, and what is given in that row.
+    `given` holds the values of `forward.given`, one for each row. Row k is a function of the key,
+    k, and the values given in that row.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def run_rows(
         program = _compiled(forward)
         data = [node.value for node in forward.data]
         for first in range(0, count, some):
-            # Of one length, so that it is compiled once.
+            # All blocks have one length, so that the program is compiled once.
             rows = np.minimum(np.arange(first, first + some), count - 1).astype(np.uint32)
             values, reports = program(key, rows, [values[rows] for values in given], data)
             _check(forward, reports)
@@ -61,7 +62,7 @@ def _compiled(forward: Forward) -> Any:
 
 
 def forget() -> None:
-    """Keep none of the compiled programs."""
+    """Discard all compiled programs."""
     _compiled.cache_clear()
 
 

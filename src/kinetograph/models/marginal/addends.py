@@ -1,8 +1,8 @@
-"""The elements that a factor adds up, told from their sum.
+"""The terms of a sum that a factor adds up.
 
-A factor enters the log density by the sum of its elements. If it is one itself, of terms of which
-each depends on one element of the discrete unknowns, these are the factors that can be summed out
-one by one: `factor(c * x.sum() - y.mean())` is `factor(c * x)` and `factor(-y / n)`.
+A factor enters the log density as the sum of its elements. If the factor is itself a sum, and each
+term depends on one element of the discrete unknowns, the terms can be marginalised one by one:
+`factor(c * x.sum() - y.mean())` becomes `factor(c * x)` and `factor(-y / n)`.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from ...graph.operations.reductions import REDUCTIONS
 
 __all__ = ["addends"]
 
-MOST = 1000  # parts of a factor
+MOST = 1000  # largest number of terms of a factor
 Change = Callable[[Node], Node]
 
 _SUM, _MEAN = REDUCTIONS["sum"][0], REDUCTIONS["mean"][0]
 
 
 def addends(node: Node) -> list[Node]:
-    """Nodes whose elements have the same sum, all together, as those of one."""
+    """Nodes whose elements have the same total as one node."""
     found: list[Node] = []
     pending: list[tuple[Node, Change]] = [(node, _itself)]
     while pending:
@@ -44,7 +44,10 @@ def _after(own: Change, change: Change) -> Change:
 
 
 def _within(node: Node) -> list[tuple[Node, Change]] | None:
-    """What a node adds up, and what becomes of it; None if it is no sum."""
+    """The terms of a sum, each with a function that scales it.
+
+    None if the node is not a sum.
+    """
     if type(node) is not Apply or node.context is not None:
         return None
     first, *rest = node.parents

@@ -1,10 +1,11 @@
-"""Discrete unknowns summed out of the density one after the other, and drawn again.
+"""Elimination of discrete unknowns, one after the other, and their draws.
 
-    p(rest) = sum_z p(rest, z),   z ~ p(z | rest), the last one summed out first
+    p(rest) = sum_z p(rest, z),   z ~ p(z | rest), the last one eliminated is drawn first
 
-Each step combines what depends on an unknown, keeps it for the draws, and leaves a table of the
-other unknowns in it. Unknowns with fewer neighbours come first; the elements of an array are summed
-out side by side, those of a Markov chain by the forward algorithm.
+Each step adds up the tables that contain an unknown, keeps the sum for the draws, and leaves a
+table over the other unknowns in it. Unknowns with fewer neighbours are eliminated first. The
+elements of an array are eliminated side by side, and a Markov chain by the forward algorithm.
+
 Sources: D. Koller, N. Friedman (2009), Probabilistic Graphical Models, chapter 9; L. R. Rabiner
 (1989), A tutorial on hidden Markov models, Proceedings of the IEEE 77.
 """
@@ -29,12 +30,15 @@ from .tables import COMBINATIONS, Domain
 
 __all__ = ["Elimination", "Factor", "Step"]
 
-Numbers = Callable[[Variable], Any]  # uniform numbers, one for each element
+Numbers = Callable[[Variable], Any]  # gives uniform numbers, one for each element
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A table over some unknowns: an axis for each, and one for the atoms."""
+    """A table over some unknowns.
+
+    It has an axis for each unknown, and a last axis for the atoms.
+    """
 
     variables: tuple[Variable, ...]
     table: Any = None
@@ -42,7 +46,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Step:
-    """An unknown that is summed out, and the others that the table has then."""
+    """The elimination of an unknown, and the other unknowns in its table."""
 
     variable: Variable
     others: tuple[Variable, ...]
@@ -56,7 +60,7 @@ def is_chain(variable: Variable) -> bool:
 
 
 class Elimination:
-    """The order in which unknowns are summed out."""
+    """The order in which unknowns are eliminated."""
 
     def __init__(
         self, variables: Sequence[Variable], domains: Mapping[Variable, Domain], scopes: Any
@@ -68,7 +72,7 @@ class Elimination:
         while left:
             neighbours = {v: set().union(*(s for s in sets if v in s), {v}) - {v} for v in left}
             # Arrays first: their elements are independent of each other given the single ones.
-            # Then chains, whose elements are not: no array may be left beside one.
+            # Then chains, whose elements depend on one another: no array may be left with a chain.
             variable = min(
                 left, key=lambda v: (v.size == 1, is_chain(v), len(neighbours[v]), -v.serial)
             )
@@ -80,8 +84,8 @@ class Elimination:
             if chain and any(o.size > 1 for o in others):
                 raise ModelError(
                     f"model: the Markov chain {describe(variable)}{site_text(variable)} cannot be "
-                    f"summed out beside {', '.join(map(describe, others))}, which the same part of "
-                    "the density depends on"
+                    f"marginalised together with {', '.join(map(describe, others))}, on which the "
+                    "same part of the density depends"
                 )
             self.steps.append(Step(variable, others, chain))
 
@@ -90,18 +94,24 @@ class Elimination:
         if size > COMBINATIONS:
             names = ", ".join(map(describe, (variable, *others)))
             raise ModelError(
-                f"model: to sum out {describe(variable)}{site_text(variable)}, {names} have "
-                f"{size:.0f} combinations of values that belong together; at most {COMBINATIONS} do"
+                f"model: to marginalise {describe(variable)}{site_text(variable)}, {names} have "
+                f"{size:.0f} combinations of values; at most {COMBINATIONS} are allowed"
             )
 
     def run(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
-        """The logarithm of the whole sum, and what each step was about, for `draw`."""
+        """The logarithm of the whole sum, and the state of each step.
+
+        `draw` takes these states.
+        """
         parts, kept = self.parts(factors, environment)
         return sum(jnp.sum(part) for part in parts), kept
 
     @cached_property
     def ends(self) -> dict[Variable, tuple[int, int]]:
-        """For each unknown the part that it ends in, and of how many independent sums that is."""
+        """The last table that each unknown reaches, and its number of sums.
+
+        The sums are independent of one another.
+        """
         last = [step for step in self.steps if not step.others]
         found: dict[Variable, tuple[int, int]] = {}
         for step in reversed(self.steps):
@@ -113,7 +123,7 @@ class Elimination:
         return found
 
     def parts(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
-        """The logarithms of the sums over unknowns that have nothing to do with each other."""
+        """The logarithms of the sums over independent groups of unknowns."""
         left, kept = list(factors), []
         for step in self.steps:
             mine = [f for f in left if step.variable in f.variables]
@@ -130,7 +140,10 @@ class Elimination:
         return [f.table for f in left], kept
 
     def _combined(self, step: Step, factors: Sequence[Factor]) -> Any:
-        """All of them added, with an axis for the unknown, for each other one and for the atoms."""
+        """The sum of tables.
+
+        It has an axis for the unknown of the step, for each other unknown, and for the atoms.
+        """
         axes = (step.variable, *step.others)
         total: Any = 0.0
         for factor in factors:
@@ -146,7 +159,7 @@ class Elimination:
         return jnp.where(possible.reshape(len(possible), *ones, -1), total, -jnp.inf)
 
     def draw(self, kept: Sequence[Any], numbers: Numbers) -> dict[Variable, Any]:
-        """Values of all unknowns, given what `run` has kept."""
+        """Values of all unknowns, given the states from `run`."""
         chosen: dict[Variable, Any] = {}
         for step, state in zip(reversed(self.steps), reversed(kept), strict=True):
             others = [chosen[o] for o in step.others]
@@ -163,7 +176,7 @@ class Elimination:
 
 
 def _given(table: Any, others: Sequence[Any], atoms: int) -> Any:
-    """The table for given values of the other unknowns: (values, atoms)."""
+    """The table at given values of the other unknowns: (values, atoms)."""
     table = jnp.broadcast_to(table, (*table.shape[:-1], atoms))
     if not others:
         return table
@@ -174,7 +187,7 @@ def _given(table: Any, others: Sequence[Any], atoms: int) -> Any:
 
 
 def _pick(logits: Any, u: Any) -> Any:
-    """The first value at which the sum of the shares is above u."""
+    """The first value at which the cumulative share exceeds u."""
     top = jnp.max(logits, 0, keepdims=True)
     shares = jnp.exp(logits - jnp.where(jnp.isfinite(top), top, 0.0))
     bounds = jnp.cumsum(shares, 0)
@@ -182,7 +195,10 @@ def _pick(logits: Any, u: Any) -> Any:
 
 
 def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any]:
-    """The forward algorithm over the last axis of the chain, for all values of the others."""
+    """The forward algorithm over the last axis of a chain.
+
+    It runs for all values of the other unknowns.
+    """
     variable = step.variable
     *batch, length = variable.shape
     assert variable.distribution is not None
@@ -207,7 +223,7 @@ def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any
 
 
 def _backward(step: Step, state: Any, others: Sequence[Any], u: Any) -> Any:
-    """The states of a chain, from the last one to the first."""
+    """The states of a chain, drawn from the last one backward."""
     filtered, log_next = state
     *batch, length = step.variable.shape
     at = tuple(o.reshape(()) for o in others)

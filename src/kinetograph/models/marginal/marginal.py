@@ -1,4 +1,4 @@
-"""A term of the density in which discrete unknowns have been summed out."""
+"""The term of the density in which discrete unknowns are marginalised."""
 
 from collections.abc import Sequence, Set
 from functools import cached_property
@@ -24,7 +24,7 @@ __all__ = ["MarginalTerm", "sum_out"]
 
 
 class MarginalTerm(Term):
-    """The terms that depend on discrete unknowns, these summed out."""
+    """The terms that depend on discrete unknowns, marginalised together."""
 
     def __init__(self, discrete: Sequence[Variable], terms: Sequence[Term]) -> None:
         self.discrete = tuple(discrete)
@@ -46,7 +46,7 @@ class MarginalTerm(Term):
 
     @property
     def target(self) -> None:
-        """There is none."""
+        """None: a marginal term has no target."""
         return
 
     def needs(self) -> tuple[Node, ...]:
@@ -54,7 +54,7 @@ class MarginalTerm(Term):
         return self._needs
 
     def plain_needs(self) -> tuple[Node, ...]:
-        """The same."""
+        """The nodes whose tensors `value` needs."""
         return self._needs
 
     @cached_property
@@ -64,13 +64,16 @@ class MarginalTerm(Term):
         return tuple(n for n in nodes if n in depends(nodes, self.discrete))
 
     def renewed(self, changed: Set[Node]) -> Term:
-        """The term as it is made of the present values of data; itself if none of them changed."""
+        """The term for the present values of data.
+
+        It is the same object if none of its data changed.
+        """
         terms = [term.renewed(changed) for term in self.terms]
         same = all(a is b for a, b in zip(terms, self.terms, strict=True))
         return self if same else MarginalTerm(self.discrete, terms)
 
     def fits(self, other: Term) -> bool:
-        """Whether a term of the same nodes is computed by the same program."""
+        """Whether another term of these nodes has the same program."""
         assert isinstance(other, MarginalTerm)
         tables = zip(self.tables, other.tables, strict=True)
         terms = zip(self.terms, other.terms, strict=True)
@@ -81,13 +84,14 @@ class MarginalTerm(Term):
         return self._run(environment, scope)[0]
 
     def elements(self, environment: Environment) -> Any:
-        """The same, which has no elements."""
+        """The value: a marginal term has no elements."""
         return self.value(environment)
 
     def draw(self, environment: Environment, free: Any) -> dict[Node, Any]:
-        """Values of the discrete unknowns, given all others: of each state the same ones.
+        """Values of the discrete unknowns, given all other unknowns.
 
-        Their bits are those of the state, mixed: a function of nothing else.
+        The random bits are computed from the free state alone, so that the same state gives the
+        same values.
         """
         key = key_of(free)
 
@@ -104,11 +108,11 @@ class MarginalTerm(Term):
         return self.elimination.run(self.factors(tables), environment)
 
     def factors(self, values: Sequence[Any]) -> list[Factor]:
-        """What is to be summed, given the values of the tables."""
+        """The tables that are added up, with their values."""
         factors = [Factor(t.variables, v) for t, v in zip(self.tables, values, strict=True)]
         covered = {v for table in self.tables for v in table.variables}
         for v in self.discrete:
-            if v not in covered:  # a chain that nothing depends on
+            if v not in covered:  # a chain that no term depends on
                 count = len(self.elimination.domains[v].values)
                 factors.append(Factor((v,), jnp.zeros((count, v.size))))
         return factors
@@ -123,19 +127,21 @@ def _check_chains(chains: Sequence[Variable], discrete: Sequence[Variable]) -> N
             names = " and ".join(f"{describe(v)}{site_text(v)}" for v in above)
             raise ModelError(
                 f"model: the probabilities of the Markov chain {describe(chain)}{site_text(chain)} "
-                f"depend on the discrete unknown {names}: they cannot be summed out together; "
+                f"depend on the discrete unknown {names}: they cannot be marginalised together; "
                 "write the sequence as a loop with an unknown for each step, or fix "
                 f"{next(iter(map(describe, above)))} by kg.condition"
             )
 
 
 def sum_out(discrete: Sequence[Variable], terms: Sequence[Term]) -> list[Term]:
-    """The terms, of which those that depend on discrete unknowns are put together in one.
+    """Put the terms that depend on discrete unknowns together in one.
+
+    Returns the other terms, and this one as the last.
 
     Raises
     ------
     ModelError
-        If that is not possible.
+        If the unknowns cannot be marginalised.
     """
     if not discrete:
         return list(terms)
@@ -152,7 +158,10 @@ def _about(term: Term, discrete: Sequence[Variable]) -> set[Node]:
 
 
 def _apart(term: Term, discrete: Sequence[Variable]) -> list[Term]:
-    """A term, or the factors that it is the sum of, where that may keep elements apart."""
+    """Take a factor apart into terms that depend on single elements.
+
+    Distributions, and factors of single unknowns, are left whole.
+    """
     if isinstance(term.node, Distribution) or all(v.size < 2 for v in _about(term, discrete)):
         return [term]
     found = addends(term.node)

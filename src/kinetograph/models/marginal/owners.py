@@ -1,8 +1,8 @@
-"""Which element of an array of unknowns each element of a computed array depends on.
+"""Owners: the element of unknowns on which each computed element depends.
 
-Sums over the values of n unknowns have K**n terms, unless each part of the density depends on one
-of them: then it is n sums of K terms. Owners tell these parts: for each element of a node the flat
-index of the one element that it depends on, NONE, or SEVERAL.
+The sum over all values of n unknowns has K**n terms. If each part of the density depends on one
+unknown only, n sums of K terms suffice. Owners find these parts: they hold, for each element of a
+node, the flat index of the only element of the unknowns that it depends on, or NONE, or SEVERAL.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from ...graph.precision import x64
 __all__ = ["NONE", "SEVERAL", "merged", "merged_along", "owners_of", "thin_shapes"]
 
 NONE, SEVERAL = -1, -2
-Owners = np.ndarray | None  # None: no element depends on any
+Owners = np.ndarray | None  # None: no element depends on an unknown
 
 _MOVES = {
     shaping.RESHAPE,
@@ -40,7 +40,10 @@ _REDUCTIONS = {operation for operation, _ in REDUCTIONS.values()}
 
 
 def merged(*owners: np.ndarray) -> np.ndarray:
-    """The owners of elements computed from others, broadcast together."""
+    """The owners of elements that are computed from several arrays.
+
+    The owners are broadcast against one another.
+    """
     first, *rest = np.broadcast_arrays(*owners)
     result = np.array(first)
     for other in rest:
@@ -50,7 +53,10 @@ def merged(*owners: np.ndarray) -> np.ndarray:
 
 
 def merged_along(owners: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """The owners of elements computed from all along some axes, which stay with length 1."""
+    """The owners of elements computed from all elements along axes.
+
+    These axes stay, with length 1.
+    """
     some = owners != NONE
     top = np.max(owners, axes, keepdims=True, initial=NONE)
     low = np.min(np.where(some, owners, np.iinfo(owners.dtype).max), axes, keepdims=True)
@@ -61,7 +67,10 @@ def merged_along(owners: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def owners_of(root: Node, order: list[Node], known: Mapping[Node, np.ndarray]) -> Owners:
-    """The owners of the elements of a node, given those of others; `order` has parents first."""
+    """The owners of the elements of a node.
+
+    `known` holds the owners of other nodes; `order` has parents first.
+    """
     found: dict[Node, Owners] = dict(known)
     for node in order:
         if node not in found:
@@ -101,9 +110,10 @@ def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
 def thin_shapes(
     order: list[Node], known: Mapping[Node, tuple[int, ...]]
 ) -> dict[Node, tuple[int, ...]] | None:
-    """The shapes that nodes have if some have others, with 1 for some lengths; parents first.
+    """The shapes of nodes if some nodes have length 1 along axes.
 
-    None if what is computed of these, broadcast, would not be the same numbers.
+    `known` holds the shapes of these nodes; parents come first. None if the results, broadcast,
+    would not be the same numbers.
     """
     found = dict(known)
     for node in order:
@@ -126,7 +136,10 @@ def _all_slots(node: Apply) -> bool:
 
 
 def _product(node: Node, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """An element of a product of matrices depends on a row and a column."""
+    """The owners of a product of matrices.
+
+    An element depends on a row and a column.
+    """
     rows = merged_along(left if left.ndim > 1 else left[None], (-1,))
     columns = merged_along(right if right.ndim > 1 else right[:, None], (-2,))
     whole = merged(rows, columns)
@@ -162,8 +175,8 @@ def _read(node: Apply, owners: list[np.ndarray], parents: list[Owners]) -> np.nd
             return np.full(node.shape, SEVERAL)
         known = [n.value for n in node.parents[1:] if isinstance(n, Data)]
         return np.array(source[indexing.rebuilt(template, tuple(map(np.asarray, known)))])
-    # What is read at a place that depends on one element does so, whatever stands there; if that
-    # depends on some, too, all of them must be the same.
+    # An element that is read at a place depends on the owner of the place. If the array has owners,
+    # too, all of these must be that owner.
     common = set(np.unique(source)) - {NONE}
     place = merged(*indices)
     if common:
@@ -174,7 +187,7 @@ def _read(node: Apply, owners: list[np.ndarray], parents: list[Owners]) -> np.nd
 def _placed(
     template: tuple[Any, ...], place: np.ndarray, source: np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """The owners of the index arrays, at the axes of the result that come from them."""
+    """The owners of the index arrays, at the result's axes from them."""
     advanced = [
         k
         for k, part in enumerate(template)

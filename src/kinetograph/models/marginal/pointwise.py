@@ -1,15 +1,16 @@
-"""Log densities of observations one by one, the discrete unknowns that they depend on summed out.
+"""Log densities of single observations, with discrete unknowns marginalised.
 
     log p(y_i | x) = log sum_z p(z | x) p(y_i | z, x)
 
-where no other observation depends on the same discrete unknowns. Those that do are a unit, such as
-the visits to a site or the times of a chain, and then
+holds if no other observation depends on the same discrete unknowns. Observations that share
+discrete unknowns are a unit, such as the visits to a site or the times of a chain. For these the
+density is
 
-    log p(y_i | all others of the unit, x)      or      log p(y_i | those before it, x).
+    log p(y_i | the other y of the unit, x)      or      log p(y_i | the earlier y of the unit, x).
 
-Each is the difference of two sums over the discrete unknowns, one of which leaves observations out.
-The k-th observations of all units are left out at once: as many sums are taken as the largest unit
-has observations.
+Each is the difference of two sums over the discrete unknowns; one of the sums leaves observations
+out. The k-th observations of all units are left out at the same time, so that the number of sums is
+the size of the largest unit.
 """
 
 import math
@@ -33,10 +34,10 @@ POINTWISE = Operation("pointwise", lambda *tensors: tensors)
 
 
 class Pointwise(Bundle):
-    """The log densities of distributions that depend on discrete unknowns, element by element.
+    """Elementwise log densities of distributions that depend on discrete unknowns.
 
-    Of the term in which these are summed out, the terms `left_out` do not count. What is `wanted`
-    is in an order that tells what is before what; `given` is one of `GIVEN`.
+    They belong to a marginal term, and the terms `left_out` do not count. The order of `wanted`
+    says which observation is before another one; `given` is one of `GIVEN`.
     """
 
     __slots__ = ("__dict__", "given", "left_out", "term", "wanted")
@@ -47,7 +48,7 @@ class Pointwise(Bundle):
     ) -> None:
         super().__init__(POINTWISE, term.needs())
         self.term, self.given = term, given
-        self._seen: dict[tuple[int, int], int] = {}  # how many elements a unit has
+        self._seen: dict[tuple[int, int], int] = {}  # number of elements of each unit
         by_node = {table.term.node: table for table in term.tables}
         self.wanted = tuple(by_node[node] for node in wanted)
         self.left_out = frozenset(left_out)
@@ -55,7 +56,7 @@ class Pointwise(Bundle):
 
     @cached_property
     def parts(self) -> tuple[Node, ...]:
-        """A node for each of the wanted distributions."""
+        """A node for each wanted distribution."""
         return tuple(self.part(i, t.shape, t.term.node.dtype) for i, t in enumerate(self.wanted))
 
     @property
@@ -64,19 +65,22 @@ class Pointwise(Bundle):
         return tuple(table.term.node for table in self.wanted)
 
     def shared(self, node: Node) -> bool:
-        """Whether elements of a wanted distribution share their units with others."""
+        """Whether elements of a wanted distribution share units.
+
+        The other elements may belong to other distributions.
+        """
         several = {unit for unit, count in self._seen.items() if count > 1}
         (found,) = ((end, units) for t, (end, units) in self.units.items() if t.term.node is node)
         return any((found[0], unit) in several for unit in found[1].tolist())
 
     @property
     def size(self) -> int:
-        """How many numbers it takes to compute this."""
+        """The number of numbers that the computation takes."""
         return sum(math.prod((*t.sizes, *t.shape)) for t in self.term.tables)
 
     @cached_property
     def units(self) -> dict[Table, tuple[int, np.ndarray]]:
-        """For each of the wanted tables the part its sums end in, and which of these each is of."""
+        """The last sum of each wanted table, and its elements' units."""
         found = {}
         for table in self.wanted:
             end, count = self.term.elimination.ends[table.variables[0]]
@@ -86,7 +90,7 @@ class Pointwise(Bundle):
         return found
 
     def _ranks(self) -> dict[Table, np.ndarray]:
-        """How many of the wanted elements of its unit are before each one."""
+        """The number of wanted elements of the unit before each element."""
         found = {}
         for table, (end, units) in self.units.items():
             rank = np.zeros(units.size, np.int64)
@@ -108,7 +112,11 @@ class Pointwise(Bundle):
         elements = [table.elements(environment, scope) for table in tables]
 
         def sums(turn: Any) -> tuple[Any, ...]:
-            """The independent sums, when in each unit the element of this rank has its turn."""
+            """The independent sums at one rank.
+
+            In each unit the elements from this rank on are left out, or the element of this rank
+            alone, as `given` says.
+            """
             values = [
                 table.gathered(jnp.where(self._counts(table, turn), each, 0.0))
                 for table, each in zip(tables, elements, strict=True)
@@ -119,7 +127,7 @@ class Pointwise(Bundle):
         return [self._differences(table, found) for table in self.wanted]
 
     def _counts(self, table: Table, turn: Any) -> Any:
-        """Which elements of a table count."""
+        """The mask of the elements of a table that count."""
         if table.term.node in self.left_out:
             return False
         if table not in self.ranks:

@@ -1,4 +1,4 @@
-"""The terms of a density that depend on discrete unknowns, for all values of these."""
+"""Terms that depend on discrete unknowns, for all values of these."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,19 @@ COMBINATIONS = 10_000
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of a discrete unknown, and which of them each of its elements can have."""
+    """The values of a discrete unknown, and a mask of possible ones.
+
+    The mask says which values each element can have.
+    """
 
     values: np.ndarray
     possible: np.ndarray  # (values, elements)
 
     def settings(self) -> np.ndarray:
-        """The values of the elements, a possible one for each that is not: (values, 1 or elements).
+        """The values of the elements: (values, 1 or elements).
 
-        Outside its support a term may be infinite, whose slope is NaN even where it is left out.
+        A value that an element cannot have is replaced by a possible one. Outside of its support a
+        term may be infinite, and its slope is then NaN even if the term is not added.
         """
         if self.possible.all():
             return self.values[:, None]
@@ -49,13 +53,13 @@ def domain_of(variable: Variable) -> Domain:
     Raises
     ------
     ModelError
-        If it is not finite, or not known.
+        If the domain is not finite, or not known.
     """
     support = variable.support
     if not isinstance(support, WholeNumbers):
         raise ModelError(
             f"model: {describe(variable)}{site_text(variable)} is a discrete unknown of whole "
-            "vectors, which cannot be summed out; observe it, or use a continuous one"
+            "vectors, which cannot be marginalised; observe it, or use a continuous unknown"
         )
     ends = []
     for bound in (support.lower, support.upper):
@@ -64,8 +68,8 @@ def domain_of(variable: Variable) -> Domain:
         if isinstance(bound, Node) or not np.all(np.isfinite(bound)):
             raise ModelError(
                 f"model: {describe(variable)}{site_text(variable)} is a discrete unknown with "
-                "infinitely many values, or with a number of them that is unknown, which cannot "
-                "be summed out; observe it, bound it by truncation=, or use a continuous one"
+                "infinitely many values, or with an unknown number of values, which cannot be "
+                "marginalised; observe it, bound it by truncation=, or use a continuous unknown"
             )
         ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
     low, high = ends
@@ -75,7 +79,7 @@ def domain_of(variable: Variable) -> Domain:
 
 
 def depends(nodes: Iterable[Node], on: Iterable[Node]) -> set[Node]:
-    """Those of the nodes, parents first, that are computed from others."""
+    """The nodes that are computed from given ones; parents come first."""
     found = set(on)
     for node in nodes:
         if any(parent in found for parent in node.parents):
@@ -115,8 +119,8 @@ class Table:
         node = next(n for n in order if isinstance(n, Variable) and n in bad - set(self.domains))
         raise ModelError(
             f"model: a bound of {describe(node)}{site_text(node)} depends on "
-            f"{self._names()}, which is discrete and to be summed out; that is not possible for "
-            "bounds"
+            f"the discrete unknown {self._names()}; an unknown that bounds depend on cannot be "
+            "marginalised"
         )
 
     def _names(self) -> str:
@@ -125,9 +129,9 @@ class Table:
     def _check_size(self) -> None:
         if np.prod(self.sizes, dtype=float) > COMBINATIONS:
             raise ModelError(
-                f"model: {self._what()} depends on {self._names()} at once, which have "
-                f"{np.prod(self.sizes, dtype=float):.0f} combinations of values to be summed out; "
-                f"at most {COMBINATIONS} are"
+                f"model: {self._what()} depends on {self._names()} together. To marginalise them, "
+                f"{np.prod(self.sizes, dtype=float):.0f} combinations of values are needed; at "
+                f"most {COMBINATIONS} are allowed"
             )
 
     def _what(self) -> str:
@@ -139,11 +143,14 @@ class Table:
 
     @cached_property
     def atoms(self) -> int:
-        """How many independent sums there are: the elements of the arrays among the unknowns."""
+        """The number of independent sums.
+
+        It is the size of the arrays among the unknowns.
+        """
         return max((v.size for v in self.variables), default=1)
 
     def _owners(self, order: list[Node]) -> np.ndarray | None:
-        """For each element of the term its atom; None for one atom."""
+        """The atom of each element of the term; None for one atom."""
         arrays = [v for v in self.variables if v.size > 1]
         if not arrays:
             return None
@@ -159,9 +166,9 @@ class Table:
 
     def _several(self, what: str) -> ModelError:
         return ModelError(
-            f"model: an element of {self._what()} depends on {what}, so that they cannot be summed "
-            "out one by one; for a sequence in which each state depends on the last write "
-            "kg.markov_chain, or a loop with an unknown for each step"
+            f"model: an element of {self._what()} depends on {what}, so that they cannot be "
+            "marginalised one by one; for a sequence in which each state depends on the last, "
+            "write kg.markov_chain, or a loop with an unknown for each step"
         )
 
     def _owners_of(self, variable: Variable, order: list[Node]) -> np.ndarray:
@@ -182,7 +189,7 @@ class Table:
         return merged(*merged_pieces)
 
     def _pieces(self) -> list[tuple[Node, int]]:
-        """The target and the parameters of a distribution, and how many axes an event has."""
+        """The target and the parameters of a distribution, with event axes."""
         node, target = self.term.node, self.term.target
         if not isinstance(node, Distribution):
             return []
@@ -191,10 +198,11 @@ class Table:
 
     @cached_property
     def thin(self) -> bool:
-        """Whether one element does for all elements of an array of unknowns that are the same.
+        """Whether one element can replace all elements of an array of unknowns.
 
-        What is computed from it has length 1 where the array has more, and is broadcast at last:
-        mu[z] is then one number for each value of z, and not one for each element, too.
+        The array then has length 1, and so has each node that is computed from it until the last
+        broadcast: mu[z] is one number for each value of z, instead of one for each value and each
+        element.
         """
         ones: dict[Node, tuple[int, ...]] = {v: (1,) * len(v.shape) for v in self.variables}
         shapes = thin_shapes(ancestors(self.term.plain_needs()), ones)
@@ -204,7 +212,7 @@ class Table:
         )
 
     def sums_like(self, other: "Table") -> bool:
-        """Whether the same elements belong to the same values of the same unknowns."""
+        """Whether another table sums the same elements over the same values."""
         if self.variables != other.variables or (self.owner is None) != (other.owner is None):
             return False
         domains = (
@@ -215,18 +223,22 @@ class Table:
         return all(domains) and (self.owner is None or np.array_equal(self.owner, other.owner))  # type: ignore[arg-type]
 
     def evaluate(self, environment: Environment, scope: Scope) -> Any:
-        """The log density for all values: an axis for each unknown, and one for the atoms."""
+        """The log density for all values of the unknowns.
+
+        It has an axis for each unknown, and one for the atoms.
+        """
         totals = self._for_all(environment, scope, self._by_atom)
         if not isinstance(self.term.node, Distribution):  # which guards its own elements
             totals = self._guarded(totals, environment, scope)
         return self._shaped(totals)
 
     def _guarded(self, totals: Any, environment: Environment, scope: Scope) -> Any:
-        """The same totals, of which no slope is taken where they are -inf.
+        """The same totals, without a slope where they are -inf.
 
-        There the factor is computed for other values of the unknowns, at which it is finite, and
-        left out. Elements of arrays change one by one; where no values of them will do, those of
-        the other unknowns are impossible, and all has no slope.
+        At such places the factor is computed at other values of the unknowns, at which it is
+        finite, and then left out. The elements of arrays are changed one by one. If no values of
+        the arrays make the factor finite, the values of the other unknowns are impossible, and the
+        total has no slope.
         """
         lost = jnp.isneginf(jax.lax.stop_gradient(totals))
         arrays = [i for i, v in enumerate(self.variables) if v.size > 1]
@@ -254,11 +266,11 @@ class Table:
         return jnp.where(lost, -jnp.inf, again)
 
     def elements(self, environment: Environment, scope: Scope) -> Any:
-        """The log density of each element of the term, for all values: (values, *shape)."""
+        """The log density of each element for all values: (values, *shape)."""
         return self._for_all(environment, scope, lambda each: jnp.broadcast_to(each, self.shape))
 
     def gathered(self, elements: Any) -> Any:
-        """What `evaluate` gives, of what `elements` gave."""
+        """The result of `evaluate`, given the result of `elements`."""
         return self._shaped(jax.vmap(self._by_atom)(elements))
 
     def _shaped(self, totals: Any) -> Any:
@@ -269,7 +281,7 @@ class Table:
             return jnp.sum(elements, keepdims=True).reshape(1)
         flat = jnp.broadcast_to(elements, self.shape).reshape(-1)
         if np.array_equal(self.owner, np.arange(self.atoms)):
-            return flat  # which a sum over each one alone would scatter
+            return flat  # a sum over single elements would be lowered to a scatter
         return jax.ops.segment_sum(flat, self.owner, self.atoms)
 
     def _for_all(
@@ -280,9 +292,9 @@ class Table:
         choices: Sequence[Any] | None = None,
         dead: Any = False,
     ) -> Any:
-        """Something of the elements of the term, for all values of the unknowns.
+        """A function of the term's elements, for all values.
 
-        Or for those in `choices`; it has no slope where it is `dead`.
+        `choices` may hold the values instead. The result has no slope where it is `dead`.
         """
         given = dict(environment)
         if choices is None:
@@ -321,7 +333,7 @@ class Table:
 
 
 def _still(tensor: Any, dead: Any) -> Any:
-    """A tensor without a slope where it is dead."""
+    """The tensor, without a slope where it is dead."""
     tensor = jnp.asarray(tensor)
     if tensor.dtype.kind != "f":
         return tensor

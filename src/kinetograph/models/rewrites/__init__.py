@@ -1,5 +1,10 @@
-"""Terms of the log density in another form that costs less: each file a condition and an identity.
+"""Terms of the log density in an equal form that costs less.
 
-normal_regression   the data of a linear normal likelihood in a triangular factor
+Each file has a condition and an identity.
+
+normal_regression   linear normal likelihoods, with the data in a triangular factor
 linear_form         nodes read as linear forms
+pieces              terms that are the same operations on other unknowns and data
+batches, columns    such terms computed as one batch
+places              nodes that read one place of an array
 """

@@ -2,8 +2,8 @@
 
     sum_i log p(y_i | f(x_i))  =  sum over the axis i of log p(y | f(x))
 
-The density is the same, to rounding. A batch of normal likelihoods is compressed as the likelihood
-of one array is: see `normal_regression`.
+The density is the same up to rounding. A batch of normal likelihoods is compressed in the same way
+as the likelihood of one array: see `normal_regression`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ __all__ = ["Batches", "find_batches"]
 
 
 class Batches:
-    """The terms that are alike, and the arrays of unknowns and data that they are computed from."""
+    """Groups of alike terms, with their arrays of unknowns and data."""
 
     def __init__(self, groups: Sequence[Alike], unknowns: Sequence[Variable]) -> None:
         self.groups = tuple(groups)
@@ -47,12 +47,12 @@ class Batches:
 
     @property
     def derived(self) -> tuple[Data, ...]:
-        """The data of all pieces, as arrays, and what is computed from them once."""
+        """The stacked data of all pieces, and arrays computed from them."""
         forms = (data for form in self.compressed for data in form.derived)
         return (*self._columns.data.values(), *forms)
 
     def fits(self, other: "Batches | None") -> bool:
-        """Whether other batches of the same terms differ in the values of their data alone."""
+        """Whether other batches of the terms differ only in data."""
         if other is None or len(self._forms) != len(other._forms):
             return False
         pairs = zip(self._forms, other._forms, strict=True)
@@ -61,15 +61,18 @@ class Batches:
         )
 
     def unknowns(self, free: Any, slices: Mapping[Variable, slice]) -> tuple[list[Image], Any]:
-        """The images of the arrays of unknowns, and the sum of their log Jacobians."""
+        """The images of the unknowns' arrays, and their log Jacobian."""
         return self._unknowns.images(free, slices)
 
     def one(self, node: Variable, images: Sequence[Image], environment: Environment) -> Any:
-        """An unknown, taken out of its array; its forms are put into the environment."""
+        """One unknown, taken out of its array.
+
+        Its forms are put into the environment.
+        """
         return self._unknowns.one(node, images, environment)
 
     def total(self, images: Sequence[Image], environment: Environment, ensure: Ensure) -> Any:
-        """The sum of all terms that are alike."""
+        """The sum of all alike terms."""
         at = Evaluation(self._columns, self._unknowns, images, environment, ensure)
 
         def tensor(nodes: Column) -> Any:
@@ -89,7 +92,7 @@ def _compressed(group: Alike) -> Compressed | None:
 
 
 def _places(group: Alike) -> list[Place]:
-    """What the terms of a group need, place by place."""
+    """The columns of nodes that the terms of a group need."""
     columns: list[Column] = list(zip(*(t.plain_needs() for t in group.terms), strict=True))
     if not group.by_rows:
         return list(columns)
@@ -117,6 +120,9 @@ def _total(group: Alike, at: Evaluation) -> Any:
 
 
 def find_batches(terms: Sequence[Term], unknowns: Sequence[Variable]) -> Batches | None:
-    """The alike pieces of a model, if there are enough of them."""
+    """The alike pieces of a model.
+
+    None if there are too few.
+    """
     groups = alike_terms(terms, unknowns)
     return Batches(groups, unknowns) if groups else None

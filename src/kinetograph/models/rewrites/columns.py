@@ -1,8 +1,8 @@
-"""What stands at one place in all of some alike pieces, computed as one array.
+"""Columns: nodes in one place of alike pieces, as one array.
 
-The unknowns are one array, taken from the free state at once, data are stacked, and each operation
-is computed once for all pieces. Of pieces with different numbers of rows, what has rows is an array
-of all of them, one after the other, as if each row were a piece.
+The unknowns of a column are one array, taken from the free state at once; its data are stacked; and
+each operation is computed once for all pieces. If pieces have different numbers of rows, the rows
+of all pieces form one array, one piece after the other, as if each row were a piece.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ Ensure = Callable[[Node], Any]  # the tensor of a single node
 
 @dataclass(frozen=True)
 class Rows:
-    """Nodes of pieces, each with a row for each row of its piece."""
+    """Nodes with a row for each row of their piece."""
 
     nodes: Column
 
@@ -36,15 +36,15 @@ Place = Column | Rows
 
 
 def repeated(column: Column, lengths: Sequence[int]) -> Column:
-    """The node of its piece for each row."""
+    """The node of each row's piece, one entry for each row."""
     pairs = zip(column, lengths, strict=True)
     return tuple(node for node, length in pairs for _ in range(length))
 
 
 class Columns:
-    """How columns are computed, and the arrays of unknowns and data that this takes.
+    """The computation of columns, and the arrays that it needs.
 
-    `classes` tells which nodes are alike.
+    `classes` holds the class of each node; alike nodes have the same class.
     """
 
     def __init__(self, classes: Mapping[Node, int], unknowns: Sequence[Variable]) -> None:
@@ -55,7 +55,7 @@ class Columns:
         self._used: dict[Node, None] = {}
 
     def prepare(self, place: Place) -> None:
-        """Find out what is computed how, make the arrays of data, note the unknowns in arrays."""
+        """Plan the computation of a column, and stack its data."""
         pending, seen = [place], set()
         while pending:
             place = pending.pop()
@@ -71,7 +71,7 @@ class Columns:
                 self.data[place] = Data(stacked(place))
 
     def split(self, place: Place) -> tuple[str, Any]:
-        """How a column is computed, and from which others."""
+        """The kind of computation of a column, and its input columns."""
         if place not in self._kinds:
             self._kinds[place] = (
                 self._kind_of_rows(place.nodes) if isinstance(place, Rows) else self._kind(place)
@@ -114,7 +114,7 @@ class Columns:
         return "singles", None
 
     def families(self, unknowns: Sequence[Variable]) -> list[tuple[Variable, ...]]:
-        """The unknowns that are parts of one array each."""
+        """The groups of unknowns that form one array each."""
         by_class: dict[int, list[Variable]] = {}
         for v in unknowns:
             if v in self._used:
@@ -144,21 +144,27 @@ class Unknowns:
         return images, log_jacobian
 
     def one(self, node: Variable, images: Sequence[Image], environment: Environment) -> Any:
-        """An unknown, taken out of its array; its forms are put into the environment."""
+        """One unknown, taken out of its array.
+
+        Its forms are put into the environment.
+        """
         k, i = self.row[node]
         for kind, form in node.forms_in_use.items():
             environment[form] = images[k].forms[kind][i].astype(form.dtype)
         return images[k].value[i].astype(node.dtype)
 
     def taken(self, column: Column, images: Sequence[Image], form: str | None = None) -> Any:
-        """The array of a column of unknowns, or of another form of them."""
+        """The array of a column of unknowns, or of a form."""
         places = [self.row[node] for node in column if isinstance(node, Variable)]
         k = places[0][0]
         whole = images[k].value if form is None else images[k].forms[form]
         return at(whole, np.array([i for _, i in places]))
 
     def form(self, column: Column, images: Sequence[Image]) -> Any:
-        """Another form of unknowns that their free numbers give at once; None of all else."""
+        """Another form of unknowns that their bijector computes.
+
+        None for other nodes.
+        """
         first = column[0]
         unknown = first.parents[0] if first.parents else None
         if not isinstance(unknown, Variable) or unknown not in self.row:
@@ -171,7 +177,7 @@ class Unknowns:
 
 
 class Evaluation:
-    """The tensors of columns, at one free state."""
+    """The tensors of columns at one free state."""
 
     def __init__(
         self,
@@ -186,9 +192,10 @@ class Evaluation:
         self._tensors: dict[Place, tuple[Any, int | None]] = {}
 
     def tensor(self, place: Place) -> tuple[Any, int | None]:
-        """The tensor of a column and the axis of the pieces; None of what is the same in all.
+        """The tensor of a column, and the axis of the pieces.
 
-        Without recursion, as pieces may be deep.
+        The axis is None if all pieces have the same value. The search is iterative, as pieces may
+        be deep.
         """
         tensors, stack = self._tensors, [place]
         while stack:
@@ -243,14 +250,17 @@ class Evaluation:
 
 
 def stacked(place: Place) -> np.ndarray:
-    """The data of all pieces, or all of their rows."""
+    """The data of all pieces, or all rows, in one array."""
     nodes = place.nodes if isinstance(place, Rows) else place
     values = [np.asarray(node.value) for node in nodes if isinstance(node, Data)]
     return np.concatenate(values)[:, None] if isinstance(place, Rows) else np.stack(values)
 
 
 def at(array: Any, places: np.ndarray) -> Any:
-    """The rows at these places; of places in a row a slice, whose derivative is no scatter."""
+    """The rows at these places.
+
+    Consecutive places are read by a slice, whose derivative needs no scatter.
+    """
     first, step = int(places[0]), int(places[1] - places[0]) if len(places) > 1 else 1
     stop = int(places[-1]) + 1
     if step > 0 and np.array_equal(places, np.arange(first, stop, step)):

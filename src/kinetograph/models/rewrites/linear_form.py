@@ -1,9 +1,10 @@
-"""Alike nodes read as one linear form: an offset, and known coefficients of unknown quantities.
+"""Alike nodes read as one linear form in unknown quantities.
 
     o_n + sum_k C_nk theta_k + sum_k D_nk phi_k[i(n)] + sum_k E_nk chi_k[j(n)]
 
-of the observations n of all pieces i: theta is the same in all pieces, phi is another quantity in
-each of them, and chi an element j(n) of an array. An array of observations is one piece.
+The index n runs over the observations of all pieces i. theta is the same in all pieces, phi is
+another quantity in each piece, and chi an element j(n) of an array. An array of observations is one
+piece.
 """
 
 from collections.abc import Sequence
@@ -29,9 +30,9 @@ _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATIVE = (
 
 @dataclass
 class LinearForm:
-    """A linear form: an offset, and columns of coefficients with the nodes each multiplies.
+    """An offset, and columns of coefficients with the nodes they multiply.
 
-    `nodes` are those of the pieces, one for each.
+    `nodes` holds one node of each piece.
     """
 
     offset: Any = 0.0
@@ -61,15 +62,15 @@ class LinearForm:
 
 
 class NotLinear(Exception):
-    """A node that cannot be read as a linear form."""
+    """Raised for a node that is not a linear form."""
 
 
 class Reader:
     """Reads the nodes of pieces as a linear form in unknown nodes.
 
-    `lengths` are the numbers of observations of the pieces. One number of a piece that differs
-    from that of other pieces is a quantity of its own; a `deep` reader looks for what such numbers
-    have in common.
+    `lengths` holds the number of observations of each piece. A single number that differs between
+    pieces is an unknown quantity of its own; a `deep` reader searches for common parts of such
+    numbers.
     """
 
     def __init__(self, lengths: Sequence[int], deep: bool = False) -> None:
@@ -79,7 +80,10 @@ class Reader:
         self._values: Environment = {}
 
     def known(self, nodes: Column) -> bool:
-        """Whether nodes are computed from data alone (looked up a few levels deep)."""
+        """Whether nodes are computed from data alone.
+
+        Up to 50 nodes above each are examined.
+        """
         return all(self._is_known(node) for node in dict.fromkeys(nodes))
 
     def _is_known(self, node: Node) -> bool:
@@ -117,7 +121,7 @@ class Reader:
         return [found[node] for node in nodes]
 
     def value(self, nodes: Column) -> Any:
-        """The value of known nodes, over the observations or one number."""
+        """The value of known nodes, for each observation, or as one number."""
         if is_single(nodes):
             arrays = self.arrays(nodes[:1])
             if arrays[0].size == 1:
@@ -189,7 +193,10 @@ class Reader:
         return LinearForm(vectors=[(self._rows(matrices).astype(float), right)])
 
     def _rows(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """Arrays with a row for each observation of a piece, or one for all, put together."""
+        """Put arrays together that have a row for each observation.
+
+        An array with one row is repeated for the observations of its piece.
+        """
         pairs = list(zip(arrays, self.lengths, strict=True))
         if any(len(array) not in (1, length) for array, length in pairs):
             raise NotLinear

@@ -1,20 +1,21 @@
-"""Normal likelihoods whose mean is linear, compressed to a few numbers before sampling.
+"""Normal likelihoods with a linear mean, compressed before sampling.
 
-Where the mean of normal likelihoods is linear in unknown quantities with known coefficients, and
-the observations can be put into groups j in each of which these quantities and the sd are the same,
+Condition: the mean of normal likelihoods is linear in unknown quantities with known coefficients,
+and the observations form groups j within which these quantities and the sd are the same,
 
-    mean_n = o_n + sum_k Z_nk psi_k[j(n)],
+    mean_n = o_n + sum_k Z_nk psi_k[j(n)].
 
-the data enter only through the triangular factor of each group's coefficients: Z_j = Q_j R_j,
+Identity: the data enter only through the triangular factor of each group's coefficients, with Z_j =
+Q_j R_j,
 
     sum_n (y_n - mean_n)**2 = sum_j rest_j + |R_j psi_j - b_j|**2,    b_j = Q_j' (y_j - o_j).
 
-R_j has at most as many rows as psi_j has elements, so the cost of the log density no longer grows
-with the number of observations, and indexing by group disappears from the loop. The identity is
-exact, and the factorisation is done once, on the host: no cancellation.
+R_j has at most as many rows as psi_j has elements. So the cost of the log density does not grow
+with the number of observations, and no indexing by group is left. The identity is exact. The
+factorisation is computed once, on the host, without cancellation.
 
 A group is where an array of observations reads one element, or one piece of a model that was
-written as a loop; without either, all observations are one group.
+written as a loop. Otherwise all observations are one group.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,8 +44,8 @@ Tensor = Callable[[Column], Any]  # of one node, or of several along a new first
 class Block:
     """Unknown quantities that are multiplied by columns of the factor.
 
-    `nodes` is one node, or one for each group. `elements` tells which element of an array each
-    group has; without it, all `width` elements belong to every group.
+    `nodes` is one node, or one for each group. `elements` holds the element of an array that each
+    group reads; without it, all `width` elements belong to every group.
     """
 
     nodes: Column
@@ -52,7 +53,7 @@ class Block:
     elements: np.ndarray | None = None
 
     def columns(self, tensor: Tensor) -> list[Any]:
-        """Numbers that all groups share, or arrays with a number for each group."""
+        """The quantities, each one number or one number for each group."""
         found = tensor(self.nodes)
         own = len(self.nodes) > 1
         if self.elements is None:
@@ -64,7 +65,7 @@ class Block:
         return [found if whole else found[self.elements]]
 
     def flat(self, tensor: Tensor) -> Any:
-        """All quantities of a single group."""
+        """All quantities of a single group, as a vector."""
         found = tensor(self.nodes)
         return found.reshape(-1) if self.elements is None else found[self.elements]
 
@@ -80,9 +81,9 @@ class Block:
 class Compressed:
     """Normal likelihoods in compressed form: a term of the log density.
 
-    `factor` has shape (groups, rows, columns), `right` (groups, rows); `rest` is what is left of
-    the sum of squares and `counts` the number of observations, of each group where `sd` is a node
-    for each group, else of all. `log_scale` is the sum of the logarithms of known sds.
+    `factor` has shape (groups, rows, columns), `right` (groups, rows). `rest` is the remaining sum
+    of squares and `counts` the number of observations, of each group if `sd` is a node for each
+    group, else of all observations. `log_scale` is the sum of the logarithms of known sds.
     """
 
     nodes: tuple[Distribution, ...]
@@ -96,7 +97,7 @@ class Compressed:
 
     @property
     def derived(self) -> tuple[Data, ...]:
-        """The arrays computed from the data: arguments of the program, as data are."""
+        """The arrays computed from the data, which are arguments of the program."""
         return self.factor, self.right, self.rest, self.counts, self.log_scale
 
     @property
@@ -107,14 +108,17 @@ class Compressed:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What a program is made for, beside the nodes and the shapes of the arrays."""
+        """The static part of the program.
+
+        The nodes and the shapes of the arrays are not part of it.
+        """
         return tuple(
             (block.width, None if block.elements is None else block.elements.tolist())
             for block in self.blocks
         )
 
     def fits(self, other: "Compressed | None") -> bool:
-        """Whether another one differs in the values of its data alone."""
+        """Whether another compressed form differs only in the values of its data."""
         if other is None or len(self.blocks) != len(other.blocks):
             return False
         own, its = ((c.nodes, c.sd, _kinds(c.derived)) for c in (self, other))
@@ -159,7 +163,7 @@ class Compressed:
 
 
 def compress(likelihoods: Sequence[Distribution]) -> Compressed | None:
-    """The compressed form of alike likelihoods; None where there is none, or nothing is gained."""
+    """The compressed form of alike likelihoods, or None if it gains nothing."""
     if any(node.family is not NORMAL for node in likelihoods):
         return None
     single = len(likelihoods) == 1
@@ -185,7 +189,10 @@ def compress(likelihoods: Sequence[Distribution]) -> Compressed | None:
 
 
 def _weights(reader: Reader, sds: Column) -> tuple[Any, Column | None]:
-    """1 / sd over the observations where it is known, else 1 and the nodes of the sds."""
+    """1 / sd for each observation, if the sd is known.
+
+    If it is unknown: None, and the nodes of the sds.
+    """
     if reader.known(sds):
         spread = np.broadcast_to(reader.value(sds), (int(reader.lengths.sum()),))
         if not np.all(spread > 0):
@@ -197,10 +204,9 @@ def _weights(reader: Reader, sds: Column) -> tuple[Any, Column | None]:
 
 
 class _Design:
-    """The columns of coefficients of a linear form, and the groups of its observations.
+    """The coefficients of a linear form, and groups of observations.
 
-    Observations are of one group where the same nodes, and the same elements of arrays, stand in
-    them.
+    Observations are in one group if they read the same nodes and the same elements of arrays.
     """
 
     def __init__(self, form: LinearForm, sd: Column | None, lengths: np.ndarray) -> None:
@@ -224,7 +230,7 @@ class _Design:
         return np.broadcast_to(np.asarray(coefficient, float), (self.length,))
 
     def _group(self, parts: Sequence[tuple[Any, Column, Any]], sd: Column | None) -> None:
-        """The group of each observation, and an observation of each group."""
+        """Find the group of each observation, and one observation of each group."""
         marks: list[np.ndarray] = []
         arrays: list[np.ndarray] = []
         for nodes in [nodes for _, nodes, _ in parts] + ([] if sd is None else [sd]):
@@ -261,13 +267,13 @@ class _Design:
 
     @property
     def gains(self) -> bool:
-        """Whether few enough rows are left of the observations."""
+        """Whether the compressed form has few enough rows."""
         few = self.length >= LEAST_GAIN * self.groups * self.width > 0
         return few and (self.groups == 1 or self.width <= LARGEST_GROUP)
 
     @property
     def cost(self) -> int:
-        """How many products the density takes."""
+        """The number of products that the density takes."""
         return self.groups * self.width * (self.width + 1)
 
 
@@ -302,7 +308,7 @@ def _factorise(
 def _triangular(
     design: np.ndarray, index: np.ndarray, groups: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Each group's triangular factor, right side, what is left of the squares, and its size."""
+    """The triangular factor, right side, remaining squares and size of each group."""
     width = design.shape[1] - 1
     factor = np.zeros((groups, width, width))
     right = np.zeros((groups, width))

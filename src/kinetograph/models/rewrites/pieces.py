@@ -1,13 +1,13 @@
-"""Alike pieces of a model, found: the same operations on other unknowns and data.
+"""Search for alike pieces: the same operations on other inputs.
 
-A loop that makes an unknown and observes data in each step says the same n times. Its terms are
-found by what they are computed from: two nodes are of one class if they are the same operation with
-the same attributes, and their parents are of one class each, down to unknowns with one support, to
-data of one shape and to places of one array. What is computed from the last step is of another
-class in each step, and stays as it is.
+A loop that makes an unknown and observes data in each step states the same term n times. Such terms
+are found by the nodes that they are computed from. Two nodes are of one class if they are the same
+operation with the same attributes, and their parents are pairwise of one class, up to unknowns with
+the same support, data of the same shape and places of the same array. A node that is computed from
+the step before is of another class in each step, and is not changed.
 
-Pieces may also have different numbers of rows, if they are computed row by row: then nodes with a
-row for each element of the piece are of one class, whatever their number of rows.
+Pieces may also have different numbers of rows, if they are computed row by row. Then nodes that
+have a row for each row of the piece can be of one class with any number of rows.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -27,14 +27,15 @@ from .places import place_of
 
 __all__ = ["FEWEST", "Alike", "alike_terms", "classes", "is_batchable", "row_parents"]
 
-FEWEST = 8  # pieces that are worth an axis
+FEWEST = 8  # smallest number of pieces for which a further axis pays
 
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Terms of one kind; `by_rows` says which of their needs have a row for each of the term's.
+    """Terms of one kind.
 
-    It is empty where all terms have one shape.
+    `by_rows` says which of the needed nodes have a row for each row of the term. It is empty if all
+    terms have the same shape.
     """
 
     terms: tuple[Term, ...]
@@ -42,7 +43,7 @@ class Alike:
 
 
 def is_batchable(node: Node) -> bool:
-    """Whether alike nodes can be computed as one with an axis more."""
+    """Whether alike nodes can be one operation with another axis."""
     if type(node) not in (Apply, FormOf) or node.context is not None:
         return False
     assert isinstance(node, Apply)
@@ -61,7 +62,10 @@ def classes(nodes: Iterable[Node], unknowns: Iterable[Variable]) -> dict[Node, i
 
 
 def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
-    """What nodes of a class have in common; None where a node is like no other."""
+    """The key that the nodes of a class share.
+
+    None for a node without alike nodes.
+    """
     if isinstance(node, Data):
         return ("data", node.literal, node.shape, node.dtype)
     if isinstance(node, Variable):
@@ -78,7 +82,10 @@ def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
 
 
 def _support_key(support: sp.Support) -> Hashable:
-    """A support by its values; None of one with a bound from the graph."""
+    """The key of a support by its values.
+
+    None if a bound is a node.
+    """
     values = vars(support)
     if any(isinstance(v, Node) for v in values.values()):
         return None
@@ -86,7 +93,7 @@ def _support_key(support: sp.Support) -> Hashable:
 
 
 def _hashable(value: Any) -> Hashable:
-    """A text or tuple that tells attributes apart; None where there is none."""
+    """A text or tuple that identifies attributes; None if there is none."""
     if isinstance(value, np.ndarray):
         return (value.shape, value.dtype.str, value.tobytes())
     if hasattr(value, "items"):
@@ -106,9 +113,9 @@ def _hashable(value: Any) -> Hashable:
 
 
 def row_parents(node: Apply) -> tuple[bool, ...] | None:
-    """Which parents of an operation have a row for each row of its result.
+    """Tell which parents have a row for each row of the result.
 
-    None where a row of the result depends on other than one row of each of these.
+    None if a row of the result depends on more than one row of such a parent.
     """
     operation, parents = node.operation, node.parents
     if not node.shape or not is_batchable(node):
@@ -116,7 +123,7 @@ def row_parents(node: Apply) -> tuple[bool, ...] | None:
     if operation.elementwise:
         ndim = len(node.shape)
         rows = tuple(len(p.shape) == ndim and p.shape[0] == node.shape[0] for p in parents)
-        return rows if any(rows) else None  # the rest have one row, or none
+        return rows if any(rows) else None  # the other parents have one row, or none
     if operation is MATMUL and len(parents[0].shape) == 2 and len(parents[1].shape) < 3:
         return (True, False)
     template: tuple[Any, ...] = node.attributes.get("template", ())
@@ -129,7 +136,10 @@ def row_parents(node: Apply) -> tuple[bool, ...] | None:
 
 
 def _row_classes(nodes: Iterable[Node], exact: Mapping[Node, int]) -> dict[Node, int]:
-    """The class of each node that has rows, whatever their number; parents come first."""
+    """The class of each node with rows, of any number.
+
+    Parents come first.
+    """
     numbers: dict[Hashable, int] = {}
     found: dict[Node, int] = {}
     for node in nodes:
@@ -155,7 +165,10 @@ def _row_key(
 
 
 def _rows_of(term: Term) -> tuple[bool, ...] | None:
-    """Which needs of a term have a row for each of its rows; None where it has no rows."""
+    """Tell which needs of a term have the term's rows.
+
+    None if the term has no rows.
+    """
     node = term.node
     if not isinstance(node, Distribution):
         return (True,) if node.shape else None
@@ -175,7 +188,10 @@ def _rows_of(term: Term) -> tuple[bool, ...] | None:
 
 
 def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[Alike]:
-    """The terms that are of one kind, where there are enough of them."""
+    """The groups of terms of one kind.
+
+    A group has at least `FEWEST` members.
+    """
     plain = [t for t in terms if type(t) is Term]
     if len(plain) < FEWEST:
         return []
@@ -193,7 +209,7 @@ def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[Ali
 
 
 def _kind(term: Term) -> tuple[Any, ...]:
-    """What a term is, beside its shape and what it is computed from."""
+    """The kind of a term, without its shape and its inputs."""
     node = term.node
     if isinstance(node, Distribution):
         return (node.family.key, node.dtype, term.small, tuple(term.forms))
@@ -203,7 +219,10 @@ def _kind(term: Term) -> tuple[Any, ...]:
 def _kinds_by_rows(
     terms: Sequence[Term], nodes: Sequence[Node], exact: Mapping[Node, int]
 ) -> Iterable[tuple[tuple[bool, ...], list[Term]]]:
-    """Terms that are computed alike row by row, if their numbers of rows differ."""
+    """Terms that are alike row by row.
+
+    Their numbers of rows differ.
+    """
     classes = _row_classes(nodes, exact)
     kinds: dict[tuple[tuple[bool, ...], Hashable], list[Term]] = {}
     for term in terms:

@@ -1,4 +1,4 @@
-"""What stands at one place in all of some alike pieces, and what reads one place of an array."""
+"""Places of pieces and of arrays."""
 
 import numpy as np
 
@@ -7,17 +7,20 @@ from ...graph.operations.indexing import SLICE
 
 __all__ = ["Column", "is_single", "place_of", "same_place"]
 
-Column = tuple[Node, ...]  # the nodes that stand at one place, one of each piece
+Column = tuple[Node, ...]  # the nodes in one place, one from each piece
 
 
 def is_single(nodes: Column) -> bool:
-    """Whether one node stands at this place in all pieces."""
+    """Whether the same node is in this place in all pieces."""
     first = nodes[0]
     return all(node is first for node in nodes)
 
 
 def place_of(node: Node) -> int | None:
-    """The place along the first axis that a node reads, as `x[3]` does; None of all others."""
+    """The place along the first axis that a node reads.
+
+    An example is 3 for `x[3]`; None for other nodes.
+    """
     if not isinstance(node, Apply) or node.operation is not SLICE:
         return None
     template = node.attributes["template"]
@@ -27,6 +30,6 @@ def place_of(node: Node) -> int | None:
 
 
 def same_place(node: Node) -> object:
-    """A key that is the same for nodes that read one place of an array."""
+    """A key, equal for nodes that read one place of one array."""
     place = place_of(node)
     return node if place is None else (node.parents[0], place)

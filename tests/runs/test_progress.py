@@ -74,7 +74,9 @@ def test_of_a_warm_up_that_ends_by_itself_a_guess_is_told():
 
 def test_of_a_run_without_an_end_nothing_is_guessed():
     line = plain([chain_at()], Lengths(500, None, 1))
-    assert line.startswith("slowest chain 750 (sampling), 3 divergences, 75/s in all, until it is")
+    assert line.startswith(
+        "slowest chain 750 (sampling), 3 divergences, 75/s in all, until the run"
+    )
 
 
 def test_a_run_that_goes_on_has_the_speed_of_this_session():

@@ -224,10 +224,10 @@ def _unsolved(tree: Any) -> list[Advice]:
     message = (
         f"in {count} of {bad.size} draws ({percent(count, bad.size)}), {int(by_chain[worst])} "
         f"of them in chain {worst}, a proposal was refused because it had no finite log density, "
-        f"as happens if {', '.join(solvers[:3])} finds no solution. If such values are possible, "
-        "they are missing from the draws: give the solver more max_steps, a larger rtol or, if the "
-        'equation is stiff, method="rodas5p", and a right-hand side that is finite a little beyond '
-        "its domain. If they are impossible, exclude them by priors."
+        f"as at values without a solution by {', '.join(solvers[:3])}. If such values are "
+        "possible, they are missing from the draws: give the solver more max_steps, a larger rtol "
+        'or, if the equation is stiff, method="rodas5p", and a right-hand side that is finite a '
+        "little beyond its domain. If they are impossible, exclude them by priors."
     )
     return [Advice("unsolved", count, message)]
 

@@ -166,8 +166,8 @@ def test_draws_that_cannot_be_judged():
     for expected, text in (
         (stats.norm.pdf, r"pdf is not a distribution function: .* is smaller than at"),
         (stats.norm.logcdf, r"logcdf is not a distribution function: .* is not between 0 and 1"),
-        (lambda x: 0.5, r"gives float64 of shape \(\), not a number for each"),
-        (lambda x: None, "gives object of shape"),
+        (lambda x: 0.5, r"returns float64 of shape \(\), not a number for each"),
+        (lambda x: None, "returns object of shape"),
         (np.array([1.0, np.nan]), "not all finite"),
     ):
         with pytest.raises(ValueError, match=rf"kg\.laws\.ks_test: .*{text}"):

@@ -133,7 +133,7 @@ def test_bad_records():
         laws.virial_identity("HMC", x, step_size=0.1)
     with pytest.raises(ValueError, match="BAOAB takes after_kick and after_friction"):
         laws.virial_identity("BAOAB", x, step_size=0.1, after_kick=x)
-    with pytest.raises(ValueError, match="GLA2 takes after_kick besides"):
+    with pytest.raises(ValueError, match="GLA2 takes after_kick and"):
         laws.virial_identity("GLA2", x, step_size=0.1, after_kick=x, gradient_square=x)
     with pytest.raises(ValueError, match="different shapes"):
         laws.virial_identity("GLA2", x, step_size=0.1, after_kick=x[:2])

@@ -83,7 +83,7 @@ def test_the_false_alarm_rate_of_the_joint_test():
 
 def test_what_does_not_fit_is_refused():
     stay = lambda rng, theta, y: theta
-    with pytest.raises(ValueError, match=r"the prior gives the shape \(2,\) for 50 replicas"):
+    with pytest.raises(ValueError, match=r"the prior returns the shape \(2,\) for 50 replicas"):
         laws.geweke_test(lambda rng, n: np.zeros(2), simulate, stay, replicas=50, seed=1)
     with pytest.raises(ValueError, match=r"turns \(50, 2\) into \(50,\)"):
         laws.geweke_test(prior, simulate, lambda r, t, y: t[:, 0], replicas=50, seed=1)
@@ -153,7 +153,7 @@ def test_bad_ranks():
         laws.rank_test([0, 11], 10)
     with pytest.raises(ValueError, match="39 ranks are too few"):
         laws.rank_test(np.zeros(39, int), 10)
-    with pytest.raises(ValueError, match="the first axis counts the draws"):
+    with pytest.raises(ValueError, match="the first axis must count the draws"):
         laws.simulation_based_calibration(
             lambda rng: 0.0, lambda rng, t: t, lambda rng, y: 0.0, simulations=2, seed=1
         )

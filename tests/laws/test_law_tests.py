@@ -208,6 +208,6 @@ def test_refusals():
     with pytest.raises(TypeError, match=r"expected a law from canonical_law, .* got str"):
         laws.law_test(x, "normal")
     with pytest.raises(
-        ValueError, match=r"shape \(\), and the draws of the law have the shape \(9, 2"
+        ValueError, match=r"shape \(\), but the draws of the law have the shape \(9, 2"
     ):
         laws.law_test(x, np.zeros((9, 2)))

@@ -93,7 +93,7 @@ def test_laws_that_do_not_exist():
         laws.canonical_law(lambda q: np.where(q > -1, q**2, np.nan))
     with pytest.raises(ValueError, match="must be positive"):
         laws.canonical_law(laws.quartic, 0.0)
-    with pytest.raises(ValueError, match="at most half of it"):
+    with pytest.raises(ValueError, match="at most half of the sd"):
         laws.stationary_law(lambda q: 0.5 * q, 0.01)
     for mean, limits in ((lambda q: 0.5 * q, (-2, 2)), (lambda q: q, (-10, 10))):
         with pytest.raises(ValueError, match="give wider ones"):

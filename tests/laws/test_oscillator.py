@@ -225,7 +225,7 @@ def test_bad_arguments(arguments, message):
 
 def test_bad_points_and_steps():
     for at in ("AB", 6, -1, "", None, ("end",)):
-        with pytest.raises(ValueError, match="no point of BAOAB"):
+        with pytest.raises(ValueError, match="not a point of BAOAB"):
             laws.oscillator("BAOAB", 0.1, at=at)
     with pytest.raises(ValueError, match="friction must not be negative"):
         laws.oscillator("BAOAB", 0.1, friction=-1.0)

@@ -120,7 +120,7 @@ def test_what_is_refused():
         run(None, observables=[named.virial, named.virial])
     with pytest.raises(ValueError, match="a function without a name needs one"):
         run(None, observables=[lambda step: step.q])
-    with pytest.raises(TypeError, match="a function is expected"):
+    with pytest.raises(TypeError, match="expected a function"):
         kg.observables.observable(3)
     with pytest.raises(kg.ModelError, match="cannot draw or change a state"):
         run(None, observables=[kg.observables.observable(lambda s: kg.random.normal(), "noise")])

@@ -36,7 +36,7 @@ def _is_declared(function: griffe.Function) -> bool:
 
 
 def _complete(function: griffe.Function) -> None:
-    """Give a distribution the parameters and the docstring that it has at run time."""
+    """Give distributions their parameters and docstrings at run time."""
     import kinetograph as kg
 
     public = getattr(kg, function.name)

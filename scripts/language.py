@@ -193,7 +193,7 @@ def plain(text: str) -> str:
     text = re.sub(r"\w+(?:\.\w+)+(?:\([^)\s]*\))?|\b\w+=\S*|\bcolor[:=]|stop-color", "", text)
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        if line.lstrip().startswith((">>>", "...")) or PARAMETERS.fullmatch(line):
+        if line.lstrip().startswith((">>>", "...", ":::")) or PARAMETERS.fullmatch(line):
             lines[number] = ""
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ they are read from a table in TOML (`scripts/mutants.toml`): faults that a user 
 by their meaning.
 
 Each mutant is tried in a copy of the tree with the everyday tests that execute its line, in three
-rounds: the test file that mirrors its module, the other test files of its room, and all others.
+rounds: the test file that mirrors its module, the other test files of its room, and all other files.
 Each round runs tests of `--limit` seconds, the fastest first. The mutant is caught by the first
 failure, or if the tests take half a minute more than four times their processor time without the
 mutant. Results are kept in .cache/mutants as long as the module and the test file do not change.
@@ -193,7 +193,7 @@ def drawn(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
 
 
 def rounds(tree: Tree, path: Path) -> list[list[Path]]:
-    """Groups of test files for a module: its mirror, its room, all others."""
+    """Test files for a module: its mirror, its room, all other files."""
     folder = Path("tests") / path.relative_to(SOURCES).parent
     mirror = folder / f"test_{path.name}"
     others = [file for file in tree.files(Path("tests")) if file != mirror]

@@ -117,7 +117,7 @@ def stoppable() -> Iterator[Callable[[], None]]:
 
 
 def stoppable_call[F: Callable[..., Any]](function: F) -> F:
-    """Decorate a function that prepares a run and calls `raise_lost` before the run begins."""
+    """Decorate a function that prepares a run and then calls `raise_lost`."""
 
     @wraps(function)
     def call(*args: Any, **named: Any) -> Any:
@@ -132,7 +132,7 @@ def stoppable_call[F: Callable[..., Any]](function: F) -> F:
 
 
 def raise_lost() -> None:
-    """Raise the exception of a signal again if it was lost in the innermost `stoppable`."""
+    """Raise the exception of the last signal if it was lost."""
     if _in_main_thread() and _ASKED and _ASKED[-1]:
         raise _ASKED[-1].pop()()
 

@@ -91,8 +91,8 @@ def segment(name: str, x: Operand, index: Any, num_segments: int | Sequence[int]
     attributes = {
         "size": total,
         "is_sorted": known_values is not None
-        and labels.literal
-        and bool((np.diff(known_values) >= 0).all()),  # type: ignore[attr-defined]
+        and labels.literal  # type: ignore[attr-defined]
+        and bool((np.diff(known_values) >= 0).all()),
     }
     if indices != given_indices:
         attributes["checked"] = True

@@ -172,5 +172,5 @@ def test_draws_that_cannot_be_judged():
     ):
         with pytest.raises(ValueError, match=rf"kg\.laws\.ks_test: .*{text}"):
             laws.ks_test(np.random.default_rng(1).normal(size=100), expected)
-    with pytest.raises(ValueError, match="not within"):
+    with pytest.raises(ValueError, match="must be within"):
         laws.autoregression(1.0, 1, 10, seed=1)

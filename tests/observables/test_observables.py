@@ -126,7 +126,7 @@ def test_what_is_refused():
         run(None, observables=[kg.observables.observable(lambda s: kg.random.normal(), "noise")])
     with pytest.raises(TypeError, match=r"'virial' is a string .*; give .*kg\.observables\.virial"):
         run(None, observables="virial")
-    with pytest.raises(ValueError, match="'tree_depth' is what NUTS records itself"):
+    with pytest.raises(ValueError, match="'tree_depth' is a record of NUTS"):
         run(None, observables=[kg.observables.observable(lambda s: s.q, "tree_depth")])
     unknown = kg.normal(0, 1)
     with pytest.raises(kg.ModelError, match=r"observable u .*test_observables.* an unknown"):

@@ -43,7 +43,7 @@ def _norm(x: Any, step: Step) -> Any:
 
 
 def _kinetic(step: Step) -> Any:
-    """The recorded kinetic energy, or that of the final momenta."""
+    """The kinetic energy: the recorded one, or from the final momenta."""
     if "kinetic_energy" in step.recorded:
         return step.recorded["kinetic_energy"]
     p = step.slots["p"]

@@ -92,7 +92,7 @@ def _all_values(ts: Any, rows: Any, count: Any) -> Any:
 
 
 def _inside(ts: Any, t: Any, size: Any, parts: Any) -> Any:
-    """The values at times, each inside of a step of its own."""
+    """The values at times, each inside of a different step."""
     share = _share(ts, t, size)
     bend = share * (1 - share)
     weights = jnp.stack([1 - share, share, *(bend * share**i for i in range(BENDS))], -1)

@@ -14,7 +14,7 @@ and then m steps of a Langevin scheme for the group, with this B
 That is the plain scheme in y = B^-1 q. B does not depend on the positions of the group, so no term
 with a derivative of B is missing.
 
-Samples  what the scheme samples in y. For a Gaussian of precision K the error depends on h and the
+Samples  the scheme's density in y. For a Gaussian of precision K the error depends on h and the
          eigenvalues of B^T K B; with C = K^-1 these are k + eta
 Stable   for h^2 max(B^T K B) < 4 with symmetric schemes, for every C that occurs; with few walkers
          C varies much. A scheme that is too warm heats itself through C: with large eta GLA2 and

@@ -29,7 +29,7 @@ PACKAGE = __name__.split(".", maxsplit=1)[0]
 
 
 class Settings(Nested):
-    """The values of hyper-parameters, and what warm-up tunes of them; see `Sampler`."""
+    """The values of hyper-parameters, and the names that warm-up tunes."""
 
     tunes: ClassVar[tuple[str, ...]] = ()
     scale: Any = None

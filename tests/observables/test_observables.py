@@ -133,7 +133,7 @@ def test_what_is_refused():
         run(None, observables=[kg.observables.observable(lambda s: s.q * unknown, "u")])
     with pytest.raises(kg.ModelError, match="calls random of Python"):
         run(None, observables=[kg.observables.observable(lambda s: s.q * random.random(), "u")])
-    with pytest.raises(TypeError, match="gives NoneType, not a number"):
+    with pytest.raises(TypeError, match="returns NoneType, not a number"):
         run(None, observables=[kg.observables.observable(lambda s: None, "u")])
 
 

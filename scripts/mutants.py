@@ -9,10 +9,10 @@ they are read from a table in TOML (`scripts/mutants.toml`): faults that a user 
 by their meaning.
 
 Each mutant is tried in a copy of the tree with the everyday tests that execute its line, in three
-rounds: the test file that mirrors its module, the other test files of its room, and all other files.
-Each round runs tests of `--limit` seconds, the fastest first. The mutant is caught by the first
-failure, or if the tests take half a minute more than four times their processor time without the
-mutant. Results are kept in .cache/mutants as long as the module and the test file do not change.
+rounds: the test file that mirrors its module, the other test files of its room, and the rest. Each
+round runs tests of `--limit` seconds, the fastest first. The mutant is caught by the first failure,
+or if the tests take half a minute more than four times their processor time without the mutant.
+Results are kept in .cache/mutants as long as the module and the test file do not change.
 """
 
 import argparse

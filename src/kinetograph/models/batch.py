@@ -69,11 +69,11 @@ class Batch:
         self.replace, self.allow_noisy = replace, allow_noisy
         of_rows = set(self.rows)
         self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
-        rest = [term for term in density.terms if term not in self.terms]
+        other_terms = [term for term in density.terms if term not in self.terms]
         scaled = [RowsTerm(term, self.count / size) for term in self.terms]
         unknowns = density.unknowns
-        self._estimate = Density(unknowns, [*rest, *scaled])
-        self._rest = Density(unknowns, rest)
+        self._estimate = Density(unknowns, [*other_terms, *scaled])
+        self._rest = Density(unknowns, other_terms)
         self._each = Density(unknowns, [RowsTerm(term, 1.0) for term in self.terms])
 
     @property

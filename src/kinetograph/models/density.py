@@ -185,8 +185,8 @@ class Density:
             return environment[node]
 
         evaluate(tuple(parts), environment, define, scope)
-        rest = [term for term in self.terms if term not in batches.terms]
-        total = self._total(rest, environment, scope, define)
+        single_terms = [term for term in self.terms if term not in batches.terms]
+        total = self._total(single_terms, environment, scope, define)
         total = total + batches.total(images, environment, ensure)
         return total, log_jacobian + single.log_jacobian
 

@@ -37,10 +37,10 @@ def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **know
     parameters = rest[: len(rest) - len(forms)]
     more = dict(zip(forms, rest[len(parameters) :], strict=True))
     inside, guarded = _guarded(x, parameters, **known["support"])
-    own = family_of(family)
-    if own.event_ndim and known["support"]["kind"] in ("interval", "whole"):
-        inside = jnp.all(inside, tuple(range(-own.event_ndim, 0)))
-    density = own.log_density(guarded, *parameters, small=known["small"], **more)
+    distribution_family = family_of(family)
+    if distribution_family.event_ndim and known["support"]["kind"] in ("interval", "whole"):
+        inside = jnp.all(inside, tuple(range(-distribution_family.event_ndim, 0)))
+    density = distribution_family.log_density(guarded, *parameters, small=known["small"], **more)
     return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), known["shape"])
 
 
@@ -144,27 +144,30 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     """
     family = follows.family
     try:
-        full = np.broadcast_shapes(node.shape, follows.shape)
+        full_shape = np.broadcast_shapes(node.shape, follows.shape)
     except ValueError:
-        full = None
+        full_shape = None
     ndim = family.event_ndim
-    own, given = follows.shape[len(follows.shape) - ndim :], node.shape[len(node.shape) - ndim :]
-    if full is None or (ndim and own != given):
+    own_event, given_event = (
+        follows.shape[len(follows.shape) - ndim :],
+        node.shape[len(node.shape) - ndim :],
+    )
+    if full_shape is None or (ndim and own_event != given_event):
         raise ShapeError(
             f"{doing}: the value does not fit the distribution{place_text()}\n"
             f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
         )
     if isinstance(node, Data):
         check_support(doing, node, follows)
-    shape = full[: len(full) - ndim]
-    stands = Distribution(family, follows.parents, full)
-    stands.target = node
-    forms = stands.forms()
+    shape = full_shape[: len(full_shape) - ndim]
+    with_target = Distribution(family, follows.parents, full_shape)
+    with_target.target = node
+    forms = with_target.forms()
     attributes = {
         "family": family.key,
         "shape": shape,
         "forms": tuple(forms),
-        **_choices(stands),
+        **_choices(with_target),
     }
     parents = (node, *follows.parents, *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
@@ -227,16 +230,16 @@ def _known_support(follows: Distribution) -> dict[str, Any]:
     support = follows.family.support(*follows.parents)
     lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)
     low, high = ((follows.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper))
-    known: dict[str, Any] = {"kind": "other", "low": low, "high": high, "edges": (True, True)}
+    arguments: dict[str, Any] = {"kind": "other", "low": low, "high": high, "edges": (True, True)}
     if isinstance(support, Interval) and support is not REAL:
-        known |= {"kind": "interval", "edges": support.edges}
+        arguments |= {"kind": "interval", "edges": support.edges}
     elif isinstance(support, WholeNumbers):
-        known["kind"] = "whole"
+        arguments["kind"] = "whole"
     elif isinstance(support, Totals):
-        known["kind"] = "totals"
+        arguments["kind"] = "totals"
     elif isinstance(support, Simplex):
-        known |= {"kind": "simplex", "edges": (support.zeros, True)}
-    return known
+        arguments |= {"kind": "simplex", "edges": (support.zeros, True)}
+    return arguments
 
 
 def factor(term: Computed) -> Array:

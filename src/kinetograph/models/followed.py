@@ -77,13 +77,13 @@ def check_shape(node: Node, follows: Distribution) -> None:
     """Refuse data whose shape does not fit a distribution."""
     if _fits(node.shape, follows):
         return
-    family, own = follows.family, follows.shape
+    family, own_shape = follows.family, follows.shape
     hint = ""
     if len(node.shape) == 2 and _fits(node.shape[::-1], follows):
         hint = "\n  The data look transposed: each row is a separate realisation."
     raise ShapeError(
         f"observe: the data do not fit the distribution{place_text()}\n"
-        f"{shapes_of(follows.expression(), own, describe(node), node.shape)}\n"
+        f"{shapes_of(follows.expression(), own_shape, describe(node), node.shape)}\n"
         f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
     )
 
@@ -112,11 +112,11 @@ def check_support(
     if value.shape[: inside.ndim] != inside.shape:  # the bounds have more elements
         value = np.broadcast_to(value, inside.shape)
     place = tuple(int(i) for i in np.argwhere(~inside)[0])
-    told = placed(place)
+    shown_place = placed(place)
     if isinstance(support, WholeNumbers):
         support = support.at(place, value.shape)
     raise DataError(
         f"{doing}: {follows.family.name} data must be {support.describe()}, but "
-        f"{describe(node if whole is None else whole)} is {value[place]}{index_text(told)}"
+        f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
         f"{place_text()}"
     )

@@ -50,11 +50,11 @@ def alone() -> Iterator[None]:
 
     Arrays with missing values are restored at the end.
     """
-    held = Held()
-    token = _BUILDING.set(held)
+    statements = Held()
+    token = _BUILDING.set(statements)
     try:
         yield
     finally:
         _BUILDING.reset(token)
-        for array, node in reversed(held.observed):
+        for array, node in reversed(statements.observed):
             array.node = node

@@ -84,9 +84,10 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
         derived = zip(model.density.derived, density.derived, strict=True) if same else ()
         computed = {a: model.value_of(a) if b is a else b.value for a, b in derived}
         density = model.density if same else density
-        kept, old = model._functions, model.batch
+        cache, old = model._functions, model.batch
         written = {
-            key: all(map(partial(check_density, "set_data"), kept.get(key, ()))) for key in _WRITTEN
+            key: all(map(partial(check_density, "set_data"), cache.get(key, ())))
+            for key in _WRITTEN
         }
         remade = not same or (old is not None and bool(old.derived))
         batch = Batch(density, *old.settings) if remade and old is not None else old
@@ -97,20 +98,20 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
         model._functions.clear()
     for key, same in written.items():
         if not same:
-            kept.pop(key, None)
+            cache.pop(key, None)
 
 
 def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
     """The nodes that are computed from changed data, parents first."""
     reached = set(changed)
-    found: list[Node] = []
+    affected: list[Node] = []
     roots = [*model.density.nodes, *model.component.nodes, *model.targets]
     for node in everything(ancestors(roots, above=sources)):
         outer = (node.outer,) if isinstance(node, Inner) else sources(node)
         if not reached.isdisjoint(outer):
             reached.add(node)
-            found.append(node)
-    return found
+            affected.append(node)
+    return affected
 
 
 def _decided_otherwise(
@@ -188,19 +189,21 @@ def _rewrite(
 
     The model then gets the rest of its new values.
     """
-    held: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if n not in renewed}
-    with with_values(model._given_values() | held):
-        made, nodes = with_data(model, renewed, reason)
+    unchanged_nodes: dict[Node, np.ndarray] = {
+        n: a.value for n, a in arrays.items() if n not in renewed
+    }
+    with with_values(model._given_values() | unchanged_nodes):
+        rewritten, nodes = with_data(model, renewed, reason)
     new = {nodes[n] for n in given if n in nodes and n in renewed}
-    changed = [n for n in made.data if n in new]
-    with with_values(made._given_values() | held):
-        _check_statements(made, {n: n.value for n in changed}, _affected(made, changed))
-    rest = {nodes.get(n, n): value for n, value in given.items() if n not in renewed}
-    replace_data(made, {Array(n): value for n, value in rest.items()}, {})
+    changed = [n for n in rewritten.data if n in new]
+    with with_values(rewritten._given_values() | unchanged_nodes):
+        _check_statements(rewritten, {n: n.value for n in changed}, _affected(rewritten, changed))
+    remaining = {nodes.get(n, n): value for n, value in given.items() if n not in renewed}
+    replace_data(rewritten, {Array(n): value for n, value in remaining.items()}, {})
     followed = {old: nodes.get(node, node) for old, node in model.became.items()}
-    made.became = {**nodes, **followed}
-    made.version = model.version + 1
-    vars(model).update(vars(made))
+    rewritten.became = {**nodes, **followed}
+    rewritten.version = model.version + 1
+    vars(model).update(vars(rewritten))
 
 
 def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) -> dict[Node, Any]:
@@ -209,25 +212,25 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
     for source in _sources(model):
         names.setdefault(describe(source), source)
     nodes = set(names.values())
-    found: dict[Node, Any] = {}
+    by_node: dict[Node, Any] = {}
     for key, value in [*values.items(), *named.items()]:
         node = names.get(key) if isinstance(key, str) else getattr(key, "node", None)
         node = node if node is None else model.became.get(node, node)
         if node is None or node not in nodes:
-            what = describe(key.node) if isinstance(key, Array) else repr(key)
+            key_text = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
-                f"set_data: {what} is not data of this model; its data are "
+                f"set_data: {key_text} is not data of this model; its data are "
                 f"{', '.join(names) or 'none'}{place_text()}{meant(key, names)}"
             )
-        if node in found:
+        if node in by_node:
             raise ModelError(f"set_data: {describe(node)} is given twice")
         if isinstance(node, Data) and node.settled is not None:
             raise ModelError(
                 f"set_data: the model was written for the values of {describe(node)}, as "
                 f"{node.settled}; make the model in a function, and call it again with new data"
             )
-        found[node] = value
-    return found
+        by_node[node] = value
+    return by_node
 
 
 def _sources(model: "Model") -> list[Data]:
@@ -243,33 +246,33 @@ def _fitted(model: "Model", node: Data, value: Any) -> Data:
     if isinstance(value, Array):
         if not isinstance(value.node, Data):
             raise TypeError(f"set_data: {name}: {describe(value.node)} has no known value")
-        made = value.node
+        data = value.node
     else:
         pairs = any(
             isinstance(d.support, Pairs) and y is node
             for d, y in zip(model.component.likelihoods, model.component.observed, strict=True)
         )
         infinite = pairs or bool(node.dtype.kind == "f" and np.isinf(node.value).any())
-        own = make_data(value, name, infinite=infinite).node
-        assert isinstance(own, Data)
-        made = own
-    if len(made.shape) != len(node.shape):
+        as_data = make_data(value, name, infinite=infinite).node
+        assert isinstance(as_data, Data)
+        data = as_data
+    if len(data.shape) != len(node.shape):
         raise ShapeError(
-            f"set_data: {name} has shape {node.shape}, got {made.shape}{place_text()}; data keep "
+            f"set_data: {name} has shape {node.shape}, got {data.shape}{place_text()}; data keep "
             f"the number of their axes: {ADVICE}"
         )
-    if made.dims is not None and node.dims is not None and made.dims != node.dims:
-        raise DimsError(f"set_data: {name} has dims {node.dims}, got {made.dims}{place_text()}")
-    array = made.value.astype(node.dtype)
-    if not np.can_cast(made.dtype, node.dtype, "same_kind") and np.any(array != made.value):
-        raise TypeError(f"set_data: {name} is {node.dtype}, got {made.dtype}{place_text()}")
+    if data.dims is not None and node.dims is not None and data.dims != node.dims:
+        raise DimsError(f"set_data: {name} has dims {node.dims}, got {data.dims}{place_text()}")
+    array = data.value.astype(node.dtype)
+    if not np.can_cast(data.dtype, node.dtype, "same_kind") and np.any(array != data.value):
+        raise TypeError(f"set_data: {name} is {node.dtype}, got {data.dtype}{place_text()}")
     array.setflags(write=False)
-    return Data(array, name, node.dims, coords=made.coords)
+    return Data(array, name, node.dims, coords=data.coords)
 
 
 def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
     """The new values of data that were computed from other data."""
-    found: dict[Node, np.ndarray] = {}
+    computed: dict[Node, np.ndarray] = {}
     for node in model.data:
         source = node.source
         if source is None or node in changed or not set(ancestors([source])) & set(changed):
@@ -277,8 +280,8 @@ def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np
         environment: Environment = {}
         with x64():
             evaluate([source], environment, scope=Scope(eager=True))
-        found[node] = np.asarray(environment[source], node.dtype)
-    return found
+        computed[node] = np.asarray(environment[source], node.dtype)
+    return computed
 
 
 def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray]:

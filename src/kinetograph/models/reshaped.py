@@ -103,8 +103,8 @@ class Remaker(Rewriter):
         family, old = follows.family, follows.parents
         new = tuple(map(self, old))
         family.check_values(new)
-        told = family.event_shape(*(p.shape for p in old)) == follows.event_shape
-        event = None if told else follows.event_shape
+        event_from_parameters = family.event_shape(*(p.shape for p in old)) == follows.event_shape
+        event = None if event_from_parameters else follows.event_shape
         shapes = (family.full_shape(parents, None, event) for parents in (old, new))
         distribution = Distribution(family, new, grown(follows.shape, *shapes))
         distribution._place = follows._place
@@ -126,8 +126,10 @@ class Remaker(Rewriter):
         if parents == follows.parents and data is follows.target:
             return follows
         family.check_values(parents)
-        own = family.full_shape(parents, None, data.shape[len(data.shape) - family.event_ndim :])
-        check_shape(data, Distribution(family, parents, own))
+        own_shape = family.full_shape(
+            parents, None, data.shape[len(data.shape) - family.event_ndim :]
+        )
+        check_shape(data, Distribution(family, parents, own_shape))
         made = Distribution(family, parents, data.shape)
         made._place = follows._place
         check_support(self.doing, data, made)
@@ -240,11 +242,19 @@ def _labels(model: "Model", arrays: Mapping[Data, Data]) -> tuple[Labels, Labels
     for old, data in arrays.items():
         lengths |= zip(old.dims or (), data.shape, strict=False)
     brought = {dim for data in arrays.values() for dim in data.coords}
-    back = {d: own for d, own in model.dropped.items() if lengths.get(d) == len(own)}
-    given = {d: own for d, own in model._made_of[2].items() if lengths.get(d, len(own)) == len(own)}
-    gone = {d: own for d, own in model.coords.items() if lengths.get(d, len(own)) != len(own)}
-    coords = {d: own for d, own in (back | given).items() if d not in brought}
-    return coords, {d: own for d, own in model.dropped.items() if d not in back} | gone
+    back = {d: labels for d, labels in model.dropped.items() if lengths.get(d) == len(labels)}
+    kept_labels = {
+        d: labels
+        for d, labels in model._made_of[2].items()
+        if lengths.get(d, len(labels)) == len(labels)
+    }
+    gone = {
+        d: labels
+        for d, labels in model.coords.items()
+        if lengths.get(d, len(labels)) != len(labels)
+    }
+    coords = {d: labels for d, labels in (back | kept_labels).items() if d not in brought}
+    return coords, {d: labels for d, labels in model.dropped.items() if d not in back} | gone
 
 
 def _labels_that_fit(node: Data | Variable, shape: tuple[int, ...]) -> Labels:

@@ -44,7 +44,7 @@ def seen_alone(factor: Node) -> Apply | None:
     rows = np.flatnonzero(seen.any(-1))
     parameters = factor.parents[1 : len(factor.parents) - len(factor.attributes["forms"])]
     values = [n for n in ancestors(factor.parents[:1]) if isinstance(n, Data) and not n.literal]
-    found = Apply(
+    node = Apply(
         _SEEN[family],
         (*values, *parameters),
         (len(rows),),
@@ -53,8 +53,8 @@ def seen_alone(factor: Node) -> Apply | None:
     )
     label = factor.attributes["label"]
     if label is not None:
-        found.name, found.dims = f"{label}_seen_in_part", (f"{label}_seen_in_part_row",)
-    return found
+        node.name, node.dims = f"{label}_seen_in_part", (f"{label}_seen_in_part_row",)
+    return node
 
 
 def _normal(values: Any, mean: Any, chol: Any, *, seen: np.ndarray, rows: np.ndarray) -> Any:

@@ -89,17 +89,17 @@ class Growth:
     def _find(self, place: int, kind: str) -> Node | None:
         forms = self._forms
         known, growing = forms.known, forms.growing
-        own = {
+        entering = {
             n: partial(self._entering, i) for i, n in enumerate(self._body.inputs[: self._count])
         }
         # Forms that are found inside of the loop are valid for this growth only.
-        forms.known, forms.growing = dict(known), {**growing, **own}
+        forms.known, forms.growing = dict(known), {**growing, **entering}
         try:
             if place < self._count:
-                found = self._entering(place, kind)
+                form = self._entering(place, kind)
             else:
-                found = forms(self._body.outputs[place], kind)
-            return found if found is not None and self._leaves() else None
+                form = forms(self._body.outputs[place], kind)
+            return form if form is not None and self._leaves() else None
         finally:
             forms.known, forms.growing = known, growing
 
@@ -142,20 +142,24 @@ class Growth:
 
         False if the new loop would repeat an effect.
         """
-        kept = set(always)
+        carried = set(always)
         predicates = self._loop.subgraphs[:-1]
         needed = [self.wanted, *self._after, *(n for p in predicates for n in p.outputs)]
-        given = {n for s in self._loop.subgraphs for n in s.inputs} | set(self._inners)
+        inputs = {n for s in self._loop.subgraphs for n in s.inputs} | set(self._inners)
         while True:
-            roots = [*needed, *(self._body.outputs[i] for i in kept)]
-            reached = ancestors(roots, stop=given.__contains__)
-            found = set(reached)
+            roots = [*needed, *(self._body.outputs[i] for i in carried)]
+            reached = ancestors(roots, stop=inputs.__contains__)
+            reached_set = set(reached)
             variables = [{s.inputs[i] for s in self._loop.subgraphs} for i in range(self._count)]
-            more = {i for i, own in enumerate(variables) if not found.isdisjoint(own)}
-            if more <= kept:
-                self._kept = sorted(kept)
+            more = {
+                i
+                for i, inputs_of_variable in enumerate(variables)
+                if not reached_set.isdisjoint(inputs_of_variable)
+            }
+            if more <= carried:
+                self._kept = sorted(carried)
                 return not any(isinstance(n, Effect) for n in everything(reached))
-            kept |= more
+            carried |= more
 
     def place(self, place: int) -> int:
         """The place of an old variable in the new loop."""

@@ -80,23 +80,23 @@ def forms_by_value(outputs: Sequence[Node], xs: Sequence[Node]) -> list[FormOf]:
 
     Their computation does not depend on these xs otherwise.
     """
-    given = set(xs)
+    inputs = set(xs)
     reach = {x: 1 << place for place, x in enumerate(xs)}  # the xs of each node, as bits
-    found: list[FormOf] = []
-    for node in ancestors(outputs, given.__contains__, sources):
-        if node in given:
+    forms: list[FormOf] = []
+    for node in ancestors(outputs, inputs.__contains__, sources):
+        if node in inputs:
             continue
         bits = 0
         for parent in node.parents:
             bits |= reach.get(parent, 0)
         if isinstance(node, FormOf):
             value = reach.get(node.of, 0)
-            if node.of in given or value & ~bits:
-                found.append(node)
+            if node.of in inputs or value & ~bits:
+                forms.append(node)
             bits |= value
         if bits:
             reach[node] = bits
-    return found
+    return forms
 
 
 def form_of_value(form: FormOf) -> Node:

@@ -118,15 +118,15 @@ class Forms:
             if self._depth <= (DEEPEST_SQUARE if kind == "square" else DEEPEST):
                 self._depth += 1
                 with within(node.context):
-                    found = self._find(node, kind)
+                    form = self._find(node, kind)
                     # In messages, the new node has the line that the user wrote.
-                    if found is not None and found.serial > self._start:
-                        found._place = node._place
-                    if found is not None and not isinstance(node, Data):
-                        found = FormOf(found, node, kind)
-                        found._place = node._place
+                    if form is not None and form.serial > self._start:
+                        form._place = node._place
+                    if form is not None and not isinstance(node, Data):
+                        form = FormOf(form, node, kind)
+                        form._place = node._place
                 self._depth -= 1
-                self.known[key] = found
+                self.known[key] = form
         return self.known[key]
 
     def _find(self, node: Node, kind: str) -> Node | None:
@@ -137,8 +137,10 @@ class Forms:
         if isinstance(node, Inner):
             return self._of_inner(node, kind)
         if not isinstance(node, Apply):
-            own = getattr(node, "form", None)  # an unknown has the forms that its bijector computes
-            return own(kind) if own is not None else None
+            form_of_unknown = getattr(
+                node, "form", None
+            )  # an unknown has the forms that its bijector computes
+            return form_of_unknown(kind) if form_of_unknown is not None else None
         if node.dtype.kind != "f":
             return None
         if isinstance(node, FormOf):
@@ -147,9 +149,9 @@ class Forms:
         if rule is not None:
             return rule(node, self)
         if node.operation is PART:
-            (whole,) = node.parents
-            assert isinstance(whole, Bundle)
-            return whole.form(node.attributes["place"], kind, self)
+            (bundle,) = node.parents
+            assert isinstance(bundle, Bundle)
+            return bundle.form(node.attributes["place"], kind, self)
         if kind == "cholesky" and not keeps_matrices(node):
             return None
         if node.operation in (WRITE, WRITE_CHECKED):
@@ -177,15 +179,15 @@ class Forms:
                 return None
             writes.append(start)
             start = start.parents[0]
-        made = self(start, kind)
+        form = self(start, kind)
         for write in reversed(writes):
             _, value, *indices = write.parents
-            other = None if made is None else self(value, kind)
-            if made is None or other is None:
+            value_form = None if form is None else self(value, kind)
+            if form is None or value_form is None:
                 return None
-            parents = (made, other, *indices)
-            made = Apply(write.operation, parents, write.shape, write.dtype, write.attributes)
-        return made
+            parents = (form, value_form, *indices)
+            form = Apply(write.operation, parents, write.shape, write.dtype, write.attributes)
+        return form
 
     def _of_inner(self, node: Inner, kind: str) -> Node | None:
         """The form of a value that enters a branch or loop.

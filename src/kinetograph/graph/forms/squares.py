@@ -68,8 +68,8 @@ def _of_chosen(node: Apply, form: Form) -> Node | None:
     mean = elementwise(
         "add", elementwise("multiply", 0.5, first), elementwise("multiply", 0.5, second)
     )
-    rest = where(elementwise("less", larger, smaller), second, mean)  # NaN if x or y is NaN
-    return where(elementwise("greater", larger, smaller), first, rest)
+    otherwise = where(elementwise("less", larger, smaller), second, mean)  # NaN if x or y is NaN
+    return where(elementwise("greater", larger, smaller), first, otherwise)
 
 
 @_of(reductions.REDUCTIONS["std"][0])

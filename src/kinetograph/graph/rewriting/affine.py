@@ -71,10 +71,10 @@ def affine(node: Node, known: Known, trips: int, depth: int = _DEPTH) -> Affine 
 
     `known` holds the lines of other nodes, and `trips` is the largest number of trips.
     """
-    found = known[node] if node in known else _computed(node, known, trips, depth)
+    line = known[node] if node in known else _computed(node, known, trips, depth)
     most = _MOST if node in known else 2 * _MOST
-    fits = found is not None and abs(found.start) + abs(found.step) * trips <= most
-    return found if fits else None
+    fits = line is not None and abs(line.start) + abs(line.step) * trips <= most
+    return line if fits else None
 
 
 def _computed(node: Node, known: Known, trips: int, depth: int) -> Affine | None:
@@ -122,14 +122,14 @@ def constant(node: Node) -> np.ndarray | None:
         start, step, length = (node.attributes[name] for name in ("start", "step", "length"))
         return start + step * np.arange(length)  # type: ignore[no-any-return]
     if isinstance(node, Apply) and node.operation is SLICE:
-        whole = constant(node.parents[0])
-        return None if whole is None else whole[node.attributes["template"]]
+        values = constant(node.parents[0])
+        return None if values is None else values[node.attributes["template"]]
     return None
 
 
 def counters(body: "Subgraph", carried: int) -> dict[Node, Affine]:
     """The known lines of the inputs of a loop's body."""
-    known: dict[Node, Affine] = {}
+    lines: dict[Node, Affine] = {}
     for place, node in enumerate(body.inputs):
         if not isinstance(node, Inner) or node.shape or node.dtype.kind != "i":
             continue
@@ -140,8 +140,8 @@ def counters(body: "Subgraph", carried: int) -> dict[Node, Affine]:
         else:
             line = None
         if line is not None and node.dtype.itemsize >= 4:
-            known[node] = line
-    return known
+            lines[node] = line
+    return lines
 
 
 def _progression(values: np.ndarray | None) -> Affine | None:

@@ -9,7 +9,7 @@ __all__ = ["Groups", "together"]
 Groups = dict[Node, list[Apply]]
 
 
-def together(order: Sequence[Node], known: Container[Node]) -> tuple[list[Node], Groups]:
+def together(order: Sequence[Node], computed: Container[Node]) -> tuple[list[Node], Groups]:
     """Sort nodes so that `alike` ones are neighbours; return their groups.
 
     Parents still come first. The depth of a node is the length of the longest chain of `alike`
@@ -17,14 +17,14 @@ def together(order: Sequence[Node], known: Container[Node]) -> tuple[list[Node],
     """
     kinds: dict[Apply, Hashable] = {}
     for node in order:
-        if isinstance(node, Apply) and node.alike is not None and node not in known:
+        if isinstance(node, Apply) and node.alike is not None and node not in computed:
             kinds[node] = node.alike
     if len(set(kinds.values())) == len(kinds):
         return list(order), {}
     depth: dict[Node, int] = {}
     members: dict[Hashable, list[Apply]] = {}
     for node in order:
-        parents = () if node in known else node.parents
+        parents = () if node in computed else node.parents
         depth[node] = max((depth[p] + (p in kinds) for p in parents), default=0)
         if isinstance(node, Apply) and node in kinds:
             members.setdefault((depth[node], kinds[node]), []).append(node)

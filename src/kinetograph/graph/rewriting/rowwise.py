@@ -154,7 +154,7 @@ class Rowwise:
 
         It is derived from an index that stays in range.
         """
-        found = [] if most is None else [most]
+        bounds = [] if most is None else [most]
         for node in self._body.nodes:
             at = self._moving(node)
             if at is None:
@@ -162,8 +162,8 @@ class Rowwise:
             size = node.parents[0].shape[at.axis]
             ((_, index, _, _),) = known_indices(node)  # type: ignore[arg-type]
             if inside(index, -size, size - 1, node):
-                found.append(trips_inside(at.line, -size, size - 1))
-        return min(found, default=None)
+                bounds.append(trips_inside(at.line, -size, size - 1))
+        return min(bounds, default=None)
 
     def _find(self, left: set[int], trips: int) -> None:
         for place in range(self._loop.carried):
@@ -285,10 +285,10 @@ class Rowwise:
 
         `trips` is the number of trips that were made, or None for the largest number.
         """
-        found = self.variables(carried)
-        for f, own in zip(self._filled, rows, strict=True):
-            found[f.own.place] = _with_rows(tensors[f.own.place], own, f.own, trips)
-        return found
+        variables = self.variables(carried)
+        for f, written in zip(self._filled, rows, strict=True):
+            variables[f.own.place] = _with_rows(tensors[f.own.place], written, f.own, trips)
+        return variables
 
 
 class _Uses:
@@ -335,14 +335,14 @@ class _Uses:
                 if node.attributes["place"] in self._joined[node.parents[0]]:
                     self.versions.add(node)
                 continue
-            found = [i for i, parent in enumerate(node.parents) if parent in self.versions]
-            if not found:
+            places = [i for i, parent in enumerate(node.parents) if parent in self.versions]
+            if not places:
                 continue
             if isinstance(node, Cond):
-                self._branch(node, found)
+                self._branch(node, places)
                 continue
             first = node.parents[0]
-            operation = node.operation if isinstance(node, Apply) and found == [0] else None
+            operation = node.operation if isinstance(node, Apply) and places == [0] else None
             if operation is FORM:
                 self._name(node, first)
                 continue
@@ -446,9 +446,9 @@ def _progression(array: Any, line: Affine, first: int, end: int) -> Any:
     return found if line.step > 0 else jnp.flip(found, 0)
 
 
-def _with_rows(array: Any, rows: Any, own: _Rows, trips: Any) -> Any:
+def _with_rows(array: Any, rows: Any, filled: _Rows, trips: Any) -> Any:
     """The array after the loop, given the output rows."""
-    array, line = jnp.moveaxis(jnp.asarray(array), own.axis, 0), own.line
+    array, line = jnp.moveaxis(jnp.asarray(array), filled.axis, 0), filled.line
     count = rows.shape[0]
     if trips is not None:
         before = _progression(array, line, 0, count)
@@ -462,4 +462,4 @@ def _with_rows(array: Any, rows: Any, own: _Rows, trips: Any) -> Any:
         array = pieces[0] if len(pieces) == 1 else jnp.concatenate(pieces)
     else:
         array = array.at[low : high + 1 : abs(line.step)].set(rows)
-    return jnp.moveaxis(array, 0, own.axis)
+    return jnp.moveaxis(array, 0, filled.axis)

@@ -164,10 +164,10 @@ class Sides:
         for node in reversed(self.order):
             if node.dtype.kind not in "fV":
                 continue  # no derivative goes through it
-            own = ALWAYS if node in wanted else _united(used.get(node, ()))
+            paths_of_node = ALWAYS if node in wanted else _united(used.get(node, ()))
             if not _is_plain(node):
-                own = own if self._is_whole(node, own) else ALWAYS
-            paths[node] = own
+                paths_of_node = paths_of_node if self._is_whole(node, paths_of_node) else ALWAYS
+            paths[node] = paths_of_node
             if isinstance(node, Apply) and node.operation is PART:
                 parts.setdefault(node.parents[0], []).append(node)
             if node not in wanted:
@@ -197,14 +197,14 @@ class Sides:
         if not all(g == ALWAYS or self._is_whole(node, g) for g in groups):
             return {}
         self.twins[node] = []
-        found: dict[Any, Paths] = {node: first}
-        for own, places in groups.items():
-            if own != first:
+        all_paths: dict[Any, Paths] = {node: first}
+        for group, places in groups.items():
+            if group != first:
                 twin = _Twin(node, frozenset(places))
                 self.twins[node].append(twin)
-                found[twin] = own
+                all_paths[twin] = group
                 self._of_part |= {p: twin for p in parts if p.attributes["place"] in places}
-        return found
+        return all_paths
 
     def places(self, node: Any) -> "Places | None":
         """The results of a node that take part in derivatives.
@@ -239,8 +239,8 @@ class Sides:
         edges: dict[tuple[Node, int], Paths] = {}
         spoilt: set[Node] = set()  # nodes whose cotangent may be NaN where they are not active
         for node in reversed(self.order):
-            own = self.paths.get(node)
-            if not own:
+            node_paths = self.paths.get(node)
+            if not node_paths:
                 continue
             if not isinstance(node, Apply):
                 moving = [i for i, p in enumerate(node.parents) if _moves(p)]
@@ -248,9 +248,9 @@ class Sides:
                     if self.paths[one] != ALWAYS:
                         edges |= {(one, i): self.paths[one] for i in moving}
                 continue
-            clean = own == ALWAYS or (node not in spoilt and _is_clean(node))
+            clean = node_paths == ALWAYS or (node not in spoilt and _is_clean(node))
             for i, parent in enumerate(node.parents):
-                handed = self._handed(own, node, i)
+                handed = self._handed(node_paths, node, i)
                 if parent in self.tracked and handed != ALWAYS:
                     edges[node, i] = handed
                     continue
@@ -352,8 +352,8 @@ class Sides:
         """
         tokens = list(self.tokens.get(node, {}).values())
         if tokens and isinstance(tensor, Tracked):
-            tensor, own = tensor
-            tokens.append(own)
+            tensor, token = tensor
+            tokens.append(token)
         return hand(tensor, tokens, self.again) if tokens else tensor
 
     def _chosen(self, node: Node, tensor: Any, paths: Paths) -> tuple[Any, Any]:
@@ -475,21 +475,21 @@ def _united(paths: Iterable[Path]) -> Paths:
 
     More than `MOST` paths are replaced by their common beginning, which is active in more places.
     """
-    found = set(paths)
-    for path in sorted(found, key=len, reverse=True):
-        while path and path in found:
+    paths_left = set(paths)
+    for path in sorted(paths_left, key=len, reverse=True):
+        while path and path in paths_left:
             *outer, (node, side) = path
-            if (*outer, (node, 1 - side)) not in found:
+            if (*outer, (node, 1 - side)) not in paths_left:
                 break
-            found -= {path, (*outer, (node, 1 - side))}
+            paths_left -= {path, (*outer, (node, 1 - side))}
             path = tuple(outer)
-            found.add(path)
-    found = {p for p in found if not any(p[:n] in found for n in range(len(p)))}
-    if len(found) > MOST:
+            paths_left.add(path)
+    paths_left = {p for p in paths_left if not any(p[:n] in paths_left for n in range(len(p)))}
+    if len(paths_left) > MOST:
         common: Path = ()
-        for steps in zip(*found, strict=False):
+        for steps in zip(*paths_left, strict=False):
             if len(set(steps)) > 1:
                 break
             common = (*common, steps[0])
-        found = {common}
-    return frozenset(found)
+        paths_left = {common}
+    return frozenset(paths_left)

@@ -47,8 +47,8 @@ class Drawn:
         words = key[0], key[1], key[2], key[3]
         source = event_source(words, (low, high), row, self.distribution.shape, floating)
         parameters = [
-            p if own.integer else jnp.asarray(p, floating)
-            for own, p in zip(
+            p if parameter.integer else jnp.asarray(p, floating)
+            for parameter, p in zip(
                 family.parameters,
                 (environment[node] for node in self.distribution.parents),
                 strict=True,
@@ -117,17 +117,19 @@ def plan(
         If an unknown has no distribution that can be drawn from, or is inferred and not given; if a
         target follows from a placeholder or a state.
     """
-    known = dict.fromkeys(given)
+    given_nodes = dict.fromkeys(given)
     follows: dict[Node, Distribution] = {}
     nodes: dict[Node, None] = {}
 
     def stop(node: Node) -> bool:
-        return node in known or node in simulated
+        return node in given_nodes or node in simulated
 
     def sources(roots: Iterable[Node]) -> list[Node]:
         found = ancestors(roots, stop)
         nodes.update(dict.fromkeys(found))
-        return [n for n in found if n in simulated or (isinstance(n, Variable) and n not in known)]
+        return [
+            n for n in found if n in simulated or (isinstance(n, Variable) and n not in given_nodes)
+        ]
 
     above: dict[Node, list[Node]] = {}
     pending = sources(targets)
@@ -150,7 +152,7 @@ def plan(
     order = list(TopologicalSorter(above).static_order())
     drawn = tuple(Drawn(n, follows[n], _event(names.get(n) or describe(n))) for n in order)
     data = tuple(n for n in nodes if isinstance(n, Data) and not n.literal and not stop(n))
-    used = tuple(n for n in known if n in nodes)
+    used = tuple(n for n in given_nodes if n in nodes)
     for node in everything(nodes):
         if isinstance(node, Incomplete):
             raise node.refused()

@@ -33,21 +33,21 @@ def run_rows(
     LoopError
         If a loop with `on_limit="error"` reached its bound.
     """
-    some = max(1, min(count, NUMBERS // forward.size))
-    found: list[list[np.ndarray]] = [[] for _ in forward.targets]
+    block_size = max(1, min(count, NUMBERS // forward.size))
+    results: list[list[np.ndarray]] = [[] for _ in forward.targets]
     with x64():
         program = _compiled(forward)
         data = [node.value for node in forward.data]
-        for first in range(0, count, some):
+        for first in range(0, count, block_size):
             # All blocks have one length, so that the program is compiled once.
-            rows = np.minimum(np.arange(first, first + some), count - 1).astype(np.uint32)
+            rows = np.minimum(np.arange(first, first + block_size), count - 1).astype(np.uint32)
             values, reports = program(key, rows, [values[rows] for values in given], data)
             _check(forward, reports)
-            for held, value in zip(found, values, strict=True):
-                held.append(np.asarray(value)[: count - first])
+            for blocks, value in zip(results, values, strict=True):
+                blocks.append(np.asarray(value)[: count - first])
     return [
-        np.concatenate(held) if held else np.empty((0, *node.shape), node.dtype)
-        for held, node in zip(found, forward.targets, strict=True)
+        np.concatenate(blocks) if blocks else np.empty((0, *node.shape), node.dtype)
+        for blocks, node in zip(results, forward.targets, strict=True)
     ]
 
 

@@ -21,20 +21,20 @@ _SUM, _MEAN = REDUCTIONS["sum"][0], REDUCTIONS["mean"][0]
 
 def addends(node: Node) -> list[Node]:
     """Nodes whose elements have the same total as one node."""
-    found: list[Node] = []
+    terms: list[Node] = []
     pending: list[tuple[Node, Change]] = [(node, _itself)]
     while pending:
         part, change = pending.pop()
         inner = _within(part)
         if inner is not None:
-            pending += [(each, _after(own, change)) for each, own in reversed(inner)]
+            pending += [(each, _after(own_change, change)) for each, own_change in reversed(inner)]
             continue
-        made = change(part)
-        made._place = part._place
-        found.append(made)
-        if len(found) + len(pending) > MOST:
+        term = change(part)
+        term._place = part._place
+        terms.append(term)
+        if len(terms) + len(pending) > MOST:
             return [node]
-    return found
+    return terms
 
 
 def _after(own: Change, change: Change) -> Change:

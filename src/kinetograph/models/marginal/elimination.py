@@ -67,19 +67,21 @@ class Elimination:
     ) -> None:
         self.domains = domains
         self.steps: list[Step] = []
-        left = list(variables)
+        remaining = list(variables)
         sets = [set(scope) for scope in scopes]
-        while left:
-            neighbours = {v: set().union(*(s for s in sets if v in s), {v}) - {v} for v in left}
+        while remaining:
+            neighbours = {
+                v: set().union(*(s for s in sets if v in s), {v}) - {v} for v in remaining
+            }
             # Arrays first: their elements are independent of each other given the single ones.
             # Then chains, whose elements depend on one another: no array may be left with a chain.
             variable = min(
-                left, key=lambda v: (v.size == 1, is_chain(v), len(neighbours[v]), -v.serial)
+                remaining, key=lambda v: (v.size == 1, is_chain(v), len(neighbours[v]), -v.serial)
             )
             others = tuple(sorted(neighbours[variable], key=lambda v: v.serial))
             self._check(variable, others)
             sets = [s for s in sets if variable not in s] + [set(others)]
-            left.remove(variable)
+            remaining.remove(variable)
             chain = is_chain(variable)
             if chain and any(o.size > 1 for o in others):
                 raise ModelError(
@@ -113,31 +115,31 @@ class Elimination:
         The sums are independent of one another.
         """
         last = [step for step in self.steps if not step.others]
-        found: dict[Variable, tuple[int, int]] = {}
+        ends: dict[Variable, tuple[int, int]] = {}
         for step in reversed(self.steps):
             if step.others:
-                found[step.variable] = found[step.others[0]]
+                ends[step.variable] = ends[step.others[0]]
             else:
                 length = step.variable.shape[-1] if step.chain else 1
-                found[step.variable] = last.index(step), step.variable.size // length
-        return found
+                ends[step.variable] = last.index(step), step.variable.size // length
+        return ends
 
     def parts(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
         """The logarithms of the sums over independent groups of unknowns."""
-        left, kept = list(factors), []
+        factors_left, states = list(factors), []
         for step in self.steps:
-            mine = [f for f in left if step.variable in f.variables]
-            left = [f for f in left if step.variable not in f.variables]
-            table = self._combined(step, mine)
+            own_factors = [f for f in factors_left if step.variable in f.variables]
+            factors_left = [f for f in factors_left if step.variable not in f.variables]
+            table = self._combined(step, own_factors)
             if step.chain:
                 table, state = _forward(step, table, environment)
             else:
                 state, table = table, logsumexp(table, 0)
-            kept.append(state)
+            states.append(state)
             if step.others and step.variable.size > 1 and all(o.size == 1 for o in step.others):
                 table = jnp.sum(table, -1, keepdims=True)
-            left.append(Factor(step.others, table))
-        return [f.table for f in left], kept
+            factors_left.append(Factor(step.others, table))
+        return [f.table for f in factors_left], states
 
     def _combined(self, step: Step, factors: Sequence[Factor]) -> Any:
         """The sum of tables.
@@ -209,17 +211,17 @@ def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any
     log_next = jnp.broadcast_to(log_next, (*batch, states, states))
     sizes = table.shape[1:-1]
     flat = jnp.broadcast_to(table, (*table.shape[:-1], variable.size))
-    seen = jnp.moveaxis(flat.reshape(states, *sizes, *batch, length), (0, -1), (-1, 0))
+    tables = jnp.moveaxis(flat.reshape(states, *sizes, *batch, length), (0, -1), (-1, 0))
 
-    def forward(before: Any, seen: Any) -> Any:
-        after = logsumexp(before[..., None] + log_next, -2) + seen
+    def forward(before: Any, tables: Any) -> Any:
+        after = logsumexp(before[..., None] + log_next, -2) + tables
         return after, after
 
-    first = log_first + seen[0]
-    last, rest = lax.scan(forward, first, seen[1:])
-    filtered = jnp.concatenate([first[None], rest])
-    whole = logsumexp(last, -1)
-    return whole.reshape(*sizes, -1), (filtered, log_next)
+    first = log_first + tables[0]
+    last, later = lax.scan(forward, first, tables[1:])
+    filtered = jnp.concatenate([first[None], later])
+    total = logsumexp(last, -1)
+    return total.reshape(*sizes, -1), (filtered, log_next)
 
 
 def _backward(step: Step, state: Any, others: Sequence[Any], u: Any) -> Any:
@@ -240,5 +242,5 @@ def _backward(step: Step, state: Any, others: Sequence[Any], u: Any) -> Any:
         return state, state
 
     last = pick(filtered[-1], u[-1])
-    _, rest = lax.scan(backward, last, (filtered[:-1], u[:-1]), reverse=True)
-    return jnp.moveaxis(jnp.concatenate([rest, last[None]]), 0, -1).reshape(-1)
+    _, earlier = lax.scan(backward, last, (filtered[:-1], u[:-1]), reverse=True)
+    return jnp.moveaxis(jnp.concatenate([earlier, last[None]]), 0, -1).reshape(-1)

@@ -29,14 +29,14 @@ class MarginalTerm(Term):
     def __init__(self, discrete: Sequence[Variable], terms: Sequence[Term]) -> None:
         self.discrete = tuple(discrete)
         domains = {v: domain_of(v) for v in discrete}
-        own = {v.distribution: v for v in discrete}
-        chains = {d for d in own if d is not None and d.family is MARKOV_CHAIN}
+        unknown_of = {v.distribution: v for v in discrete}
+        chains = {d for d in unknown_of if d is not None and d.family is MARKOV_CHAIN}
         self.tables = [Table(t, discrete, domains) for t in terms if t.node not in chains]
         scopes = [table.variables for table in self.tables] + [(v,) for v in discrete]
         self.elimination = Elimination(discrete, domains, scopes)
         needed = [n for table in self.tables for n in table.captured]
         needed += [p for d in chains for p in d.parents]
-        _check_chains([own[d] for d in chains], discrete)
+        _check_chains([unknown_of[d] for d in chains], discrete)
         self._needs = tuple(dict.fromkeys(n for n in needed if n not in set(discrete)))
         self.node = terms[0].node
         self.forms = {}
@@ -99,8 +99,8 @@ class MarginalTerm(Term):
             event = np.uint32(self.discrete.index(variable)), np.uint32(0)
             return event_source(key, event, np.uint32(0), variable.shape, float).uniform()
 
-        found = self.elimination.draw(self._run(environment, None)[1], numbers)
-        return {variable: value for variable, value in found.items()}
+        values = self.elimination.draw(self._run(environment, None)[1], numbers)
+        return {variable: value for variable, value in values.items()}
 
     def _run(self, environment: Environment, scope: Scope | None) -> tuple[Any, list[Any]]:
         scope = Scope() if scope is None else scope
@@ -145,11 +145,11 @@ def sum_out(discrete: Sequence[Variable], terms: Sequence[Term]) -> list[Term]:
     """
     if not discrete:
         return list(terms)
-    mine: list[Term] = []
-    others: list[Term] = []
-    for term in [part for whole in terms for part in _apart(whole, discrete)]:
-        (mine if _about(term, discrete) else others).append(term)
-    return [*others, MarginalTerm(discrete, mine)]
+    discrete_terms: list[Term] = []
+    other_terms: list[Term] = []
+    for term in [part for term_given in terms for part in _apart(term_given, discrete)]:
+        (discrete_terms if _about(term, discrete) else other_terms).append(term)
+    return [*other_terms, MarginalTerm(discrete, discrete_terms)]
 
 
 def _about(term: Term, discrete: Sequence[Variable]) -> set[Node]:
@@ -164,5 +164,5 @@ def _apart(term: Term, discrete: Sequence[Variable]) -> list[Term]:
     """
     if isinstance(term.node, Distribution) or all(v.size < 2 for v in _about(term, discrete)):
         return [term]
-    found = addends(term.node)
-    return [term] if found == [term.node] else [Term(node) for node in found]
+    parts = addends(term.node)
+    return [term] if parts == [term.node] else [Term(node) for node in parts]

@@ -71,11 +71,11 @@ def owners_of(root: Node, order: list[Node], known: Mapping[Node, np.ndarray]) -
 
     `known` holds the owners of other nodes; `order` has parents first.
     """
-    found: dict[Node, Owners] = dict(known)
+    owners: dict[Node, Owners] = dict(known)
     for node in order:
-        if node not in found:
-            found[node] = _owners(node, found)
-    return found[root]
+        if node not in owners:
+            owners[node] = _owners(node, owners)
+    return owners[root]
 
 
 def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
@@ -85,25 +85,27 @@ def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
     if not isinstance(node, Apply):
         return np.full(node.shape, SEVERAL)
     operation = node.operation
-    full = [
+    filled = [
         np.full(n.shape, NONE) if p is None else p
         for n, p in zip(node.parents, parents, strict=True)
     ]
     if operation.elementwise:
-        return np.array(np.broadcast_to(merged(*full), node.shape))
+        return np.array(np.broadcast_to(merged(*filled), node.shape))
     if operation in _MOVES:
-        return _moved(operation.lower, full, node.attributes)
+        return _moved(operation.lower, filled, node.attributes)
     if operation in _READS:
-        return _read(node, full, parents)
+        return _read(node, filled, parents)
     if operation is indexing.ONE_HOT or operation is indexing.LABELS:
-        return np.array(np.broadcast_to(full[0].reshape(*full[0].shape, *_ones(node)), node.shape))
+        return np.array(
+            np.broadcast_to(filled[0].reshape(*filled[0].shape, *_ones(node)), node.shape)
+        )
     if operation in (SOFTMAX, LOG_SOFTMAX):
-        along = merged_along(full[0], _axes(node, full[0].ndim))
+        along = merged_along(filled[0], _axes(node, filled[0].ndim))
         return np.array(np.broadcast_to(along, node.shape))
     if operation is MATMUL:
-        return _product(node, *full)
-    if operation in _REDUCTIONS and len(full) == 1:
-        return merged_along(full[0], _axes(node, full[0].ndim)).reshape(node.shape)
+        return _product(node, *filled)
+    if operation in _REDUCTIONS and len(filled) == 1:
+        return merged_along(filled[0], _axes(node, filled[0].ndim)).reshape(node.shape)
     return np.full(node.shape, SEVERAL)
 
 
@@ -115,20 +117,20 @@ def thin_shapes(
     `known` holds the shapes of these nodes; parents come first. None if the results, broadcast,
     would not be the same numbers.
     """
-    found = dict(known)
+    shapes = dict(known)
     for node in order:
-        if node in found or not any(p in found for p in node.parents):
+        if node in shapes or not any(p in shapes for p in node.parents):
             continue
         if not isinstance(node, Apply):
             return None
-        first, *rest = (found.get(p, p.shape) for p in node.parents)
+        first, *index_shapes = (shapes.get(p, p.shape) for p in node.parents)
         if node.operation.elementwise:
-            found[node] = np.broadcast_shapes(first, *rest)
-        elif node.operation in _READS and node.parents[0] not in found and _all_slots(node):
-            found[node] = (*np.broadcast_shapes(*rest), *first[len(rest) :])
+            shapes[node] = np.broadcast_shapes(first, *index_shapes)
+        elif node.operation in _READS and node.parents[0] not in shapes and _all_slots(node):
+            shapes[node] = (*np.broadcast_shapes(*index_shapes), *first[len(index_shapes) :])
         else:
             return None
-    return found
+    return shapes
 
 
 def _all_slots(node: Apply) -> bool:

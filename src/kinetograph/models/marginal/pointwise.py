@@ -81,24 +81,24 @@ class Pointwise(Bundle):
     @cached_property
     def units(self) -> dict[Table, tuple[int, np.ndarray]]:
         """The last sum of each wanted table, and its elements' units."""
-        found = {}
+        units = {}
         for table in self.wanted:
             end, count = self.term.elimination.ends[table.variables[0]]
             size = math.prod(table.shape)
             owner = np.zeros(size, int) if table.owner is None else table.owner
-            found[table] = end, owner * count // table.atoms
-        return found
+            units[table] = end, owner * count // table.atoms
+        return units
 
     def _ranks(self) -> dict[Table, np.ndarray]:
         """The number of wanted elements of the unit before each element."""
-        found = {}
+        ranks = {}
         for table, (end, units) in self.units.items():
             rank = np.zeros(units.size, np.int64)
             for i, unit in enumerate(units.tolist()):
                 rank[i] = self._seen.get((end, unit), 0)
                 self._seen[end, unit] = int(rank[i]) + 1
-            found[table] = rank
-        return found
+            ranks[table] = rank
+        return ranks
 
     @property
     def most(self) -> int:
@@ -123,8 +123,8 @@ class Pointwise(Bundle):
             ]
             return tuple(self.term.elimination.parts(self.term.factors(values), environment)[0])
 
-        found = lax.map(sums, jnp.arange(self.most + 1))
-        return [self._differences(table, found) for table in self.wanted]
+        sums_by_turn = lax.map(sums, jnp.arange(self.most + 1))
+        return [self._differences(table, sums_by_turn) for table in self.wanted]
 
     def _counts(self, table: Table, turn: Any) -> Any:
         """The mask of the elements of a table that count."""

@@ -158,11 +158,11 @@ class Table:
             sizes = ", ".join(f"{describe(v)} {v.shape}" for v in arrays)
             raise self._several(f"unknowns of different sizes at once: {sizes}")
         each = [self._owners_of(v, order) for v in arrays]
-        whole = merged(*each)
-        if (whole == SEVERAL).any():
+        owners = merged(*each)
+        if (owners == SEVERAL).any():
             names = ", ".join(describe(v) for v in arrays)
             raise self._several(f"several elements of {names} at once")
-        return np.where(whole == NONE, 0, whole).reshape(-1)
+        return np.where(owners == NONE, 0, owners).reshape(-1)
 
     def _several(self, what: str) -> ModelError:
         return ModelError(
@@ -248,8 +248,8 @@ class Table:
         count = int(np.prod(sizes[: len(moving)]))
         good = ~jnp.transpose(lost.reshape(*self.sizes, -1), (*order, len(order)))
         good = good.reshape(count, -1, lost.shape[-1])
-        mine = np.arange(count)[:, None, None]
-        place = jnp.where(good, mine, jnp.argmax(good, 0))
+        own_atoms = np.arange(count)[:, None, None]
+        place = jnp.where(good, own_atoms, jnp.argmax(good, 0))
         dead = jnp.broadcast_to(~good.any(0).all(-1), good.shape[:-1]).reshape(-1)
         places = jnp.unravel_index(place, sizes[: len(moving)])
         still = np.unravel_index(np.arange(good.shape[1]), sizes[len(moving) :] or [1])
@@ -257,9 +257,11 @@ class Table:
         for k, i in enumerate(order):
             settings = jnp.asarray(self.domains[self.variables[i]].settings())
             at = places[k] if k < len(moving) else still[k - len(moving)][None, :, None]
-            found = settings[at, np.arange(settings.shape[1])]
-            found = jnp.broadcast_to(found, (count, good.shape[1], found.shape[-1]))
-            choices[i] = found.reshape(-1, found.shape[-1])
+            settings_found = settings[at, np.arange(settings.shape[1])]
+            settings_found = jnp.broadcast_to(
+                settings_found, (count, good.shape[1], settings_found.shape[-1])
+            )
+            choices[i] = settings_found.reshape(-1, settings_found.shape[-1])
         again = self._for_all(environment, scope, self._by_atom, choices, dead)
         back = (*np.argsort(order), len(order))
         again = jnp.transpose(again.reshape(*sizes, -1), back).reshape(totals.shape)

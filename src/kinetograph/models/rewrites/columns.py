@@ -56,12 +56,12 @@ class Columns:
 
     def prepare(self, place: Place) -> None:
         """Plan the computation of a column, and stack its data."""
-        pending, seen = [place], set()
+        pending, visited = [place], set()
         while pending:
             place = pending.pop()
-            if place in seen:
+            if place in visited:
                 continue
-            seen.add(place)
+            visited.add(place)
             kind, parts = self.split(place)
             if kind in ("operation", "rows"):
                 pending += parts
@@ -137,8 +137,8 @@ class Unknowns:
         images, log_jacobian = [], jnp.zeros((), free.dtype)
         for family, transform in zip(self.families, self._bijectors, strict=True):
             places = np.concatenate([np.arange(free.size)[slices[v]] for v in family])
-            mine = at(free, places).reshape(transform.free_shape)
-            image = transform.forward(mine, lambda bound: bound)
+            free_numbers = at(free, places).reshape(transform.free_shape)
+            image = transform.forward(free_numbers, lambda bound: bound)
             log_jacobian = log_jacobian + image.log_jacobian
             images.append(image)
         return images, log_jacobian

@@ -106,19 +106,19 @@ class Reader:
         return [np.asarray(value) for value in self._computed(nodes)]
 
     def _computed(self, nodes: Column) -> list[Any]:
-        found: dict[Node, Any] = {}
+        values: dict[Node, Any] = {}
         for node in nodes:
             place = place_of(node)
             if isinstance(node, Data):
-                found[node] = node.value
+                values[node] = node.value
             elif place is not None and isinstance(node.parents[0], Data):
-                found[node] = node.parents[0].value[place]
-        rest = [node for node in dict.fromkeys(nodes) if node not in found]
-        if rest:
+                values[node] = node.parents[0].value[place]
+        others = [node for node in dict.fromkeys(nodes) if node not in values]
+        if others:
             with x64():
-                evaluate(rest, self._values, scope=Scope(eager=len(rest) == 1))
-            found |= {node: self._values[node] for node in rest}
-        return [found[node] for node in nodes]
+                evaluate(others, self._values, scope=Scope(eager=len(others) == 1))
+            values |= {node: self._values[node] for node in others}
+        return [values[node] for node in nodes]
 
     def value(self, nodes: Column) -> Any:
         """The value of known nodes, for each observation, or as one number."""
@@ -211,7 +211,7 @@ class Reader:
             one = len(node.attributes["template"]) == 1
             if not one or not isinstance(i, Data) or len(i.shape) > 1:
                 raise NotLinear
-        found = [array.astype(np.int64).reshape(-1) for array in self.arrays(index)]
-        rows = self._rows(found)
+        indices = [array.astype(np.int64).reshape(-1) for array in self.arrays(index)]
+        rows = self._rows(indices)
         rows[rows < 0] += base[0].shape[0]  # counted from the end
         return LinearForm(grouped=[(1.0, base, rows)])

@@ -172,7 +172,7 @@ def compress(likelihoods: Sequence[Distribution]) -> Compressed | None:
         return None
     lengths = np.array([y.size for y in targets if y is not None])
     means, sds = zip(*(node.parents for node in likelihoods), strict=True)
-    found: list[_Design] = []
+    forms: list[_Design] = []
     for deep in (False,) if single else (False, True):
         reader = Reader(lengths.tolist(), deep)
         try:
@@ -182,10 +182,10 @@ def compress(likelihoods: Sequence[Distribution]) -> Compressed | None:
             continue
         design = _Design(form, sd, lengths)
         if design.gains:
-            found.append(design)
-    if not found:
+            forms.append(design)
+    if not forms:
         return None
-    return _factorise(likelihoods, min(found, key=lambda design: design.cost), weights)
+    return _factorise(likelihoods, min(forms, key=lambda design: design.cost), weights)
 
 
 def _weights(reader: Reader, sds: Column) -> tuple[Any, Column | None]:
@@ -312,7 +312,7 @@ def _triangular(
     width = design.shape[1] - 1
     factor = np.zeros((groups, width, width))
     right = np.zeros((groups, width))
-    rest = np.zeros(groups)
+    remaining_squares = np.zeros(groups)
     order = np.argsort(index, kind="stable")
     bounds = np.searchsorted(index[order], np.arange(groups + 1))
     for j in range(groups):
@@ -321,8 +321,8 @@ def _triangular(
             continue
         # The last column of R holds Q'y, and below it the norm of the remainder.
         triangle = np.linalg.qr(rows, mode="r")
-        kept = min(len(triangle), width)
-        factor[j, :kept] = triangle[:kept, :width]
-        right[j, :kept] = triangle[:kept, width]
-        rest[j] = np.sum(triangle[width:, width] ** 2)
-    return factor, right, rest, np.diff(bounds).astype(float)
+        rows_kept = min(len(triangle), width)
+        factor[j, :rows_kept] = triangle[:rows_kept, :width]
+        right[j, :rows_kept] = triangle[:rows_kept, width]
+        remaining_squares[j] = np.sum(triangle[width:, width] ** 2)
+    return factor, right, remaining_squares, np.diff(bounds).astype(float)

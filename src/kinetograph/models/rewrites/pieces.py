@@ -54,11 +54,13 @@ def classes(nodes: Iterable[Node], unknowns: Iterable[Variable]) -> dict[Node, i
     """The class of each node; the nodes come parents first."""
     free = set(unknowns)
     numbers: dict[Hashable, int] = {}
-    found: dict[Node, int] = {}
+    numbers_of_nodes: dict[Node, int] = {}
     for node in nodes:
-        key = _key(node, found, free)
-        found[node] = numbers.setdefault(("one", node) if key is None else key, len(numbers))
-    return found
+        key = _key(node, numbers_of_nodes, free)
+        numbers_of_nodes[node] = numbers.setdefault(
+            ("one", node) if key is None else key, len(numbers)
+        )
+    return numbers_of_nodes
 
 
 def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
@@ -141,16 +143,16 @@ def _row_classes(nodes: Iterable[Node], exact: Mapping[Node, int]) -> dict[Node,
     Parents come first.
     """
     numbers: dict[Hashable, int] = {}
-    found: dict[Node, int] = {}
+    numbers_of_nodes: dict[Node, int] = {}
     for node in nodes:
         key: Hashable = None
         if isinstance(node, Data) and node.shape:
             key = ("data", node.literal, node.shape[1:], node.dtype)
         elif isinstance(node, Apply) and (rows := row_parents(node)) is not None:
-            key = _row_key(node, rows, found, exact)
+            key = _row_key(node, rows, numbers_of_nodes, exact)
         if key is not None:
-            found[node] = numbers.setdefault(key, len(numbers))
-    return found
+            numbers_of_nodes[node] = numbers.setdefault(key, len(numbers))
+    return numbers_of_nodes
 
 
 def _row_key(
@@ -198,14 +200,14 @@ def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[Ali
     nodes = ancestors([*unknowns, *(n for t in plain for n in t.plain_needs())])
     exact = classes(nodes, unknowns)
     by_rows = _kinds_by_rows(plain, nodes, exact)
-    found = [Alike(tuple(group), rows) for rows, group in by_rows if len(group) >= FEWEST]
-    done = {term for group in found for term in group.terms}
+    groups = [Alike(tuple(group), rows) for rows, group in by_rows if len(group) >= FEWEST]
+    done = {term for group in groups for term in group.terms}
     kinds: dict[Hashable, list[Term]] = {}
     for term in plain:
         if term not in done:
             needs = tuple(exact[n] for n in term.plain_needs())
             kinds.setdefault((*_kind(term), term.node.shape, needs), []).append(term)
-    return found + [Alike(tuple(group)) for group in kinds.values() if len(group) >= FEWEST]
+    return groups + [Alike(tuple(group)) for group in kinds.values() if len(group) >= FEWEST]
 
 
 def _kind(term: Term) -> tuple[Any, ...]:

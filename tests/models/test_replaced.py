@@ -292,6 +292,19 @@ def test_every_choice_by_values_is_made_again():
     np.testing.assert_array_equal(loaded.log_prob(at), by_signs(**SIGNS[1]).log_prob(at))
 
 
+def test_forms_of_terms_are_chosen_again_beside_what_is_not_written_again():
+    def made(k):
+        p, k = kg.beta(2, 2, name="p"), kg.data(k, "k")
+        kg.observe([0, 1, 1], kg.bernoulli(p**k))
+        kg.factor(kg.cond(p > 0.5, lambda: k.sum() * p, lambda: p))
+        return kg.model(p)
+
+    model = made([1.0, 2.0, 3.0])
+    for k in ([0.0, 2.0, 3.0], [1.0, 1.0, 0.5]):
+        model.set_data(k=k)
+        np.testing.assert_array_equal(model.log_prob([0.3]), made(k).log_prob([0.3]))
+
+
 def test_labels_of_several_kinds_are_checked_apart():
     a = kg.normal(0, 1, name="a")
     first, second = kg.data([0, 1, 2], "first"), kg.data([0, 1, 1], "second")

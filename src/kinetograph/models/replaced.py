@@ -4,8 +4,7 @@ Data are arguments of compiled programs. Their values can also decide how someth
 they were checked when the user's lines were written. So new values go through the same code again:
 
 1. The checks of known operands are made again: indices and labels (`graph.known_inputs`),
-parameters
-   and supports of distributions.
+   parameters and supports of distributions.
 2. The terms of the log density are made again from the graph. If the new density has the same
    program, the compiled programs stay.
 3. If a form in the graph itself was chosen by values, and the new values decide otherwise
@@ -96,17 +95,16 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
     if remade:
         model.density, model.batch, model.version = density, batch, model.version + 1
         model._functions.clear()
-    for key, same in written.items():
-        if not same:
+    for key, unchanged in written.items():
+        if not unchanged:
             cache.pop(key, None)
 
 
 def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
-    """The nodes that are computed from changed data, parents first."""
+    """The nodes, as users wrote them, that follow from changed data; parents come first."""
     reached = set(changed)
     affected: list[Node] = []
-    roots = [*model.density.nodes, *model.component.nodes, *model.targets]
-    for node in everything(ancestors(roots, above=sources)):
+    for node in everything(ancestors([*model.component.nodes, *model.targets], above=sources)):
         outer = (node.outer,) if isinstance(node, Inner) else sources(node)
         if not reached.isdisjoint(outer):
             reached.add(node)

@@ -104,8 +104,8 @@ class Rewriter:
         if isinstance(node, Scan):
             return self._loop(node, operands)
         if isinstance(node, FormOf):
-            kind = node.attributes["kind"]
-            form = _WRITTEN[kind](*operands) if kind in _WRITTEN else represent(*operands, kind)
+            kind, (of,) = node.attributes["kind"], operands
+            form = _WRITTEN[kind](of) if kind in _WRITTEN else represent(of, kind)
             return self.refuse(node, _UNKNOWN_WAY) if form is None else form
         if type(node) is not Apply:
             self.refuse(node, _UNKNOWN_WAY)

@@ -135,7 +135,15 @@ def _order_and_length(rho: Any, dim: Any, shape: Any, dims: Any, drawn: bool) ->
     return length_of(dim, "ar", order + 1, shape, dims, drawn)
 
 
-@declared(AR, draws="Autoregressive processes with coefficients `rho`, along the last axis.")
+@declared(
+    AR,
+    draws="Autoregressive processes with coefficients `rho`, along the last axis.",
+    aliases={"": "autoregressive"},
+    advice={
+        "init_dist": "give init_mean= and init_sd= of the first value",
+        "ar_order": "the order is the length of rho; leave it out",
+    },
+)
 def ar(
     rho: Any,
     sd: Any = 1.0,

@@ -5,7 +5,7 @@ Keys are written without capitals and underscores.
 
 __all__ = ["ELSEWHERE"]
 
-# Names in other libraries, by the name here.
+# Names in other libraries, by the name here. Each distribution adds its own to `ELSEWHERE`.
 _OTHERS = {
     "kg.advi(model) or kg.pathfinder(model)": (
         "autodiagonalnormal autonormal fit fitsurrogateposterior meanfield svi traceelbo "
@@ -14,18 +14,11 @@ _OTHERS = {
     "kg.advi(model), or kg.advi(model, rank=) with covariances": (
         "autolowrankmultivariatenormal automultivariatenormal fullrankadvi"
     ),
-    "kg.ar": "autoregressive",
-    "kg.asymmetric_laplace": "asymmetriclaplacequantile skewdoubleexponential",
     "kg.autograph.List, or a list in @kg.function": "tensorarray",
-    "kg.bernoulli(logit=...)": "bernoullilogit bernoullilogitglm bernoullilogits",
-    "kg.beta(mu * kappa, (1 - mu) * kappa)": "betaproportion",
     "kg.betaln": "lbeta",
-    "kg.binomial(size, logit=...)": "binomiallogit binomiallogits",
     "kg.calculate(x), or kg.compile(inputs, x)": "eval",
     "kg.calculate(x, values=results)": "generatequantities",
-    "kg.categorical(logit=...)": "categoricallogit categoricallogits",
     "kg.check(condition, text)": "assert assertequal asserttrue debugging",
-    "kg.chi_squared": "chi2 chisquare",
     "kg.cholesky": "choleskydecompose",
     "kg.cholesky_variable": "choleskyfactorcov",
     "kg.cholesky_variable(dim, correlation=True)": "choleskyfactorcorr",
@@ -40,11 +33,8 @@ _OTHERS = {
     "kg.data": "asdata constantdata greatadata mutabledata",
     "kg.diag(s) @ x": "diagpremultiply",
     "kg.digamma": "psi",
-    "kg.discrete_uniform": "randint",
     "kg.distribution": "customdist densitydist",
     "kg.draw_graph, or kg.print": "debugprint dprint printing",
-    "kg.exponential": "expon",
-    "kg.exponentially_modified_normal": "emg exgaussian expmodnormal",
     "kg.factor(term)": "potential target",
     "kg.gammaln": "lgamma loggamma",
     "kg.gp.matern32": "gpmatern32cov",
@@ -54,25 +44,17 @@ _OTHERS = {
     "kg.gp.Process": "gaussianprocess latent latentgp marginal marginalgp",
     "kg.gp.rbf": "covexpquad exponentiatedquadratic expquad gpexpquadcov squaredexponential",
     "kg.gradients(y, xs)": "backward grad gradient gradienttape valueandgrad",
-    "kg.half_student": "halfstudentt halft",
     "kg.icloglog": "invcloglog",
     "kg.ilogit": "expit invlogit sigmoid",
     "kg.ilogit(kg.normal(mean, sd)), or kg.distribution for data": "logitnormal",
-    "kg.inverse_gamma": "invgamma",
-    "kg.inverse_gamma(1 / 2, c / 2)": "levy",
-    "kg.inverse_gamma(df / 2, 1 / 2)": "invchisquare",
-    "kg.inverse_gamma(df / 2, df * s**2 / 2)": "scaledinvchisquare",
     "kg.iprobit": "invprobit",
     "kg.jvp": "rop",
     "kg.kron": "kronecker",
-    "kg.laplace": "doubleexponential",
     "kg.laplace_approximation(model)": "autolaplaceapproximation laplaceapprox",
     "kg.lift of a JAX function": (
         "asop customgradient externalpymc numpyfunction opfromgraph pyfunction wrappy"
     ),
     "kg.lift or kg.jax_model of JAX functions": "flaxmodule keras nnet randomflaxmodule",
-    "kg.lkj_cholesky": "lkjcholesky lkjcholeskycov lkjcorrcholesky",
-    "kg.lkj_correlation": "lkj lkjcorr",
     "kg.log1p(-x)": "log1m",
     "kg.log_cdf(distribution, value)": "logcdf",
     "kg.log_comb": "lchoose",
@@ -80,7 +62,6 @@ _OTHERS = {
     "kg.log_likelihood(model, results)": "computeloglikelihood",
     "kg.log_prior(model, results)": "computelogprior",
     "kg.logsumexp": "reducelogsumexp",
-    "kg.markov_chain": "discretehmm discretemarkovchain hiddenmarkovmodel hmmmarginal",
     "kg.max": "reducemax",
     "kg.mcmc(model)": (
         "infer inference runinferencealgorithm samplechain sampling stan windowadaptation"
@@ -95,22 +76,8 @@ _OTHERS = {
         "jointdistributionnamed jointdistributionsequential"
     ),
     "kg.multigammaln": "lmgamma multigamma",
-    "kg.multivariate_normal": "multinormal mvn mvnormal",
-    "kg.multivariate_normal(mean, chol=...)": "multinormalcholesky",
-    "kg.multivariate_normal(mean, kg.kron(a, b))": "kroneckernormal",
-    "kg.multivariate_normal(mean, precision=...)": "multinormalprec",
-    "kg.multivariate_normal(mean, precision=tau * (D - alpha * W))": "car",
-    "kg.multivariate_student": "mvstudentt mvt",
     "kg.ndtr": "phi phiapprox",
     "kg.ndtri": "invphi",
-    "kg.negative_binomial": "nbinom negbinomial",
-    "kg.negative_binomial(log_mean=..., dispersion=1 / phi)": "negbinomial2log",
-    "kg.negative_binomial(mean=..., dispersion=1 / phi)": (
-        "gammapoisson negativebinomial2 negbinomial2"
-    ),
-    "kg.normal": "gaussian norm",
-    "kg.normal(0, 1)": "stdnormal",
-    "kg.normal(mean, sd, truncation=(lower, upper))": "truncatednormal",
     "kg.ode.solve": (
         "diffeqsolve differentialequation integrateode integrateodebdf integrateoderk45 "
         "odeadams odebdf odeint oderk45 solveivp"
@@ -122,11 +89,9 @@ _OTHERS = {
     "kg.ordered_variable(n, positive=True)": "positiveordered",
     "kg.pairwise_distance": "cdist rdist",
     "kg.placeholder(shape)": "dmatrix dscalar dvector fmatrix fvector imatrix iscalar ivector",
-    "kg.poisson(log_rate=...)": "poissonlog poissonlogglm",
     "kg.predict(model, results)": "predictive sampleposteriorpredictive",
     "kg.prod": "reduceprod",
     "kg.quantile(distribution, probability)": "icdf",
-    "kg.random_walk": "gaussianrandomwalk",
     "kg.RandomStreams(metaseed)": "generator rng seed",
     "kg.samplers.DifferentialEvolution": "demetropolis demetropolisz",
     "kg.samplers.HMC": "hamiltonianmc hamiltonianmontecarlo",
@@ -140,7 +105,6 @@ _OTHERS = {
     "kg.softplus": "log1pe log1pexp",
     "kg.solve": "mdivideleft",
     "kg.solve_triangular": "backsolve forwardsolve mdividelefttri mdividelefttrilow",
-    "kg.student": "studentt t tdist",
     "kg.sum": "colsums reducesum rowsums",
     "kg.summary(results)": "ess printsummary rhat",
     "kg.switch(index, branches)": "switchcase",
@@ -150,9 +114,6 @@ _OTHERS = {
     "kg.variable(lower, upper)": "improperuniform",
     "kg.variable(lower=0)": "halfflat",
     "kg.vmap(f)": "mapfn vectorizedmap",
-    "kg.wald": "inversegaussian",
-    "kg.weibull(2, kg.sqrt(2) * sigma)": "rayleigh",
-    "kg.zero_sum_normal": "sumtozerovector",
     "model.plot()": "modeltographviz",
     "model.potential()": "initializemodel potentialenergy",
     "model.set_data(...)": "setdata",

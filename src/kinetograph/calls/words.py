@@ -191,64 +191,11 @@ for _name, _words in OURS.items():
     for _word in _words:
         WORDS[_word] = (*WORDS.get(_word, ()), _name)
 
-# Exceptions from the tables, where they are wrong or incomplete: by function, then by word.
-OF_FUNCTIONS = {
-    "poisson": {"mu": "rate"},
-    "zero_inflated_poisson": {"mu": "rate"},
-    "hurdle_poisson": {"mu": "rate"},
-    "beta_binomial": {"concentration1": "alpha", "concentration0": "beta"},
-    "cauchy": {"alpha": "location"},
-    "inverse_gamma": {"rate": "beta"},
-    "multivariate_student": {"scale": "cov"},
-    "wishart": {"concentration": "df"},
-}
+# Exceptions from the tables, where they are wrong or incomplete: by function, then by word. Each
+# distribution adds its own to this table and to the next one.
+OF_FUNCTIONS: dict[str, dict[str, str]] = {}
 # Advice for words that have another meaning in other libraries.
-_SHARE = {"psi": "give zero=1 - psi, where psi is the share of counts"}
-_NEGATIVE = {
-    **{
-        word: f"give mean= and dispersion=1 / {word}, or size={word} and prob="
-        for word in ("alpha", "phi", "concentration")
-    },
-    "probs": "give prob=1 - probs: prob is the probability of a success, which ends the failures",
-    "logits": (
-        "give prob=kg.ilogit(-logits): prob is the probability of a success, which ends the "
-        "failures"
-    ),
-}
-_MOMENTS_OF_BETA = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sigma**2 - 1"
-_MOMENTS_OF_GAMMA = "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
-_FIRST = "give init_mean= and init_sd= of the first value"
 OF_CALLS: dict[str, dict[str, str]] = {
-    "zero_inflated_poisson": _SHARE,
-    "hurdle_poisson": _SHARE,
-    "negative_binomial": _NEGATIVE,
-    "zero_inflated_negative_binomial": _SHARE | _NEGATIVE,
-    "hurdle_negative_binomial": _SHARE | _NEGATIVE,
-    "asymmetric_laplace": {"b": "give sigma=1 / b", "q": "give kappa=kg.sqrt(q / (1 - q))"},
-    "exponentially_modified_normal": {"nu": "give rate=1 / nu"},
-    "geometric": {"logits": "give prob=kg.ilogit(logits)"},
-    "multinomial": {"logits": "give prob=kg.softmax(logits)"},
-    "hypergeometric": {"N": "give m=k, n=N - k, k=n for N, k, n elsewhere"},
-    "beta": dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS_OF_BETA)
-    | dict.fromkeys(("nu", "kappa"), "give shape1=mu * nu, shape2=(1 - mu) * nu"),
-    "gamma": dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS_OF_GAMMA),
-    "wald": {"phi": "give lam=mu * phi"},
-    "random_walk": {
-        "init_dist": _FIRST,
-        "innovation_dist": (
-            "steps are normal, with sd= and drift=; for other steps write kg.cumsum(steps)"
-        ),
-    },
-    "ar": {
-        "init_dist": _FIRST,
-        "ar_order": "the order is the length of rho; leave it out",
-    },
-    "lkj_cholesky": {
-        "sd_dist": "standard deviations are separate unknowns: kg.diag(sd) @ kg.lkj_cholesky(...)",
-        "compute_corr": (
-            "with chol = kg.lkj_cholesky(...), correlations are chol @ chol.T; leave it out"
-        ),
-    },
     "solve": dict.fromkeys(
         ("args", "theta", "params"), "f reads arrays from its enclosing scope; leave it out"
     )

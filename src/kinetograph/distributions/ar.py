@@ -30,9 +30,9 @@ def _terms(
     first = divide(x[..., :order] - init_mean[..., None], init_sd[..., None])
     # The values from `order` on, each weighted at lag i.
     lags = (x[..., order - i : length - i] * rho[..., i - 1, None] for i in range(1, order + 1))
-    rest = x[..., order:] - constant[..., None] - sum(lags)
-    rest = divide(rest, sd[..., None])
-    value = -0.5 * (jnp.sum(first * first, -1) + jnp.sum(rest * rest, -1))
+    innovations = x[..., order:] - constant[..., None] - sum(lags)
+    innovations = divide(innovations, sd[..., None])
+    value = -0.5 * (jnp.sum(first * first, -1) + jnp.sum(innovations * innovations, -1))
     scale = (length - order) * jnp.log(sd) + length * HALF_LOG_2PI
     return value, -order * jnp.log(init_sd), -scale
 
@@ -54,8 +54,8 @@ def draw(source: Source, rho: Any, sd: Any, constant: Any, init_mean: Any, init_
         weights.reshape(order, *(1,) * (len(batch) - rho.ndim + 1), *rho.shape[:-1]),
         (order, *batch),
     )
-    rest = lax.scan(step, first, z[order:])[1]
-    value = jnp.moveaxis(jnp.concatenate([first, rest]), 0, -1)
+    later = lax.scan(step, first, z[order:])[1]
+    value = jnp.moveaxis(jnp.concatenate([first, later]), 0, -1)
     valid = possible(constant, sd) & possible(init_mean, init_sd) & jnp.all(jnp.isfinite(rho), -1)
     return nan_unless(valid[..., None], value)
 
@@ -95,13 +95,13 @@ def _moments(
         share = jnp.sum(weights[..., None] * firsts, -2)
         total = total + after[..., -1] ** 2
         variance = full(init_sd) ** 2 * jnp.sum(share * share, -1) + full(sd) ** 2 * total
-        kept = (
+        carried = (
             jnp.concatenate([means[..., 1:], new[..., None]], -1),
             jnp.concatenate([firsts[..., 1:, :], share[..., None, :]], -2),
             jnp.concatenate([after[..., 1:], jnp.sum(weights * after, -1)[..., None]], -1),
             total,
         )
-        return kept, (new, variance)
+        return carried, (new, variance)
 
     start = (means, firsts, after, jnp.zeros(batch, rho.dtype))
     _, (later, spread) = lax.scan(step, start, None, length - order)
@@ -135,7 +135,15 @@ def _order_and_length(rho: Any, dim: Any, shape: Any, dims: Any, drawn: bool) ->
     return length_of(dim, "ar", order + 1, shape, dims, drawn)
 
 
-@declared(AR, draws="Autoregressive processes with coefficients `rho`, along the last axis.")
+@declared(
+    AR,
+    draws="Autoregressive processes with coefficients `rho`, along the last axis.",
+    aliases={"": "autoregressive"},
+    advice={
+        "init_dist": "give init_mean= and init_sd= of the first value",
+        "ar_order": "the order is the length of rho; leave it out",
+    },
+)
 def ar(
     rho: Any,
     sd: Any = 1.0,

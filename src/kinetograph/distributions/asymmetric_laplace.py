@@ -81,6 +81,8 @@ ASYMMETRIC_LAPLACE = Family(
 @declared(
     ASYMMETRIC_LAPLACE,
     draws="Asymmetric Laplace numbers with mode `mu`.",
+    aliases={"": "asymmetriclaplacequantile skewdoubleexponential"},
+    advice={"b": "give sigma=1 / b", "q": "give kappa=kg.sqrt(q / (1 - q))"},
 )
 def asymmetric_laplace(mu: Any = 0.0, sigma: Any = 1.0, kappa: Any = 1.0):
     """An unknown that follows an asymmetric Laplace distribution.

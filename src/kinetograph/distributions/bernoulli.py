@@ -176,7 +176,11 @@ BERNOULLI_LOGIT = Family(
 )
 
 
-@declared(BERNOULLI)
+@declared(
+    BERNOULLI,
+    scipy="bernoulli",
+    aliases={"(logit=...)": "bernoullilogit bernoullilogitglm bernoullilogits"},
+)
 def bernoulli(prob: Any = None, *, logit: Any = None) -> Chosen:
     """The outcome, 0 or 1, of one trial.
 

@@ -91,7 +91,17 @@ BETA = Family(
 )
 
 
-@declared(BETA, draws="Beta numbers, with mean shape1 / (shape1 + shape2).")
+_MOMENTS = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sigma**2 - 1"
+
+
+@declared(
+    BETA,
+    draws="Beta numbers, with mean shape1 / (shape1 + shape2).",
+    scipy="beta",
+    aliases={"(mu * kappa, (1 - mu) * kappa)": "betaproportion"},
+    advice=dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS)
+    | dict.fromkeys(("nu", "kappa"), "give shape1=mu * nu, shape2=(1 - mu) * nu"),
+)
 def beta(shape1: Any, shape2: Any):
     """An unknown between 0 and 1 that follows a beta distribution.
 

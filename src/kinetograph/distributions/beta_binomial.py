@@ -135,6 +135,8 @@ BETA_BINOMIAL = Family(
 @declared(
     BETA_BINOMIAL,
     draws="Numbers of successes in `size` trials whose probability is a beta number.",
+    scipy="betabinom",
+    words={"concentration1": "alpha", "concentration0": "beta"},
 )
 def beta_binomial(size: Any, alpha: Any, beta: Any):
     """The number of successes in trials whose probability is a beta number.

@@ -206,7 +206,11 @@ BINOMIAL_LOGIT = Family(
 )
 
 
-@declared(BINOMIAL)
+@declared(
+    BINOMIAL,
+    scipy="binom",
+    aliases={"(size, logit=...)": "binomiallogit binomiallogits"},
+)
 def binomial(size: Any, prob: Any = None, *, logit: Any = None) -> Chosen:
     """The number of successes in `size` independent trials.
 

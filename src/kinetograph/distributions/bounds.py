@@ -97,12 +97,12 @@ def tails_at(base: Family, bounds: Mapping[str, Any], parameters: Any) -> dict[s
     ends = jnp.stack([jnp.broadcast_to(bound, shape) for bound in bounds.values()])
     low = jnp.array([side == "lower" for side in bounds]).reshape(-1, *[1] * len(shape))
     # A finite number without a derivative replaces an infinite bound.
-    some = jnp.isfinite(lax.stop_gradient(ends))
-    x = jnp.where(some, ends, 0.0)
+    finite = jnp.isfinite(lax.stop_gradient(ends))
+    x = jnp.where(finite, ends, 0.0)
     if base.discrete:
         x = jnp.where(low, jnp.ceil(x) - 1.0, x)
-    below, above = base.log_tails(*base.still(~some, x, *parameters))
-    none = ends < 0
-    below = jnp.where(some, below, jnp.where(none, -jnp.inf, 0.0))
-    above = jnp.where(some, above, jnp.where(none, 0.0, -jnp.inf))
+    below, above = base.log_tails(*base.still(~finite, x, *parameters))
+    negative = ends < 0
+    below = jnp.where(finite, below, jnp.where(negative, -jnp.inf, 0.0))
+    above = jnp.where(finite, above, jnp.where(negative, 0.0, -jnp.inf))
     return {side: (below[k], above[k]) for k, side in enumerate(bounds)}

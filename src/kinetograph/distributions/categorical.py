@@ -119,7 +119,10 @@ CATEGORICAL_LOGIT = Family(
 )
 
 
-@declared(CATEGORICAL)
+@declared(
+    CATEGORICAL,
+    aliases={"(logit=...)": "categoricallogit categoricallogits"},
+)
 def categorical(prob: Any = None, *, logit: Any = None) -> Chosen:
     """A label from 0 to K - 1.
 

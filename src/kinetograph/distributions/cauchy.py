@@ -94,7 +94,12 @@ CAUCHY = Family(
 )
 
 
-@declared(CAUCHY, draws="Cauchy numbers with median `location`.")
+@declared(
+    CAUCHY,
+    draws="Cauchy numbers with median `location`.",
+    scipy="cauchy",
+    words={"alpha": "location"},
+)
 def cauchy(location: Any = 0.0, scale: Any = 1.0):
     """A Cauchy unknown.
 

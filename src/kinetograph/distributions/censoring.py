@@ -52,8 +52,8 @@ class Censored(Family):
         count = len(parameters) - len(self.sides)
         bounds = dict(zip(self.sides, parameters[count:], strict=True))
         text = f"({bounds.get('lower', 'None')}, {bounds.get('upper', 'None')})"
-        own = self.base.expression(parameters[:count])
-        return f"{own[:-1]}, censoring={text if self.sides else repr('interval')})"
+        base_text = self.base.expression(parameters[:count])
+        return f"{base_text[:-1]}, censoring={text if self.sides else repr('interval')})"
 
 
 def censor(
@@ -90,8 +90,8 @@ def censor(
     }
     if not bounds:
         return family, nodes
-    known = [np.asarray(b.value) for b in bounds.values() if isinstance(b, Data)]
-    if len(known) == 2 and np.any(known[0] >= known[1]):
+    known_bounds = [np.asarray(b.value) for b in bounds.values() if isinstance(b, Data)]
+    if len(known_bounds) == 2 and np.any(known_bounds[0] >= known_bounds[1]):
         raise ValueError(
             f"{family.name}: censoring={censoring!r}: the lower bound must be below the upper "
             f"one{place_text()}"
@@ -139,8 +139,8 @@ def interval_censored(base: Family) -> Censored:
 
 
 def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
-    own, bounds = apart(sides, parents)
-    support = base.support(*own)
+    base_parameters, bounds = apart(sides, parents)
+    support = base.support(*base_parameters)
     ends = {"lower": support.lower, "upper": support.upper}  # type: ignore[attr-defined]
     ends |= known_bounds(bounds)
     if base.discrete:
@@ -153,23 +153,23 @@ def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
 def _terms(
     base: Family, sides: tuple[str, ...], x: Any, *parameters: Any, small: bool = False
 ) -> tuple[Any, ...]:
-    own, bounds = apart(sides, parameters)
-    seen = lax.stop_gradient(x)
+    base_parameters, bounds = apart(sides, parameters)
+    value = lax.stop_gradient(x)
     low, high = bounds.get("lower", -jnp.inf), bounds.get("upper", jnp.inf)
-    at_low, at_high = seen <= low, seen >= high
+    at_low, at_high = value <= low, value >= high
     beyond = at_low | at_high
-    density = base.log_density(*base.still(beyond, x, *own), small=small)
+    density = base.log_density(*base.still(beyond, x, *base_parameters), small=small)
     above = jnp.ceil(high) - 1.0 if base.discrete else high  # P(X >= high) = P(X > above)
-    bound = jnp.where(at_low, low, jnp.where(at_high, above, seen))
-    below, above = base.log_tails(*base.still(~beyond, bound, *own))
+    bound = jnp.where(at_low, low, jnp.where(at_high, above, value))
+    below, above = base.log_tails(*base.still(~beyond, bound, *base_parameters))
     result = jnp.where(at_low, below, jnp.where(at_high, above, density))
-    return (jnp.where((seen < low) | (seen > high), -jnp.inf, result),)
+    return (jnp.where((value < low) | (value > high), -jnp.inf, result),)
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:
-    own, bounds = apart(sides, parameters)
+    base_parameters, bounds = apart(sides, parameters)
     assert base.draw is not None
-    value = base.draw(source, *own)
+    value = base.draw(source, *base_parameters)
     return jnp.clip(value, bounds.get("lower"), bounds.get("upper"))
 
 

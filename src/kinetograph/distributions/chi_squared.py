@@ -59,7 +59,12 @@ CHI_SQUARED = Family(
 )
 
 
-@declared(CHI_SQUARED, draws="Chi-squared numbers, with mean `df`.")
+@declared(
+    CHI_SQUARED,
+    draws="Chi-squared numbers, with mean `df`.",
+    scipy="chi2",
+    aliases={"": "chi2 chisquare"},
+)
 def chi_squared(df: Any):
     """A positive unknown that follows a chi-squared distribution.
 

@@ -55,14 +55,14 @@ def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any],
         zero = jnp.zeros(source.shape, _DOUBLE)
 
         def step(state: Any) -> Any:
-            _, number, found, term, total = state
+            _, number, count, term, total = state
             # If u is not beyond k, it is not beyond any later number.
             for k in (number + i for i in range(_TURNS)):
-                more = wanted & beyond(u, k, term, total)
-                found = found + more
+                continued = wanted & beyond(u, k, term, total)
+                count = count + continued
                 term = term * ratio(k)
                 total = total + term
-            return jnp.any(more), number + _TURNS, found, term, total
+            return jnp.any(continued), number + _TURNS, count, term, total
 
         start = (jnp.bool_(True), jnp.float64(0), zero, zero + first, zero + first)
         return lax.while_loop(lambda state: state[0], step, start)[2]

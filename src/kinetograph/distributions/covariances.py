@@ -30,22 +30,22 @@ def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
         )
     if not isinstance(node, Data):
         return
-    value, wrong = node.value, ""
+    value, fault = node.value, ""
     if not np.all(np.isfinite(value)):
-        wrong = "is not finite"
+        fault = "is not finite"
     elif not factor:
         apart = ~np.isclose(value, np.swapaxes(value, -1, -2))
         if np.any(apart):
             *_, i, j = first = first_place(apart)
             other = value[(*first[:-2], j, i)]
-            wrong = f"is not symmetric: {value[first]:g} at index ({i}, {j}), but {other:g} at "
-            wrong += f"({j}, {i})"
+            fault = f"is not symmetric: {value[first]:g} at index ({i}, {j}), but {other:g} at "
+            fault += f"({j}, {i})"
         elif np.any((least := np.linalg.eigvalsh(value)) <= 0):
-            wrong = f"is not positive definite: an eigenvalue is {least.min():.3g}"
+            fault = f"is not positive definite: an eigenvalue is {least.min():.3g}"
     elif np.any(np.triu(value, 1)) or np.any(np.diagonal(value, axis1=-2, axis2=-1) <= 0):
-        wrong = "must be lower triangular with a positive diagonal"
-    if wrong:
-        raise ValueError(f"{name}: {what} {describe(node)} {wrong}{place_text()}")
+        fault = "must be lower triangular with a positive diagonal"
+    if fault:
+        raise ValueError(f"{name}: {what} {describe(node)} {fault}{place_text()}")
 
 
 def _symmetric(cov: Array) -> Array:
@@ -69,10 +69,10 @@ def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
     ValueError
         If the matrix is known and is not a covariance or a Cholesky factor.
     """
-    some = {what: matrix for what, matrix in given.items() if matrix is not None}
-    if len(some) != 1:
+    matrices = {what: matrix for what, matrix in given.items() if matrix is not None}
+    if len(matrices) != 1:
         raise TypeError(f"{name}: give one of {' and '.join(f'{what}=' for what in given)}")
-    ((what, matrix),) = some.items()
+    ((what, matrix),) = matrices.items()
     node, is_factor = as_node(matrix), what.endswith("chol")
     _check_matrix(name, node, what, is_factor)
     if is_factor:

@@ -122,7 +122,7 @@ def distribution(
     names = [p.name for p in parameters]
 
     def make(*values: Any, **named: Any) -> Array:
-        own = {key: named.pop(key) for key in ("shape", "dims", "name") if key in named}
+        settings = {key: named.pop(key) for key in ("shape", "dims", "name") if key in named}
         if len(values) > len(names):
             raise TypeError(
                 f"{title}: takes {len(names)} parameters ({', '.join(names)}), got {len(values)}"
@@ -139,12 +139,12 @@ def distribution(
         arguments = defaults | given | named
         event = None
         if event_ndim:
-            shape = own.get("shape")
+            shape = settings.get("shape")
             sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
             if len(sizes) < event_ndim:
                 raise TypeError(f"{title}: shape= must give the length of vectors{place_text()}")
             event = sizes[len(sizes) - event_ndim :]
-        return distribute(family, tuple(arguments.get(n) for n in names), event=event, **own)
+        return distribute(family, tuple(arguments.get(n) for n in names), event=event, **settings)
 
     make.__name__ = make.__qualname__ = title
     make.__doc__ = log_density.__doc__
@@ -152,14 +152,14 @@ def distribution(
 
 
 def _parameters(function: Callable[..., Any], title: str) -> list[inspect.Parameter]:
-    found = list(inspect.signature(function).parameters.values())
+    parameters = list(inspect.signature(function).parameters.values())
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if not found or any(p.kind not in kinds for p in found):
+    if not parameters or any(p.kind not in kinds for p in parameters):
         raise TypeError(
             f"distribution: {title} must be a function of x and of named parameters, as "
             f"log_density(x, mean, sd), got {title}{inspect.signature(function)}{place_text()}"
         )
-    return found
+    return parameters
 
 
 def _support(support: Any, discrete: bool, title: str) -> Support:
@@ -183,18 +183,18 @@ def _terms(
     log_density: Callable[..., Any], event_ndim: int, title: str, place: str
 ) -> Callable[..., Any]:
     def terms(x: Any, *parameters: Any) -> tuple[Any, ...]:
-        found = _density(log_density, f"the log density of {title}", place, x, *parameters)
-        own = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
-        if found.shape == own:  # it may leave out the shapes of parameters
-            return (found,)
-        wanted = jnp.broadcast_shapes(own, *map(jnp.shape, parameters))
-        if found.shape != wanted:
+        density = _density(log_density, f"the log density of {title}", place, x, *parameters)
+        batch = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
+        if density.shape == batch:  # it may leave out the shapes of parameters
+            return (density,)
+        expected = jnp.broadcast_shapes(batch, *map(jnp.shape, parameters))
+        if density.shape != expected:
             raise ShapeError(
                 f"distribution: the log density of {title} must be a number for each element of x, "
-                f"of shape {wanted}, got shape {found.shape}; a sum over them is not taken"
+                f"of shape {expected}, got shape {density.shape}; a sum over them is not taken"
                 f"{place}"
             )
-        return (found,)
+        return (density,)
 
     return terms
 
@@ -202,45 +202,45 @@ def _terms(
 def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
     """Evaluate a log density on JAX arrays, else on graph arrays."""
     try:
-        found = _called(function, what, place, *given)
+        density = _called(function, what, place, *given)
     except SymbolicError:
-        found = None
+        density = None
     except ModelError as error:
         if not isinstance(error.__cause__, jax.errors.TracerArrayConversionError):
             raise
-        found = None
-    if found is not None and not isinstance(found, Array):
-        return jnp.asarray(found)
+        density = None
+    if density is not None and not isinstance(density, Array):
+        return jnp.asarray(density)
     inputs = [Placeholder((), jnp.shape(v), jnp.asarray(v).dtype) for v in given]
-    made = as_node(_called(function, what, place, *map(Array, inputs)), what)
-    for node in ancestors([made]):
+    result = as_node(_called(function, what, place, *map(Array, inputs)), what)
+    for node in ancestors([result]):
         if isinstance(node, Bundle):
             raise ModelError(
                 f"distribution: {what} has a loop, a branch or a derivative of kinetograph; write "
                 f"these with JAX, or take kg.where{place}"
             )
-        known = isinstance(node, Apply) or (isinstance(node, Data) and node.literal)
-        if not known and node not in inputs:
+        supported = isinstance(node, Apply) or (isinstance(node, Data) and node.literal)
+        if not supported and node not in inputs:
             raise ModelError(
                 f"distribution: {what} uses {describe(node)}{site_text(node)}, which is not among "
                 f"its parameters; pass it as a parameter{place}"
             )
     environment: Environment = dict(zip(inputs, map(jnp.asarray, given), strict=True))
-    return evaluate([made], environment)[made]
+    return evaluate([result], environment)[result]
 
 
 def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., Any]:
     def drawn(source: Source, *parameters: Any) -> Any:
         words = jnp.stack([jnp.asarray(w, np.uint32) for w in source.key[:2]])
         key = jax.random.wrap_key_data(words, impl="threefry2x32")
-        found = _called(draw, f"the draw of {title}", place, key, source.shape, *parameters)
-        found = jnp.asarray(found)
-        if found.shape != source.shape:
+        numbers = _called(draw, f"the draw of {title}", place, key, source.shape, *parameters)
+        numbers = jnp.asarray(numbers)
+        if numbers.shape != source.shape:
             raise ShapeError(
                 f"distribution: the draw of {title} must have the requested shape "
-                f"{source.shape}, got shape {found.shape}{place}"
+                f"{source.shape}, got shape {numbers.shape}{place}"
             )
-        return found
+        return numbers
 
     return drawn
 

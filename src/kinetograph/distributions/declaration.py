@@ -16,19 +16,26 @@ there are several parametrisations, the function returns the family and its para
 Such a function may have three more parameters, which the decorator passes: `shape` and `dims` of
 the call, and `drawn`, which is true if a stream draws numbers and false if an unknown is made.
 
+The decorator also takes what other libraries call the distribution and its parameters, for the
+messages about names that do not exist here.
+
 `DISTRIBUTIONS` lists the declarations by name. `streams/methods.py` makes its methods from them,
 and `tests/distributions/stubs.py` writes the signatures that type checkers and editors read.
 """
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ..calls.elsewhere import ELSEWHERE
+from ..calls.words import OF_CALLS, OF_FUNCTIONS
 from ..graph.array import Array
+from ..graph.numpy import foreign
 from .family import Family
 from .support import REAL
 from .variable import distribute
@@ -36,6 +43,7 @@ from .variable import distribute
 __all__ = ["DISTRIBUTIONS", "Chosen", "Declaration", "declared", "described"]
 
 _CONTEXT = ("shape", "dims", "drawn")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Chosen(NamedTuple):
@@ -79,16 +87,45 @@ DISTRIBUTIONS: dict[str, Declaration] = {}
 
 
 def declared(
-    family: Family, *, draws: str = ""
+    family: Family,
+    *,
+    draws: str = "",
+    scipy: str = "",
+    aliases: Mapping[str, str] = _NOTHING,
+    words: Mapping[str, str] = _NOTHING,
+    advice: Mapping[str, str] = _NOTHING,
 ) -> Callable[[Callable[..., Chosen | None]], Callable[..., Array]]:
-    """Declare the distribution of a family by the decorated function."""
+    """Declare the distribution of a family by the decorated function.
+
+    Parameters
+    ----------
+    family
+        The family; the main one if there are several parametrisations.
+    draws
+        The docstring of the stream method, "" if that method is written by hand.
+    scipy
+        The name of the distribution in `scipy.stats`.
+    aliases
+        Names in other libraries, separated by spaces, by the arguments with which they agree:
+        `{"": "gaussian", "(0, 1)": "stdnormal"}`. They have no capitals and underscores.
+    words
+        Parameters of other libraries, with their names here.
+    advice
+        Parameters of other libraries without an equal here, and the advice for each.
+    """
 
     def declare(function: Callable[..., Chosen | None]) -> Callable[..., Array]:
         parameters = inspect.signature(function).parameters
         signature = Signature([p for name, p in parameters.items() if name not in _CONTEXT])
         context = frozenset(name for name in _CONTEXT if name in parameters)
         declaration = Declaration(family, function, signature, context, draws)
-        DISTRIBUTIONS[function.__name__] = declaration
+        name = function.__name__
+        DISTRIBUTIONS[name] = declaration
+        if scipy:
+            foreign.DISTRIBUTIONS[scipy] = name
+        for arguments, names in aliases.items():
+            ELSEWHERE.update(dict.fromkeys(names.split(), f"here it is kg.{name}{arguments}"))
+        OF_FUNCTIONS[name], OF_CALLS[name] = dict(words), dict(advice)
         bounds = () if family.tails is None else ("truncation", "censoring")
 
         @wraps(function)

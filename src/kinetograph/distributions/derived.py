@@ -41,9 +41,9 @@ def family_of(key: str) -> Family:
     KeyError
         If there is no such family.
     """
-    known = FAMILIES.get(key) or OWN.get(key)
-    if known is not None:
-        return known
+    family = FAMILIES.get(key) or OWN.get(key)
+    if family is not None:
+        return family
     kind, opened, rest = key.partition("(")
     if not opened or kind not in MAKERS or not rest.endswith(")"):
         raise KeyError(key)
@@ -65,11 +65,11 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _written(family: Family) -> str:
-    for key, own in OWN.items():
+    for key, own_family in OWN.items():
         if key in family.key:
             raise KinetographError(
-                f"the distribution {own.name} was made by kg.distribution from functions that only "
-                "this process knows, and cannot be written"
+                f"the distribution {own_family.name} was made by kg.distribution from functions "
+                "that exist in this process only, and cannot be written"
             )
     return family.key
 

@@ -89,7 +89,11 @@ DIRICHLET = Family(
 )
 
 
-@declared(DIRICHLET, draws="Vectors that add up to 1 along the last axis.")
+@declared(
+    DIRICHLET,
+    draws="Vectors that add up to 1 along the last axis.",
+    scipy="dirichlet",
+)
 def dirichlet(alpha: Any):
     """Probabilities that add up to 1 along the last axis.
 

@@ -88,7 +88,12 @@ DISCRETE_UNIFORM = Family(
 )
 
 
-@declared(DISCRETE_UNIFORM, draws="Whole numbers min, ..., max, all equally likely.")
+@declared(
+    DISCRETE_UNIFORM,
+    draws="Whole numbers min, ..., max, all equally likely.",
+    scipy="randint",
+    aliases={"": "randint"},
+)
 def discrete_uniform(min: Any, max: Any):
     """A whole number from `min` to `max`, both included, all equally likely.
 

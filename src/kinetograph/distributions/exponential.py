@@ -62,7 +62,12 @@ EXPONENTIAL = Family(
 )
 
 
-@declared(EXPONENTIAL, draws="Exponential numbers, with mean 1 / rate.")
+@declared(
+    EXPONENTIAL,
+    draws="Exponential numbers, with mean 1 / rate.",
+    scipy="expon",
+    aliases={"": "expon"},
+)
 def exponential(rate: Any = 1.0):
     """A positive unknown that follows an exponential distribution.
 

@@ -84,7 +84,12 @@ EXPONENTIALLY_MODIFIED_NORMAL = Family(
 )
 
 
-@declared(EXPONENTIALLY_MODIFIED_NORMAL, draws="The sums of normal and of exponential numbers.")
+@declared(
+    EXPONENTIALLY_MODIFIED_NORMAL,
+    draws="The sums of normal and of exponential numbers.",
+    aliases={"": "emg exgaussian expmodnormal"},
+    advice={"nu": "give rate=1 / nu"},
+)
 def exponentially_modified_normal(mean: Any = 0.0, sd: Any = 1.0, rate: Any = 1.0):
     """The sum of a normal unknown and an independent exponential one.
 

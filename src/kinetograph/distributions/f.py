@@ -87,7 +87,11 @@ F = Family(
 )
 
 
-@declared(F, draws="Quotients of two chi-squared numbers, each divided by its degrees of freedom.")
+@declared(
+    F,
+    draws="Quotients of two chi-squared numbers, each divided by its degrees of freedom.",
+    scipy="f",
+)
 def f(df1: Any, df2: Any):
     """A positive unknown that follows an F distribution.
 

@@ -90,8 +90,8 @@ class Family(Generator):
             reals = _real(x, parameters)
             shapes = (t.shape[: t.ndim - n] for t, n in zip(reals, ndims, strict=True))
             return jnp.zeros(jnp.broadcast_shapes(*shapes), reals[0].dtype)
-        plain = self.small_terms if small and self.small_terms is not None else self.terms
-        terms = plain(*self._by_logs(_real(x, parameters), forms), **forms)
+        terms_of = self.small_terms if small and self.small_terms is not None else self.terms
+        terms = terms_of(*self._by_logs(_real(x, parameters), forms), **forms)
         return sum(terms[1:], start=jnp.asarray(terms[0]))
 
     def guarded_log_density(
@@ -106,10 +106,10 @@ class Family(Generator):
         def density(x: Any, *parameters: Any, **forms: Any) -> Any:
             return self.log_density(x, *parameters, small=small, **forms)
 
-        never = jnp.isneginf(lax.stop_gradient(density(x, *parameters, **forms)))
+        impossible = jnp.isneginf(lax.stop_gradient(density(x, *parameters, **forms)))
         ndims = {p.name: p.event_ndim for p in self.parameters} | {"x": self.event_ndim}
-        forms = {k: _still(f, never, ndims[k.partition("_")[2]]) for k, f in forms.items()}
-        return density(*self.still(never, x, *parameters), **forms)
+        forms = {k: _still(f, impossible, ndims[k.partition("_")[2]]) for k, f in forms.items()}
+        return density(*self.still(impossible, x, *parameters), **forms)
 
     def still(self, where: Any, x: Any, *parameters: Any) -> tuple[Any, ...]:
         """x and the parameters, constant for the elements selected by `where`.
@@ -131,8 +131,8 @@ class Family(Generator):
             total = self.total(x, *rest, **forms)
             if total is not None:
                 return total
-        plain = self.small_terms if small and self.small_terms is not None else self.terms
-        terms = [jnp.asarray(t) for t in plain(x, *rest, **forms)]
+        terms_of = self.small_terms if small and self.small_terms is not None else self.terms
+        terms = [jnp.asarray(t) for t in terms_of(x, *rest, **forms)]
         size = np.prod(jnp.broadcast_shapes(*(t.shape for t in terms)), dtype=int)
         return sum(
             jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms

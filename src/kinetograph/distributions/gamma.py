@@ -89,7 +89,14 @@ GAMMA = Family(
 )
 
 
-@declared(GAMMA, draws="Gamma numbers, with mean alpha / rate.")
+@declared(
+    GAMMA,
+    draws="Gamma numbers, with mean alpha / rate.",
+    scipy="gamma",
+    advice=dict.fromkeys(
+        ("mu", "mean", "sigma", "sd"), "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
+    ),
+)
 def gamma(alpha: Any, rate: Any = 1.0):
     """A positive unknown that follows a gamma distribution.
 

@@ -82,10 +82,10 @@ class Generator:
         if np.all(inside):
             return
         place = tuple(int(i) for i in np.argwhere(~np.asarray(inside))[0])
-        held = variable_of(node) if node.literal else describe(node)
+        holder = variable_of(node) if node.literal else describe(node)
         raise ValueError(
             f"{self.name}: {parameter.name} must be {support.describe()}, "
-            f"got {value[place]}{note}{index_text(place)}{f' in {held}' if held else ''}"
+            f"got {value[place]}{note}{index_text(place)}{f' in {holder}' if holder else ''}"
             f"{place_text()}"
         )
 
@@ -136,22 +136,22 @@ class Generator:
                 f"{self.name}: the parameters do not fit together: {self._named(nodes)}"
                 f"{place_text()}"
             ) from None
-        own = (*batch, *event)
+        natural = (*batch, *event)
         if shape is None:
-            return own
-        wanted = shape_of(shape, self.name)
-        if event and wanted[len(wanted) - len(event) :] != event:
-            wanted = (*wanted, *event)  # `shape` is that of the replicates
+            return natural
+        requested = shape_of(shape, self.name)
+        if event and requested[len(requested) - len(event) :] != event:
+            requested = (*requested, *event)  # `shape` is that of the replicates
         try:
-            fits = np.broadcast_shapes(wanted, own) == wanted
+            fits = np.broadcast_shapes(requested, natural) == requested
         except ValueError:
             fits = False
         if not fits:
             raise ShapeError(
-                f"{self.name}: shape {wanted} does not fit the parameters: "
+                f"{self.name}: shape {requested} does not fit the parameters: "
                 f"{self._named(nodes) or 'none'}{place_text()}"
             )
-        return wanted
+        return requested
 
     def _named(self, nodes: Sequence[Node]) -> str:
         pairs = zip(self.parameters, nodes, strict=True)

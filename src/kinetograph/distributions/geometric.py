@@ -78,7 +78,12 @@ GEOMETRIC = Family(
 )
 
 
-@declared(GEOMETRIC, draws="Numbers of failures before the first success.")
+@declared(
+    GEOMETRIC,
+    draws="Numbers of failures before the first success.",
+    scipy="geom",
+    advice={"logits": "give prob=kg.ilogit(logits)"},
+)
 def geometric(prob: Any):
     """The number of failures before the first success.
 

@@ -64,7 +64,11 @@ GUMBEL = Family(
 )
 
 
-@declared(GUMBEL, draws="Gumbel numbers with mode `location`, a limit of largest values.")
+@declared(
+    GUMBEL,
+    draws="Gumbel numbers with mode `location`, a limit of largest values.",
+    scipy="gumbel_r",
+)
 def gumbel(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a Gumbel distribution, the limit of largest values.
 

@@ -62,7 +62,11 @@ HALF_CAUCHY = Family(
 )
 
 
-@declared(HALF_CAUCHY, draws="|z| of Cauchy numbers z with median 0; their own median is `scale`.")
+@declared(
+    HALF_CAUCHY,
+    draws="|z| of Cauchy numbers z with median 0; their own median is `scale`.",
+    scipy="halfcauchy",
+)
 def half_cauchy(scale: Any = 1.0):
     """A positive unknown: the absolute value of a Cauchy with location 0.
 

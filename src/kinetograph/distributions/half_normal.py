@@ -73,7 +73,11 @@ HALF_NORMAL = Family(
 )
 
 
-@declared(HALF_NORMAL, draws="|z| of normal numbers z with mean 0 and standard deviation `sd`.")
+@declared(
+    HALF_NORMAL,
+    draws="|z| of normal numbers z with mean 0 and standard deviation `sd`.",
+    scipy="halfnorm",
+)
 def half_normal(sd: Any = 1.0):
     """A positive unknown: the absolute value of a normal with mean 0.
 

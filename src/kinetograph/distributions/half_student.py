@@ -68,7 +68,11 @@ HALF_STUDENT = Family(
 )
 
 
-@declared(HALF_STUDENT, draws="sigma |t| of Student's t with `df` degrees of freedom.")
+@declared(
+    HALF_STUDENT,
+    draws="sigma |t| of Student's t with `df` degrees of freedom.",
+    aliases={"": "halfstudentt halft"},
+)
 def half_student(df: Any, sigma: Any = 1.0):
     """A positive unknown: the absolute value of a Student t number.
 

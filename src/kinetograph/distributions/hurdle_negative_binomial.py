@@ -9,12 +9,12 @@ from ..graph.numerics.special import log1mexp
 from .count_numbers import double, uniforms
 from .declaration import Chosen, declared
 from .gamma_numbers import log_gamma
-from .negative_binomial import NEGATIVE_BINOMIAL, two_of
+from .negative_binomial import ADVICE, NEGATIVE_BINOMIAL, two_of
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import Parameter, positive
 from .poisson import draw as draw_poisson
 from .support import UNIT
-from .zeros import hurdle
+from .zeros import SHARE, hurdle
 
 __all__ = ["hurdle_negative_binomial"]
 
@@ -67,6 +67,7 @@ HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
 
     See `negative_binomial` for the parameters.
     """,
+    advice=SHARE | ADVICE,
 )
 def hurdle_negative_binomial(
     zero: Any,

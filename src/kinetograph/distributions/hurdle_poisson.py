@@ -11,7 +11,7 @@ from .parameter import Parameter
 from .poisson import LARGEST_RATE, POISSON
 from .poisson import draw as draw_poisson
 from .support import POSITIVE, Interval
-from .zeros import hurdle
+from .zeros import SHARE, hurdle
 
 __all__ = ["hurdle_poisson"]
 
@@ -34,7 +34,12 @@ RATE = Parameter("rate", POSITIVE, drawn=Interval(0.0, LARGEST_RATE, (False, Tru
 HURDLE_POISSON = hurdle("hurdle_poisson", POISSON, (RATE,), _draw_positive)
 
 
-@declared(HURDLE_POISSON, draws="A share `zero` of 0, and Poisson numbers above 0.")
+@declared(
+    HURDLE_POISSON,
+    draws="A share `zero` of 0, and Poisson numbers above 0.",
+    words={"mu": "rate"},
+    advice=SHARE,
+)
 def hurdle_poisson(zero: Any, rate: Any):
     """Counts that are 0 or Poisson numbers above 0.
 

@@ -170,6 +170,8 @@ HYPERGEOMETRIC = Family(
 @declared(
     HYPERGEOMETRIC,
     draws="Numbers of the `m` objects, not of the `n`, among `k` drawn without replacement.",
+    scipy="hypergeom",
+    advice={"N": "give m=k, n=N - k, k=n for N, k, n elsewhere"},
 )
 def hypergeometric(m: Any, n: Any, k: Any):
     """The number of objects of one kind, drawn without replacement.

@@ -78,7 +78,18 @@ INVERSE_GAMMA = Family(
 )
 
 
-@declared(INVERSE_GAMMA, draws="Inverse gamma numbers, with mean beta / (alpha - 1).")
+@declared(
+    INVERSE_GAMMA,
+    draws="Inverse gamma numbers, with mean beta / (alpha - 1).",
+    scipy="invgamma",
+    aliases={
+        "": "invgamma",
+        "(1 / 2, c / 2)": "levy",
+        "(df / 2, 1 / 2)": "invchisquare",
+        "(df / 2, df * s**2 / 2)": "scaledinvchisquare",
+    },
+    words={"rate": "beta"},
+)
 def inverse_gamma(alpha: Any, beta: Any = 1.0):
     """A positive unknown whose inverse follows gamma(alpha, beta).
 

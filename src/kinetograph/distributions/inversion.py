@@ -49,13 +49,13 @@ def continuous_quantile(
 
     bottom, top = jnp.isneginf(log_below), jnp.isneginf(log_above)
     ends = jnp.full_like(log_below, -reach), jnp.full_like(log_below, reach)
-    found = _root(excess, *ends, bottom | top)
-    bottom, top = bottom | (found < -reach * INSIDE), top | (found > reach * INSIDE)
-    return line(jnp.where(bottom, -jnp.inf, jnp.where(top, jnp.inf, found)))
+    root = _root(excess, *ends, bottom | top)
+    bottom, top = bottom | (root < -reach * INSIDE), top | (root > reach * INSIDE)
+    return line(jnp.where(bottom, -jnp.inf, jnp.where(top, jnp.inf, root)))
 
 
-def _root(excess: Map, low: Any, high: Any, found: Any) -> Any:
-    """The root of an increasing function; elements marked as found are skipped.
+def _root(excess: Map, low: Any, high: Any, done: Any) -> Any:
+    """The root of an increasing function; elements that are done are skipped.
 
     The step is inverse quadratic interpolation if three points are nearly on a line, else bisection
     (T. R. Chandrupatla, A new hybrid quadratic/bisection algorithm, Advances in Engineering
@@ -64,7 +64,7 @@ def _root(excess: Map, low: Any, high: Any, found: Any) -> Any:
     eps = jnp.finfo(low.dtype).eps
 
     def step(state: Any) -> Any:
-        number, t, a, b, c, fa, fb, fc, best, found = state
+        number, t, a, b, c, fa, fb, fc, best, done = state
         x = a + t * (b - a)
         fx = excess(x)
         same = jnp.sign(fx) == jnp.sign(fa)
@@ -74,19 +74,19 @@ def _root(excess: Map, low: Any, high: Any, found: Any) -> Any:
         nearer = jnp.abs(fa) <= jnp.abs(fb)
         new = jnp.where(nearer, a, b)
         least = eps * jnp.abs(new) / jnp.abs(b - a)  # the smallest step
-        ready = found | (fa == 0) | (fb == 0) | ~(least < 0.5)
+        ready = done | (fa == 0) | (fb == 0) | ~(least < 0.5)
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
         straight = (phi * phi < xi) & ((1 - phi) * (1 - phi) < 1 - xi)
         t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
         t = jnp.clip(jnp.where(straight, t, 0.5), least, 1 - least)
-        return number + 1, t, a, b, c, fa, fb, fc, jnp.where(found, best, new), ready
+        return number + 1, t, a, b, c, fa, fb, fc, jnp.where(done, best, new), ready
 
     def going(state: Any) -> Any:
         return (state[0] < 2 * STEPS) & ~jnp.all(state[-1])
 
     far = jnp.full_like(low, jnp.inf)
     half = jnp.full_like(low, 0.5)
-    state = (0, half, low, high, high, -far, far, far, 0.5 * (low + high), found)
+    state = (0, half, low, high, high, -far, far, far, 0.5 * (low + high), done)
     best: Any = lax.while_loop(going, step, state)[-2]
     return best
 
@@ -119,7 +119,7 @@ def newton_quantile(
     width = 4.0 * reach * jnp.finfo(log_below.dtype).eps
 
     def step(state: Any) -> Any:
-        number, x, low, high, found = state
+        number, x, low, high, done = state
         below, above = tails(x, *rest)
         too_low = jnp.where(left, below < log_below, above > log_above)
         low, high = jnp.where(too_low, x, low), jnp.where(too_low, high, x)
@@ -127,8 +127,8 @@ def newton_quantile(
         change = gap * jnp.exp(jnp.where(left, below, above) - log_density(x, *rest))
         new, near = x + change, jnp.abs(change) <= width
         new = jnp.where(near | (new > low) & (new < high), new, 0.5 * (low + high))
-        ready = found | near | (high - low <= width)
-        return number + 1, jnp.where(found, x, new), low, high, ready
+        ready = done | near | (high - low <= width)
+        return number + 1, jnp.where(done, x, new), low, high, ready
 
     def going(state: Any) -> Any:
         return (state[0] < 2 * STEPS) & ~jnp.all(state[-1])
@@ -204,5 +204,5 @@ def whole_quantile(
         return jnp.any(ends[1] - ends[0] > 1.0)
 
     ends = (least, jnp.minimum(least + width, most))
-    found = lax.stop_gradient(lax.while_loop(open_, halve, ends)[1])
-    return jnp.where(found < LARGEST, found, jnp.inf)
+    quantile = lax.stop_gradient(lax.while_loop(open_, halve, ends)[1])
+    return jnp.where(quantile < LARGEST, quantile, jnp.inf)

@@ -25,7 +25,9 @@ class Joint(Family):
     parts: tuple[Family, ...]
 
     def expression(self, parameters: list[str]) -> str:
-        texts = [part.expression(own) for _, part, own in apart(self.parts, parameters)]
+        texts = [
+            part.expression(part_texts) for _, part, part_texts in apart(self.parts, parameters)
+        ]
         return f"joint({', '.join(texts)})"
 
 
@@ -54,30 +56,34 @@ def joint(*parts: Family) -> Joint:
 
 
 def _terms(parts: tuple[Family, ...], x: Any, *parameters: Any) -> tuple[Any, ...]:
-    return tuple(part.log_density(x[..., k], *own) for k, part, own in apart(parts, parameters))
+    return tuple(
+        part.log_density(x[..., k], *arguments) for k, part, arguments in apart(parts, parameters)
+    )
 
 
 def _support(parts: tuple[Family, ...], *nodes: Node) -> Support:
-    own: list[Any] = [part.support(*mine) for _, part, mine in apart(parts, nodes)]
+    supports: list[Any] = [part.support(*arguments) for _, part, arguments in apart(parts, nodes)]
 
     def along(ends: list[Any]) -> np.ndarray:
         return np.stack(np.broadcast_arrays(*ends), -1)
 
-    low, high = along([s.lower for s in own]), along([s.upper for s in own])
-    if isinstance(own[0], WholeNumbers):
+    low, high = along([s.lower for s in supports]), along([s.upper for s in supports])
+    if isinstance(supports[0], WholeNumbers):
         return WholeNumbers(low, high)
-    edges = (along([np.asarray(s.edges[side]) for s in own]) for side in (0, 1))
+    edges = (along([np.asarray(s.edges[side]) for s in supports]) for side in (0, 1))
     return Interval(low, high, tuple(edges))  # type: ignore[arg-type]
 
 
 def _check(parts: tuple[Family, ...], *nodes: Node) -> None:
-    for _, part, own in apart(parts, nodes):
+    for _, part, arguments in apart(parts, nodes):
         if part.check is not None:
-            part.check(*own)
+            part.check(*arguments)
 
 
 def _moments(parts: tuple[Family, ...], *parameters: Any, event: tuple[int, ...]) -> Moments:
-    each = [part.mean_and_variance((), *own) for _, part, own in apart(parts, parameters)]
+    each = [
+        part.mean_and_variance((), *arguments) for _, part, arguments in apart(parts, parameters)
+    ]
     mean, variance = zip(*each, strict=True)
     return (
         jnp.stack(jnp.broadcast_arrays(*mean), -1),
@@ -88,7 +94,7 @@ def _moments(parts: tuple[Family, ...], *parameters: Any, event: tuple[int, ...]
 def _draw(parts: tuple[Family, ...], source: Source, *parameters: Any) -> Any:
     shape = source.shape[:-1]
     drawn = []
-    for k, part, own in apart(parts, parameters):
+    for k, part, arguments in apart(parts, parameters):
         assert part.draw is not None
-        drawn.append(part.draw(Source(source.part(k).key, shape, source.dtype), *own))
+        drawn.append(part.draw(Source(source.part(k).key, shape, source.dtype), *arguments))
     return jnp.stack(drawn, -1)

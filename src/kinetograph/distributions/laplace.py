@@ -59,7 +59,12 @@ LAPLACE = Family(
 )
 
 
-@declared(LAPLACE, draws="Laplace numbers, with density exp(-|x - mu| / sigma) / (2 sigma).")
+@declared(
+    LAPLACE,
+    draws="Laplace numbers, with density exp(-|x - mu| / sigma) / (2 sigma).",
+    scipy="laplace",
+    aliases={"": "doubleexponential"},
+)
 def laplace(mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows a Laplace distribution.
 

@@ -54,7 +54,11 @@ LOGISTIC = Family(
 )
 
 
-@declared(LOGISTIC, draws="Logistic numbers with mean `location`.")
+@declared(
+    LOGISTIC,
+    draws="Logistic numbers with mean `location`.",
+    scipy="logistic",
+)
 def logistic(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a logistic distribution.
 

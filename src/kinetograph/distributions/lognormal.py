@@ -58,6 +58,7 @@ LOGNORMAL = Family(
 @declared(
     LOGNORMAL,
     draws="Exponentials of normal numbers with mean `meanlog` and standard deviation `sdlog`.",
+    scipy="lognorm",
 )
 def lognormal(meanlog: Any = 0.0, sdlog: Any = 1.0):
     """A positive unknown whose logarithm is normal.

@@ -118,7 +118,10 @@ MARKOV_CHAIN = Family(
 )
 
 
-@declared(MARKOV_CHAIN)
+@declared(
+    MARKOV_CHAIN,
+    aliases={"": "discretehmm discretemarkovchain hiddenmarkovmodel hmmmarginal"},
+)
 def markov_chain(initial: Any, transition: Any, length: int) -> Chosen:
     """The path of a Markov chain through numbered states.
 

@@ -48,8 +48,8 @@ class Mixture(Family):
         weights, *rest = parameters
         texts = []
         for part in self.parts:
-            own, rest = rest[: len(part.parameters)], rest[len(part.parameters) :]
-            texts.append(part.expression(own))
+            part_texts, rest = rest[: len(part.parameters)], rest[len(part.parameters) :]
+            texts.append(part.expression(part_texts))
         return f"mixture({', '.join(texts)}, weights={weights})"
 
 
@@ -134,7 +134,7 @@ def same_support(one: Support, other: Support) -> bool:
 
 
 def _any_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Support:
-    return AnyOf(tuple(part.support(*own) for _, part, own in apart(parts, rest)))
+    return AnyOf(tuple(part.support(*arguments) for _, part, arguments in apart(parts, rest)))
 
 
 @cache
@@ -143,8 +143,8 @@ def _bounded(part: Family) -> Family:
 
     def terms(x: Any, *parameters: Any, **forms: Any) -> tuple[Any, ...]:
         inside, _, within = _within(part, x, parameters)
-        found = part.guarded_log_density(within, *parameters, **forms)
-        return (jnp.where(inside, found, -jnp.inf),)
+        density = part.guarded_log_density(within, *parameters, **forms)
+        return (jnp.where(inside, density, -jnp.inf),)
 
     def tails(x: Any, *parameters: Any) -> Tails:
         inside, beyond, within = _within(part, x, parameters)
@@ -152,8 +152,8 @@ def _bounded(part: Family) -> Family:
         nothing, all_of_it = (jnp.where(side, 0.0, -jnp.inf) for side in (beyond, ~beyond))
         return jnp.where(inside, below, nothing), jnp.where(inside, above, all_of_it)
 
-    made = replace(part, terms=terms, small_terms=None, total=None)
-    return made if part.tails is None else replace(made, tails=tails)
+    bounded = replace(part, terms=terms, small_terms=None, total=None)
+    return bounded if part.tails is None else replace(bounded, tails=tails)
 
 
 def _within(part: Family, x: Any, parameters: Sequence[Any]) -> tuple[Any, Any, Any]:
@@ -190,19 +190,19 @@ def log_shares(family: Mixture, x: Any, *parameters: Any, **forms: Any) -> Any:
 
 def _log_weights(weights: Any, log_weights: Any = None) -> Any:
     if log_weights is None:
-        some = weights > 0
-        log_weights = jnp.where(some, jnp.log(jnp.where(some, weights, 1.0)), -jnp.inf)
+        positive = weights > 0
+        log_weights = jnp.where(positive, jnp.log(jnp.where(positive, weights, 1.0)), -jnp.inf)
     return log_weights - jax.nn.logsumexp(log_weights, -1, keepdims=True)
 
 
 def apart(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
     """Each part with its index and its parameters."""
-    found, start = [], 0
+    split, start = [], 0
     for k, part in enumerate(parts):
         end = start + len(part.parameters)
-        found.append((k, part, list(rest[start:end])))
+        split.append((k, part, list(rest[start:end])))
         start = end
-    return found
+    return split
 
 
 def _forms(parts: tuple[Family, ...]) -> dict[str, Any]:
@@ -214,16 +214,16 @@ def _forms(parts: tuple[Family, ...]) -> dict[str, Any]:
 
 def _density(part: Family, x: Any, *parameters: Any, **forms: Any) -> Any:
     """The log density of a part, which may be -inf."""
-    find = part.guarded_log_density if part.discrete else part.log_density
-    return find(x, *parameters, **forms)
+    log_density = part.guarded_log_density if part.discrete else part.log_density
+    return log_density(x, *parameters, **forms)
 
 
 def _densities(parts: tuple[Family, ...], x: Any, rest: Any, forms: dict[str, Any]) -> Any:
-    found = []
-    for k, part, own in apart(parts, rest):
-        mine = {key[: -len(f"_{k}")]: f for key, f in forms.items() if key.endswith(f"_{k}")}
-        found.append(_density(part, x, *own, **mine))
-    return jnp.stack(jnp.broadcast_arrays(*found), -1)
+    densities = []
+    for k, part, arguments in apart(parts, rest):
+        part_forms = {key[: -len(f"_{k}")]: f for key, f in forms.items() if key.endswith(f"_{k}")}
+        densities.append(_density(part, x, *arguments, **part_forms))
+    return jnp.stack(jnp.broadcast_arrays(*densities), -1)
 
 
 def _array_densities(part: Family, x: Any, rest: Any, forms: dict[str, Any]) -> Any:
@@ -248,7 +248,7 @@ def _array_terms(part: Family, x: Any, weights: Any, *rest: Any, **forms: Any) -
 
 
 def _tails(parts: tuple[Family, ...], x: Any, weights: Any, *rest: Any) -> Tails:
-    each = [part.log_tails(x, *own) for _, part, own in apart(parts, rest)]
+    each = [part.log_tails(x, *arguments) for _, part, arguments in apart(parts, rest)]
     below, above = (jnp.stack(jnp.broadcast_arrays(*side), -1) for side in zip(*each, strict=True))
     return _sum(_log_weights(weights) + below), _sum(_log_weights(weights) + above)
 
@@ -265,17 +265,17 @@ def _moments_over(weights: Any, event_ndim: int, mean: Any, variance: Any) -> Mo
     """
     shares = jnp.exp(_log_weights(weights))
     shares = jnp.expand_dims(shares, tuple(range(-1 - event_ndim, -1)))
-    some = shares > 0
-    centre = jnp.sum(jnp.where(some, shares * mean, 0.0), -1, keepdims=True)
+    positive = shares > 0
+    centre = jnp.sum(jnp.where(positive, shares * mean, 0.0), -1, keepdims=True)
     apart = jnp.where(jnp.isinf(centre), 0.0, mean - centre)
-    spread = jnp.sum(jnp.where(some, shares * (variance + apart * apart), 0.0), -1)
+    spread = jnp.sum(jnp.where(positive, shares * (variance + apart * apart), 0.0), -1)
     return centre[..., 0], spread
 
 
 def _moments(
     parts: tuple[Family, ...], weights: Any, *rest: Any, event: tuple[int, ...] = ()
 ) -> Moments:
-    each = [part.mean_and_variance(event, *own) for _, part, own in apart(parts, rest)]
+    each = [part.mean_and_variance(event, *arguments) for _, part, arguments in apart(parts, rest)]
     both = (jnp.stack(jnp.broadcast_arrays(*one), -1) for one in zip(*each, strict=True))
     return _moments_over(weights, parts[0].event_ndim, *both)
 
@@ -306,9 +306,9 @@ def _of_one(support: Any) -> Support:
 
 
 def _check(parts: tuple[Family, ...], weights: Node, *rest: Node) -> None:
-    for _, part, own in apart(parts, rest):
+    for _, part, arguments in apart(parts, rest):
         if part.check is not None:
-            part.check(*own)
+            part.check(*arguments)
 
 
 def _chosen(source: Source, event_ndim: int, weights: Any) -> Any:
@@ -325,9 +325,9 @@ def _draw(parts: tuple[Family, ...], source: Source, weights: Any, *rest: Any) -
     chosen = _chosen(source.part(0), ndim, jnp.asarray(weights, source.dtype))
     chosen = chosen[(..., *(None for _ in range(ndim)))]
     value: Any = None
-    for k, part, own in apart(parts, rest):
+    for k, part, arguments in apart(parts, rest):
         assert part.draw is not None
-        drawn = part.draw(source.part(k + 1), *own)
+        drawn = part.draw(source.part(k + 1), *arguments)
         value = drawn if value is None else jnp.where(chosen == k, drawn, value)
     return value
 

@@ -99,7 +99,10 @@ MULTINOMIAL = Family(
 
 
 @declared(
-    MULTINOMIAL, draws="Counts of classes in `size` trials, with weights along the last axis."
+    MULTINOMIAL,
+    draws="Counts of classes in `size` trials, with weights along the last axis.",
+    scipy="multinomial",
+    advice={"logits": "give prob=kg.softmax(logits)"},
 )
 def multinomial(size: Any, prob: Any):
     """Counts of several classes in `size` independent trials.

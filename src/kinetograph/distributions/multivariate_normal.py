@@ -103,6 +103,14 @@ BY_PRECISION = Family(
 @declared(
     MULTIVARIATE_NORMAL,
     draws="Normal vectors along the last axis, by covariance, Cholesky factor or precision.",
+    scipy="multivariate_normal",
+    aliases={
+        "": "multinormal mvn mvnormal",
+        "(mean, chol=...)": "multinormalcholesky",
+        "(mean, kg.kron(a, b))": "kroneckernormal",
+        "(mean, precision=...)": "multinormalprec",
+        "(mean, precision=tau * (D - alpha * W))": "car",
+    },
 )
 def multivariate_normal(
     mean: Any,

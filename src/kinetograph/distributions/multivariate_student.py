@@ -58,6 +58,9 @@ MULTIVARIATE_STUDENT = Family(
 @declared(
     MULTIVARIATE_STUDENT,
     draws="Vectors of Student's t, along the last axis, with scale matrix `cov`.",
+    scipy="multivariate_t",
+    aliases={"": "mvstudentt mvt"},
+    words={"scale": "cov"},
 )
 def multivariate_student(
     df: Any, mean: Any, cov: Any = None, *, chol: Any = None, drawn: bool = False

@@ -27,7 +27,7 @@ from .poisson import draw as draw_poisson
 from .support import NATURALS, Interval
 from .tails import Tails, of_counts
 
-__all__ = ["draw", "negative_binomial", "two_of"]
+__all__ = ["ADVICE", "draw", "negative_binomial", "two_of"]
 
 
 def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:
@@ -120,12 +120,33 @@ def two_of(
     return True, (mean if log_mean is None else exp(log_mean), dispersion)
 
 
+# Parameters of other libraries, for all negative binomial families.
+ADVICE = {
+    **{
+        word: f"give mean= and dispersion=1 / {word}, or size={word} and prob="
+        for word in ("alpha", "phi", "concentration")
+    },
+    "probs": "give prob=1 - probs: prob is the probability of a success, which ends the failures",
+    "logits": (
+        "give prob=kg.ilogit(-logits): prob is the probability of a success, which ends the "
+        "failures"
+    ),
+}
+
+
 @declared(
     NEGATIVE_BINOMIAL,
     draws="""Numbers of failures before `size` successes; or by mean and dispersion.
 
     The variance is mean + dispersion mean**2, as for `kg.negative_binomial`.
     """,
+    scipy="nbinom",
+    aliases={
+        "": "nbinom negbinomial",
+        "(log_mean=..., dispersion=1 / phi)": "negbinomial2log",
+        "(mean=..., dispersion=1 / phi)": "gammapoisson negativebinomial2 negbinomial2",
+    },
+    advice=ADVICE,
 )
 def negative_binomial(
     size: Any = None,

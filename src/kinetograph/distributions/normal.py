@@ -83,7 +83,16 @@ NORMAL = Family(
 )
 
 
-@declared(NORMAL, draws="Normal numbers.")
+@declared(
+    NORMAL,
+    draws="Normal numbers.",
+    scipy="norm",
+    aliases={
+        "": "gaussian norm",
+        "(0, 1)": "stdnormal",
+        "(mean, sd, truncation=(lower, upper))": "truncatednormal",
+    },
+)
 def normal(mean: Any = 0.0, sd: Any = 1.0):
     """A normal (Gaussian) unknown.
 

@@ -68,7 +68,11 @@ PARETO = Family(
 )
 
 
-@declared(PARETO, draws="Numbers above `b`; the share above x is (b / x)**a.")
+@declared(
+    PARETO,
+    draws="Numbers above `b`; the share above x is (b / x)**a.",
+    scipy="pareto",
+)
 def pareto(a: Any, b: Any = 1.0):
     """An unknown above a bound, with a power-law tail.
 

@@ -185,7 +185,12 @@ POISSON_LOG = Family(
 )
 
 
-@declared(POISSON)
+@declared(
+    POISSON,
+    scipy="poisson",
+    aliases={"(log_rate=...)": "poissonlog poissonlogglm"},
+    words={"mu": "rate"},
+)
 def poisson(rate: Any = None, *, log_rate: Any = None) -> Chosen:
     """The number of independent events.
 

@@ -52,7 +52,17 @@ RANDOM_WALK = Family(
 )
 
 
-@declared(RANDOM_WALK, draws="Gaussian random walks, along the last axis.")
+@declared(
+    RANDOM_WALK,
+    draws="Gaussian random walks, along the last axis.",
+    aliases={"": "gaussianrandomwalk"},
+    advice={
+        "init_dist": "give init_mean= and init_sd= of the first value",
+        "innovation_dist": (
+            "steps are normal, with sd= and drift=; for other steps write kg.cumsum(steps)"
+        ),
+    },
+)
 def random_walk(
     sd: Any = 1.0,
     dim: int | None = None,

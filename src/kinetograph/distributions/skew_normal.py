@@ -126,7 +126,11 @@ SKEW_NORMAL = Family(
 )
 
 
-@declared(SKEW_NORMAL, draws="Skew normal numbers, with slant `alpha`.")
+@declared(
+    SKEW_NORMAL,
+    draws="Skew normal numbers, with slant `alpha`.",
+    scipy="skewnorm",
+)
 def skew_normal(location: Any = 0.0, scale: Any = 1.0, alpha: Any = 0.0):
     """An unknown that follows a skew normal distribution.
 

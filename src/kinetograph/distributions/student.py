@@ -127,7 +127,12 @@ STUDENT = Family(
 )
 
 
-@declared(STUDENT, draws="mu + sigma t of Student's t with `df` degrees of freedom.")
+@declared(
+    STUDENT,
+    draws="mu + sigma t of Student's t with `df` degrees of freedom.",
+    scipy="t",
+    aliases={"": "studentt t tdist"},
+)
 def student(df: Any, mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows Student's t distribution.
 

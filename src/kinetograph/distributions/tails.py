@@ -37,10 +37,10 @@ Tails = tuple[Any, Any]
 
 def log_of_one(larger: Any, smaller: Any) -> Any:
     """log(exp(larger) - exp(smaller)), which is -inf where they agree."""
-    some = jnp.isfinite(smaller)
-    gap = larger - jnp.where(some, smaller, larger - 1.0)
+    finite = jnp.isfinite(smaller)
+    gap = larger - jnp.where(finite, smaller, larger - 1.0)
     apart = gap > 0
-    rest = jnp.where(some, log1mexp(jnp.where(apart, gap, 1.0)), 0.0)
+    rest = jnp.where(finite, log1mexp(jnp.where(apart, gap, 1.0)), 0.0)
     return jnp.where(apart, larger + rest, -jnp.inf)
 
 
@@ -62,9 +62,9 @@ def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> 
         below, above, _ = jnp.broadcast_arrays(*tails(x, *parameters), x)
         return below, above
 
-    known = jax.custom_jvp(plain)
+    with_derivative = jax.custom_jvp(plain)
 
-    @known.defjvp
+    @with_derivative.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         x, *parameters = primals
         still = lax.stop_gradient(x)
@@ -72,15 +72,15 @@ def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> 
         density = log_density(x, *parameters)
 
         def slope(tail: Any) -> Any:
-            some = jnp.isfinite(tail)
-            return jnp.where(some, jnp.exp(density - jnp.where(some, tail, 0.0)), 0.0)
+            finite = jnp.isfinite(tail)
+            return jnp.where(finite, jnp.exp(density - jnp.where(finite, tail, 0.0)), 0.0)
 
-        below, above = known(x, *parameters)
+        below, above = with_derivative(x, *parameters)
         change = tangents[0]
-        more = moved[0] + change * slope(below), moved[1] - change * slope(above)
-        return (below, above), more
+        changes = moved[0] + change * slope(below), moved[1] - change * slope(above)
+        return (below, above), changes
 
-    return known
+    return with_derivative
 
 
 def normal_tails(z: Any) -> Tails:
@@ -139,8 +139,8 @@ def by_survival(above: Any) -> Tails:
 
     It must be accurate near 0 as well.
     """
-    some = above < 0
-    below = jnp.where(some, log1mexp(jnp.where(some, -above, 1.0)), -jnp.inf)
+    negative = above < 0
+    below = jnp.where(negative, log1mexp(jnp.where(negative, -above, 1.0)), -jnp.inf)
     return below, above
 
 

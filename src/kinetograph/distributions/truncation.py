@@ -46,9 +46,9 @@ class Truncated(Family):
     sides: tuple[str, ...]
 
     def expression(self, parameters: list[str]) -> str:
-        own, bounds = apart(self.sides, parameters)
+        base_parameters, bounds = apart(self.sides, parameters)
         text = ", ".join(bounds.get(side, "None") for side in ("lower", "upper"))
-        return f"{self.base.name}({', '.join(own)}, truncation=({text}))"
+        return f"{self.base.name}({', '.join(base_parameters)}, truncation=({text}))"
 
 
 @cache
@@ -133,28 +133,28 @@ def _within(support: Any, side: str, bound: Node, family: Family, truncation: An
     ValueError
         If it excludes the whole support.
     """
-    other = getattr(support, *(("upper", np.inf) if side == "lower" else ("lower", -np.inf)))
-    if isinstance(bound, Data) and not isinstance(other, Node):
-        gap = (other - bound.value) * (1 if side == "lower" else -1)
+    opposite = getattr(support, *(("upper", np.inf) if side == "lower" else ("lower", -np.inf)))
+    if isinstance(bound, Data) and not isinstance(opposite, Node):
+        gap = (opposite - bound.value) * (1 if side == "lower" else -1)
         if np.any(gap < 0) or (not family.discrete and np.any(gap == 0)):
             raise ValueError(_empty(family, truncation))
     return within_support(support, side, bound)
 
 
 def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
-    own, bounds = apart(sides, parents)
-    support = base.support(*own)
+    base_parameters, bounds = apart(sides, parents)
+    support = base.support(*base_parameters)
     ends = {"lower": support.lower, "upper": support.upper}  # type: ignore[attr-defined]
-    known = known_bounds(bounds)
+    bound_values = known_bounds(bounds)
     if base.discrete:
-        return WholeNumbers(**(ends | known))
+        return WholeNumbers(**(ends | bound_values))
     assert isinstance(support, Interval)
     edges = dict(zip(("lower", "upper"), support.edges, strict=True))
-    for side, bound in known.items():
+    for side, bound in bound_values.items():
         # A truncation bound belongs to the interval; a bound of the support keeps its edge.
         moved = np.True_ if isinstance(bound, Node) else np.not_equal(bound, ends[side])
         edges[side] = edges[side] | moved if not isinstance(ends[side], Node) else np.True_
-    return Interval(**(ends | known), closed=(edges["lower"], edges["upper"]))
+    return Interval(**(ends | bound_values), closed=(edges["lower"], edges["upper"]))
 
 
 class _Cut:
@@ -191,8 +191,8 @@ def _terms(
     inside = cut.holds(lax.stop_gradient(x))
     density = base.log_density(*base.still(~inside, x, *cut.own), small=small)
     density = jnp.where(inside, density, -jnp.inf)
-    nothing = jnp.isneginf(cut.log_probability)  # then the density is -inf as well
-    return density, -jnp.where(nothing, 0.0, cut.log_probability)
+    empty = jnp.isneginf(cut.log_probability)  # then the density is -inf as well
+    return density, -jnp.where(empty, 0.0, cut.log_probability)
 
 
 def _tails(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> Tails:
@@ -200,9 +200,9 @@ def _tails(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> Ta
     still = lax.stop_gradient(x)
     below = still < cut.bounds["lower"] if "lower" in sides else jnp.zeros_like(still, bool)
     above = still >= cut.bounds["upper"] if "upper" in sides else jnp.zeros_like(still, bool)
-    whole = base.log_tails(*base.still(below | above, x, *cut.own))
-    log_below = whole[0] if "lower" not in sides else between(cut.low, whole)
-    log_above = whole[1] if "upper" not in sides else between(whole, cut.high)
+    tails = base.log_tails(*base.still(below | above, x, *cut.own))
+    log_below = tails[0] if "lower" not in sides else between(cut.low, tails)
+    log_above = tails[1] if "upper" not in sides else between(tails, cut.high)
     log_below = jnp.where(below, -jnp.inf, jnp.where(above, 0.0, log_below - cut.log_probability))
     log_above = jnp.where(above, -jnp.inf, jnp.where(below, 0.0, log_above - cut.log_probability))
     return jnp.minimum(log_below, 0.0), jnp.minimum(log_above, 0.0)
@@ -221,10 +221,10 @@ def _quantile(
 
 
 def _moments(base: Family, sides: tuple[str, ...], *parameters: Any) -> Moments:
-    own, bounds = apart(sides, parameters)
+    base_parameters, bounds = apart(sides, parameters)
     bounds = inward(base, bounds)
     assert base.truncated_moments is not None
-    return base.truncated_moments(bounds.get("lower"), bounds.get("upper"), *own)
+    return base.truncated_moments(bounds.get("lower"), bounds.get("upper"), *base_parameters)
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:

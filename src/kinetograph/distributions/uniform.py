@@ -107,7 +107,11 @@ UNIFORM = Family(
 )
 
 
-@declared(UNIFORM, draws="Numbers in [min, max), all equally likely.")
+@declared(
+    UNIFORM,
+    draws="Numbers in [min, max), all equally likely.",
+    scipy="uniform",
+)
 def uniform(min: Any = 0.0, max: Any = 1.0):
     """An unknown that is equally likely everywhere between two bounds.
 

@@ -66,20 +66,20 @@ class Distribution(Node):
     def forms(self) -> dict[str, Node]:
         """The other forms of the arguments from which the density is computed."""
         arguments = self.arguments
-        found: dict[str, Node] = {}
+        forms: dict[str, Node] = {}
         for name, choices in self.family.forms.items():
             for kinds in choices:
                 nodes = [represent(arguments[name], kind) for kind in kinds]
                 if None not in nodes:
-                    found.update((f"{k}_{name}", n) for k, n in zip(kinds, nodes) if n is not None)
+                    forms.update((f"{k}_{name}", n) for k, n in zip(kinds, nodes) if n is not None)
                     break
-        return found
+        return forms
 
     def small(self) -> bool:
         """Whether no count or shape is known to exceed `SMALL`."""
-        known = (node for name, node in self.arguments.items() if name in self.family.sizes)
+        sizes = (node for name, node in self.arguments.items() if name in self.family.sizes)
         return not any(
-            isinstance(node, Data) and np.max(node.value, initial=0.0) > SMALL for node in known
+            isinstance(node, Data) and np.max(node.value, initial=0.0) > SMALL for node in sizes
         )
 
     @property
@@ -180,8 +180,8 @@ class Variable(Node):
     def forms_in_use(self) -> dict[str, Node]:
         """The forms that are in use, by kind."""
         # A reference is None where the form was not in use when this unknown was saved.
-        found = {kind: None if r is None else r() for kind, r in self._forms.items()}
-        return {kind: node for kind, node in found.items() if node is not None}
+        forms = {kind: None if r is None else r() for kind, r in self._forms.items()}
+        return {kind: node for kind, node in forms.items() if node is not None}
 
     def label(self) -> str:
         if self.name:
@@ -214,20 +214,20 @@ def distribute(
     )
     family.check_values(nodes)
     family.warn_of_unbounded(nodes)
-    for change, wanted in ((truncate, truncation), (censor, censoring)):
-        if wanted is not None:
-            family, nodes = change(family, nodes, wanted)
+    for change, bounds in ((truncate, truncation), (censor, censoring)):
+        if bounds is not None:
+            family, nodes = change(family, nodes, bounds)
             family.check_values(nodes)
     check_name(family.name, name)
-    what = f"{family.name}{f' {name!r}' if name else ''}"
+    title = f"{family.name}{f' {name!r}' if name else ''}"
     if shape is None:
-        shape = shape_by_dims(dims, family.full_shape(nodes, None, event), what)
-    full = family.full_shape(nodes, shape, event)
-    distribution = Distribution(family, nodes, full)
+        shape = shape_by_dims(dims, family.full_shape(nodes, None, event), title)
+    full_shape = family.full_shape(nodes, shape, event)
+    distribution = Distribution(family, nodes, full_shape)
     dtype = np.dtype(np.int64) if family.discrete else float_dtype()
-    names = check_dims_of_unknown(dims, full, what)
+    names = check_dims_of_unknown(dims, full_shape, title)
     support = distribution.support
-    return Array(Variable(support, full, dtype, name, names, distribution, labels_of(dims)))
+    return Array(Variable(support, full_shape, dtype, name, names, distribution, labels_of(dims)))
 
 
 def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:

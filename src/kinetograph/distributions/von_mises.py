@@ -151,7 +151,11 @@ VON_MISES = Family(
 )
 
 
-@declared(VON_MISES, draws="Angles from -pi to pi around `mu`, with concentration `kappa`.")
+@declared(
+    VON_MISES,
+    draws="Angles from -pi to pi around `mu`, with concentration `kappa`.",
+    scipy="vonmises",
+)
 def von_mises(mu: Any = 0.0, kappa: Any = 1.0):
     """An angle from -pi to pi that follows a von Mises distribution.
 

@@ -38,12 +38,12 @@ def _log_share(low: Any, high: Any, kappa: Any) -> Any:
 
     The ends satisfy 0 <= low <= high <= pi.
     """
-    some = high > low
-    low, high = jnp.where(some, low, 0.0), jnp.where(some, high, 1.0)
+    nonempty = high > low
+    low, high = jnp.where(nonempty, low, 0.0), jnp.where(nonempty, high, 1.0)
     _, weights = _nodes(low, high, kappa)
     half = jnp.sin(0.5 * low)
-    found = jnp.log(jnp.sum(weights, -1)) - 2.0 * kappa * half * half
-    return jnp.where(some, found, -jnp.inf)
+    log_integral = jnp.log(jnp.sum(weights, -1)) - 2.0 * kappa * half * half
+    return jnp.where(nonempty, log_integral, -jnp.inf)
 
 
 def _turned(mu: Any) -> tuple[Any, Any]:

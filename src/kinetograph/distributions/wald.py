@@ -87,7 +87,13 @@ WALD = Family(
 )
 
 
-@declared(WALD, draws="Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam.")
+@declared(
+    WALD,
+    draws="Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam.",
+    scipy="invgauss",
+    aliases={"": "inversegaussian"},
+    advice={"phi": "give lam=mu * phi"},
+)
 def wald(mu: Any, lam: Any = 1.0):
     """A positive unknown that follows a Wald (inverse Gaussian) distribution.
 

@@ -120,7 +120,12 @@ WEIBULL = Family(
 )
 
 
-@declared(WEIBULL, draws="Weibull numbers of shape `alpha`.")
+@declared(
+    WEIBULL,
+    draws="Weibull numbers of shape `alpha`.",
+    scipy="weibull_min",
+    aliases={"(2, kg.sqrt(2) * sigma)": "rayleigh"},
+)
 def weibull(alpha: Any, scale: Any = 1.0):
     """A positive unknown that follows a Weibull distribution.
 

@@ -95,7 +95,12 @@ WISHART = Family(
 )
 
 
-@declared(WISHART, draws="Covariance matrices with mean df scale.")
+@declared(
+    WISHART,
+    draws="Covariance matrices with mean df scale.",
+    scipy="wishart",
+    words={"concentration": "df"},
+)
 def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False) -> Chosen:
     """A covariance matrix that follows a Wishart distribution.
 

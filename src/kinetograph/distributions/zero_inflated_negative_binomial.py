@@ -3,9 +3,9 @@
 from typing import Any
 
 from .declaration import Chosen, declared
-from .negative_binomial import NEGATIVE_BINOMIAL, two_of
+from .negative_binomial import ADVICE, NEGATIVE_BINOMIAL, two_of
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
-from .zeros import zero_inflated
+from .zeros import SHARE, zero_inflated
 
 __all__ = ["zero_inflated_negative_binomial"]
 
@@ -23,6 +23,7 @@ ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN = zero_inflated(
 
     See `negative_binomial` for the parameters.
     """,
+    advice=SHARE | ADVICE,
 )
 def zero_inflated_negative_binomial(
     zero: Any,

@@ -4,14 +4,19 @@ from typing import Any
 
 from .declaration import declared
 from .poisson import POISSON
-from .zeros import zero_inflated
+from .zeros import SHARE, zero_inflated
 
 __all__ = ["zero_inflated_poisson"]
 
 ZERO_INFLATED_POISSON = zero_inflated("zero_inflated_poisson", POISSON)
 
 
-@declared(ZERO_INFLATED_POISSON, draws="Poisson numbers with a share `zero` replaced by 0.")
+@declared(
+    ZERO_INFLATED_POISSON,
+    draws="Poisson numbers with a share `zero` replaced by 0.",
+    words={"mu": "rate"},
+    advice=SHARE,
+)
 def zero_inflated_poisson(zero: Any, rate: Any):
     """Poisson counts with additional zeros.
 

@@ -84,7 +84,11 @@ def length_of(
     return (int(dim),)
 
 
-@declared(ZERO_SUM_NORMAL, draws="Normal numbers minus their mean, along the last axis.")
+@declared(
+    ZERO_SUM_NORMAL,
+    draws="Normal numbers minus their mean, along the last axis.",
+    aliases={"": "sumtozerovector"},
+)
 def zero_sum_normal(
     sd: Any = 1.0,
     dim: int | None = None,

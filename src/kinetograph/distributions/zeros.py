@@ -27,8 +27,10 @@ from .parameter import Parameter, probability
 from .support import NATURALS
 from .tails import Tails, of_counts
 
-__all__ = ["hurdle", "zero_inflated"]
+__all__ = ["SHARE", "hurdle", "zero_inflated"]
 
+# Parameters of other libraries, for all families with additional zeros.
+SHARE = {"psi": "give zero=1 - psi, where psi is the share of counts"}
 _FORMS = {"zero": (("logit",), ("log", "log1m"))}
 
 

@@ -130,7 +130,7 @@ def draw(
         if strict:
             raise ModelError(text)
         warn_user(text, KinetographWarning)
-    made = _InTheOpen(state)
-    value = getattr(made, distribution)(*parameters, **settings)
-    _USED[state] = made.serial
+    drawing = _InTheOpen(state)
+    value = getattr(drawing, distribution)(*parameters, **settings)
+    _USED[state] = drawing.serial
     return Array(advanced(state)), value

@@ -47,23 +47,25 @@ class OneDraw:
         like: Any = None,
         event: tuple[int, ...] | None = None,
     ) -> Array:
-        which, own = generator.name, generator.parameters
-        floating = float_type(dtype, which)
-        given = [as_node(v, f"{which}: {p.name}") for p, v in zip(own, parameters, strict=True)]
+        title, declared = generator.name, generator.parameters
+        floating = float_type(dtype, title)
+        given = [
+            as_node(v, f"{title}: {p.name}") for p, v in zip(declared, parameters, strict=True)
+        ]
         generator.check_values(given, floating)
         nodes = [
             node if p.integer or node.dtype == floating else astype(node, floating)
-            for p, node in zip(own, given, strict=True)
+            for p, node in zip(declared, given, strict=True)
         ]
-        size = sized(shape, like, which)
-        full = generator.full_shape(nodes, size, event)
-        if like is not None and full != size:
+        size = sized(shape, like, title)
+        full_shape = generator.full_shape(nodes, size, event)
+        if like is not None and full_shape != size:
             raise ShapeError(
-                f"{which}: like= has shape {size}, and the draws have {full}{place_text()}"
+                f"{title}: like= has shape {size}, and the draws have {full_shape}{place_text()}"
             )
         state, stream = self._next(name)
         output = generator.dtype or floating
-        node = draw_node(which, generator.draw, state, nodes, full, output, floating)
+        node = draw_node(title, generator.draw, state, nodes, full_shape, output, floating)
         node.stream = stream
         if name is not None:
             node.name = name

@@ -29,19 +29,19 @@ def permutation(source: Source) -> Any:
     """
     first, second = long_words(source)
     length = source.shape[-1]
-    below = np.uint64(max(length - 1, 0).bit_length())
+    index_bits = np.uint64(max(length - 1, 0).bit_length())
     places = lax.broadcasted_iota(np.uint64, source.shape, len(source.shape) - 1)
-    sorted_words = lax.sort(first >> below << below | places, dimension=-1)
-    order = (sorted_words & ((np.uint64(1) << below) - np.uint64(1))).astype(np.int64)
+    sorted_words = lax.sort(first >> index_bits << index_bits | places, dimension=-1)
+    order = (sorted_words & ((np.uint64(1) << index_bits) - np.uint64(1))).astype(np.int64)
     if length <= _SHORT:
         return order
-    upper = sorted_words >> below
-    alike = jnp.any(upper[..., 1:] == upper[..., :-1])
+    upper = sorted_words >> index_bits
+    equal = jnp.any(upper[..., 1:] == upper[..., :-1])
     # A loop of at most one trip: unlike a branch, it is skipped in a batch if no row needs it.
     return lax.while_loop(
         lambda state: state[0],
         lambda state: (jnp.bool_(False), _ordered(source.shape, first, second)),
-        (alike, order),
+        (equal, order),
     )[1]
 
 

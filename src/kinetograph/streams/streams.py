@@ -216,7 +216,7 @@ class RandomStreams(Closed, Draws):
         return iter(tuple(self._arrays))
 
     def __contains__(self, array: object) -> bool:
-        return any(own is array for own in self._arrays)
+        return any(drawn is array for drawn in self._arrays)
 
     def _stream(self, name: str | None) -> Stream:
         with _COUNTING:
@@ -249,8 +249,8 @@ class RandomStreams(Closed, Draws):
         """Undo draws of a context that is built again."""
 
         def inside(node: Node) -> bool:
-            home = node.context
-            return home is not None and context in home.enclosing()
+            owner = node.context
+            return owner is not None and context in owner.enclosing()
 
         self._take_back(inside)
 
@@ -276,8 +276,8 @@ class RandomStreams(Closed, Draws):
     # States of compiled functions.
     def _members(self, fn: Compiled) -> list[Stream]:
         if not isinstance(getattr(fn, "state", None), StateValues):
-            what = "a result of kg.compile or kg.function"
-            raise TypeError(f"expected {what}, got {type(fn).__name__}")
+            expected = "a result of kg.compile or kg.function"
+            raise TypeError(f"expected {expected}, got {type(fn).__name__}")
         cells = fn.state.cells
         return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner == self]
 

@@ -9,34 +9,8 @@ from .instead import advice
 
 __all__ = ["instead", "library_call"]
 
-# Distributions of scipy.stats, with their names in kinetograph.
-_SAME = (
-    "bernoulli beta cauchy dirichlet f gamma laplace logistic multinomial multivariate_normal "
-    "pareto poisson uniform wishart"
-)
-DISTRIBUTIONS = {
-    **{name: name for name in _SAME.split()},
-    "betabinom": "beta_binomial",
-    "binom": "binomial",
-    "chi2": "chi_squared",
-    "expon": "exponential",
-    "geom": "geometric",
-    "gumbel_r": "gumbel",
-    "halfcauchy": "half_cauchy",
-    "halfnorm": "half_normal",
-    "hypergeom": "hypergeometric",
-    "invgamma": "inverse_gamma",
-    "invgauss": "wald",
-    "lognorm": "lognormal",
-    "multivariate_t": "multivariate_student",
-    "nbinom": "negative_binomial",
-    "norm": "normal",
-    "randint": "discrete_uniform",
-    "skewnorm": "skew_normal",
-    "t": "student",
-    "vonmises": "von_mises",
-    "weibull_min": "weibull",
-}
+# Distributions of scipy.stats, with their names in kinetograph; `distributions` fills the table.
+DISTRIBUTIONS: dict[str, str] = {}
 METHODS = {
     "cdf": "kg.cdf({0}, x)",
     "logcdf": "kg.log_cdf({0}, x)",

@@ -292,7 +292,7 @@ def test_every_choice_by_values_is_made_again():
     np.testing.assert_array_equal(loaded.log_prob(at), by_signs(**SIGNS[1]).log_prob(at))
 
 
-def test_forms_of_terms_are_chosen_again_beside_what_is_not_written_again():
+def test_forms_of_terms_are_chosen_again_next_to_a_branch():
     def made(k):
         p, k = kg.beta(2, 2, name="p"), kg.data(k, "k")
         kg.observe([0, 1, 1], kg.bernoulli(p**k))

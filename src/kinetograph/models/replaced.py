@@ -101,7 +101,7 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
 
 
 def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
-    """The nodes, as users wrote them, that follow from changed data; parents come first."""
+    """The written nodes that follow from changed data, parents first."""
     reached = set(changed)
     affected: list[Node] = []
     for node in everything(ancestors([*model.component.nodes, *model.targets], above=sources)):

@@ -390,7 +390,7 @@ def test_what_is_known_of_a_stack_of_chains_is_what_each_finds_by_itself():
     for state, window, told in zip(states, windows, known, strict=True):
         if told:
             again, kept = retuned(state, *window)
-            by_known, also_kept = retuned(state, *window, known=told)
+            by_known, also_kept = retuned(state, *window, divergences=told)
             assert kept == also_kept
             assert kept == (told[USED] < 2)
             assert all(map(np.array_equal, jax.tree.leaves(again), jax.tree.leaves(by_known)))

@@ -193,11 +193,11 @@ def test_chains_of_one_store_from_two_processes(path):
     assert same_draws(tree, every)
     with pytest.raises(kg.KinetographError, match="has chains 1, 2 of a run already"):
         run(schools(), draws=DRAWS, chains=range(1, 3), store=path)
-    with pytest.raises(kg.KinetographError, match=r"of a run with seed=5.*; new chains need"):
+    with pytest.raises(kg.KinetographError, match=r"to a run with seed=5 .*; new chains need"):
         run(schools(), draws=DRAWS, chains=range(5, 6), store=path, seed=6)
     others = {"model or sampler": {"sampler": kg.samplers.HMC()}, "thin": {"thin": 2}}
     for other, options in others.items():
-        with pytest.raises(kg.KinetographError, match=f"of a run with another {other}"):
+        with pytest.raises(kg.KinetographError, match=f"to a run with another {other}"):
             run(schools(), **{"draws": DRAWS, "chains": range(5, 6), "store": path, **options})
 
 
@@ -493,7 +493,7 @@ def test_memory_does_not_grow_with_draws(path):
     held = []
 
     def look(so_far):
-        held.append(max(chain.sink._held for chain in so_far._run.chains))
+        held.append(max(chain.sink._filled for chain in so_far._run.chains))
 
     run(gaussian(), draws=5000, store=path, callback=look)
     assert max(held) <= 64

@@ -37,9 +37,9 @@ def test_averages_are_those_of_all_chains(path):
 
 def test_what_is_stored_of_numbers_is_the_same_of_all(path):
     run(gaussian(), store=path)
-    with pytest.raises(kg.KinetographError, match="of a run with another dtype"):
+    with pytest.raises(kg.KinetographError, match="to a run with another dtype"):
         run(gaussian(), store=path, chains=range(2, 3), dtype="float32")
-    with pytest.raises(kg.KinetographError, match="of a run with another keep_warmup"):
+    with pytest.raises(kg.KinetographError, match="to a run with another keep_warmup"):
         run(gaussian(), store=path, chains=range(2, 3), keep_warmup=True)
 
 

@@ -31,11 +31,11 @@ from kinetograph.bits.draws import chain_key
 from kinetograph.bits.source import normal
 from kinetograph.graph.precision import x64
 from kinetograph.observables.observable import as_observables
+from kinetograph.programs.engine import build
+from kinetograph.programs.program import Program
+from kinetograph.programs.state import Plan
 from kinetograph.runs.chain import Chain
 from kinetograph.runs.chains import beginnings
-from kinetograph.runs.engine import build
-from kinetograph.runs.program import Program
-from kinetograph.runs.state import Plan
 from kinetograph.samplers.noise import _numbers
 
 H, FRICTION = 0.05, 1.0

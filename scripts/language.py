@@ -83,9 +83,9 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("src/kinetograph/samplers/ghmc.py", "generalized"): "the title of a paper",
     ("src/kinetograph/optimizers/by_scipy.py", "<optimizer"): "the name of the class",
     ("src/kinetograph/optimizers/descent.py", "<optimizer"): "the name of the class",
-    ("src/kinetograph/calls/elsewhere.py", "minimize"): "names of other libraries",
-    ("src/kinetograph/calls/words.py", "vectorized"): "names of other libraries",
-    ("src/kinetograph/calls/words.py", "initializer"): "names of other libraries",
+    ("src/kinetograph/calls/other_libraries.py", "minimize"): "names of other libraries",
+    ("src/kinetograph/calls/argument_names.py", "vectorized"): "names of other libraries",
+    ("src/kinetograph/calls/argument_names.py", "initializer"): "names of other libraries",
 }
 
 

@@ -36,7 +36,7 @@ SOURCES = Path("src/kinetograph")
 ROOMS = (
     *(f"graph/{name}" for name in ("numerics", "operations", "forms", "control")),
     *("streams", "distributions", "models", "observables"),
-    *("kernels", "samplers", "adaptation", "optimizers", "laws", "runs/diagnostics.py", "ode"),
+    *("kernels", "samplers", "adaptation", "optimizers", "laws", "results/diagnostics.py", "ode"),
     *("autograph/operators", "autograph/analysis", "autograph/passes"),
 )
 OPERATORS = {

@@ -25,6 +25,8 @@ LAYERS = [
     ["kernels"],
     ["samplers", "adaptation", "observables", "optimizers", "ode", "gp"],
     ["approximations"],
+    ["programs"],
+    ["results"],
     ["runs"],
     ["prediction"],
     ["laws", "cli"],
@@ -52,7 +54,10 @@ CALLED = {
     ("autograph.operators.builtins", "autograph.operators.call"): "map converts what it calls",
     ("streams.operations", "streams.streams"): "a draw without a stream is of the default one",
     ("samplers.sampler", "samplers.staged"): "a sampler gives its kernel, made of the sampler",
-    ("models.reshaped", "models.minibatch"): "batches of new rows are checked as those of a model",
+    (
+        "models.rewritten_model",
+        "models.minibatch",
+    ): "batches of new rows are checked as those of a model",
 }
 
 

@@ -10,7 +10,7 @@ import typing
 import pytest
 
 import kinetograph as kg
-from kinetograph.calls.elsewhere import ELSEWHERE
+from kinetograph.calls.other_libraries import ELSEWHERE
 
 
 def test_names_are_suggested_and_libraries_are_imported_when_first_used():

@@ -63,17 +63,17 @@ with _paused(lasting=True):
     from .graph.ranges import Range, range
     from .graph.saving.file import load_graph, save_graph
     from .kernels.moments import Moments
+    from .models.conditioning import condition, do
+    from .models.custom_bijectors import Bijector
+    from .models.dim_renaming import rename_dims
     from .models.expectations import expectation, variance
     from .models.factor import factor, log_density
-    from .models.fixing import condition, do
     from .models.jax_model import jax_model
     from .models.minibatch import minibatch
     from .models.mixtures import joint, mixture, responsibilities
     from .models.model import Model, model
     from .models.observe import observe
-    from .models.own_bijectors import Bijector
     from .models.probabilities import cdf, log_cdf, log_survival, quantile
-    from .models.renamed import rename_dims
     from .models.restraints import tether, wall
     from .models.variables import (
         cholesky_variable,
@@ -91,13 +91,13 @@ with _paused(lasting=True):
     from .prediction.pointwise import log_likelihood, log_prior
     from .prediction.predict import predict
     from .prediction.simulate import simulate
-    from .runs.advice import Advice, SamplingWarning, diagnose
+    from .programs.memory_cache import clear_cache
+    from .results.advice import Advice, SamplingWarning, diagnose
+    from .results.summary import Summary as _Summary
+    from .results.summary import summary
     from .runs.mcmc import mcmc
-    from .runs.programs import clear_cache
     from .runs.stash import stashed_samples
     from .runs.stepping import Chain, chain
-    from .runs.summary import Summary as _Summary
-    from .runs.summary import summary
     from .runs.until import SoFar, Until, until
     from .samplers.hyper import hyper
     from .samplers.sampler import Sampler
@@ -111,8 +111,8 @@ if _typing.TYPE_CHECKING:
     from .approximations.laplace import laplace_approximation
     from .approximations.pathfinder import pathfinder
     from .graph.drawing.drawing import Drawing, draw_graph
-    from .runs.extra import extra_samples
-    from .runs.report.report import Report, report
+    from .results.report.report import Report, report
+    from .runs.extra_samples import extra_samples
     from .runs.resume import resume
 
 __all__ = [
@@ -252,9 +252,9 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "Drawing": "graph.drawing.drawing",
         "advi": "approximations.advi",
         "draw_graph": "graph.drawing.drawing",
-        "extra_samples": "runs.extra",
-        "Report": "runs.report.report",
-        "report": "runs.report.report",
+        "extra_samples": "runs.extra_samples",
+        "Report": "results.report.report",
+        "report": "results.report.report",
         "resume": "runs.resume",
         "gp": "gp",
         "laplace_approximation": "approximations.laplace",

@@ -7,7 +7,7 @@ import scipy.linalg
 import scipy.special
 
 import kinetograph as kg
-from kinetograph.calls.elsewhere import ELSEWHERE
+from kinetograph.calls.other_libraries import ELSEWHERE
 from kinetograph.distributions.family import FAMILIES
 
 ANSWERS = {

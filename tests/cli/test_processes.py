@@ -104,7 +104,7 @@ def test_sigterm_leaves_a_store_that_goes_on(call):
 
 SLOW = """
 import sys, time
-from kinetograph.runs.background import thread
+from kinetograph.programs.background import thread
 thread(lambda: time.sleep(60)).start()  # as if XLA were compiling
 print("here", file=sys.stderr)
 time.sleep(60)

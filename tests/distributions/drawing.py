@@ -14,7 +14,7 @@ from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.generator import Generator
 from kinetograph.distributions.truncated_normal import TRUNCATED_NORMAL
 from kinetograph.graph.precision import x64
-from kinetograph.runs.cache import compile_cached
+from kinetograph.programs.disk_cache import compile_cached
 from kinetograph.streams.orders import INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION
 
 # A right sampler fails a test at this level once in 10,000 runs of all of about 100 such tests;

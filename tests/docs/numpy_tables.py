@@ -12,7 +12,7 @@ import scipy
 import scipy.special
 from tests.docs.pages import ROOT
 
-from kinetograph.graph.numpy.instead import OF_NUMBERS, ROWS, THROUGH
+from kinetograph.graph.numpy.alternatives import OF_NUMBERS, ROWS, THROUGH
 from kinetograph.graph.numpy.protocol import is_available
 
 __all__ = ["MODULES", "PAGE", "REFUSED", "TYPES", "Different", "functions", "kind", "written"]

@@ -6,7 +6,7 @@ import pytest
 from tests.docs.words import PAGE, written
 
 import kinetograph as kg
-from kinetograph.calls.names import no_attribute
+from kinetograph.calls.name_errors import no_attribute
 from kinetograph.graph.suggestions import plain
 
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -12,26 +12,14 @@ from tests.docs import reference
 from tests.docs.pages import COLUMNS, ROOT
 
 import kinetograph as kg
-from kinetograph.adaptation import low_rank, schedule, step_size
+from kinetograph.adaptation import host_warmup, low_rank, schedule, step_size
 from kinetograph.cli import main
 from kinetograph.cli.graph import FORMATS as PICTURES
 from kinetograph.cli.outcome import FORMATS
-from kinetograph.runs import (
-    advice,
-    cache,
-    mcmc,
-    memory,
-    pace,
-    program,
-    programs,
-    progress,
-    search,
-    start,
-    state,
-    until,
-    warming,
-)
-from kinetograph.runs.store import store
+from kinetograph.programs import disk_cache, memory_cache, pace, program, start_search, state
+from kinetograph.results import advice
+from kinetograph.runs import mcmc, memory, starting_points, until
+from kinetograph.runs.progress.display import display
 from kinetograph.streams import saved
 
 DOCS = ROOT / "docs"
@@ -72,34 +60,37 @@ FACTS = [
     (WORKS, f"about {pace.BLOCK_SECONDS} s and holds at most {program.ROWS} draws"),
     (WORKS, f"The first block, of {pace.FIRST_GRADIENTS} gradients"),
     (WORKS, f'`chain_method="{mcmc.CHAIN_METHODS[0]}"` or `"{mcmc.CHAIN_METHODS[1]}"`'),
-    (WORKS, f"at most {search.STEPS} gradients each"),
+    (WORKS, f"at most {start_search.STEPS} gradients each"),
     (WORKS, {12: "ascents from twelve of them"}[state.ASCENTS]),
-    (WORKS, f"the first of up to {start.START_ATTEMPTS} at which density and gradient are finite"),
-    (WORKS, {5.0: "a log gets a line every five seconds"}[progress.PLAIN_SECONDS]),
+    (
+        WORKS,
+        f"the first of up to {starting_points.START_ATTEMPTS} at which density and gradient are finite",
+    ),
+    (WORKS, {5.0: "a log gets a line every five seconds"}[display.PLAIN_SECONDS]),
     (WORKS, {0.25: "where it takes more than a quarter"}[memory.WORTH]),
     (WORKS, {0.8: "a fifth of the way to 1 with each"}[round(step_size.RISE, 3)]),
-    (WORKS, f"after {warming.FIRST} transitions and then after every {warming.EVERY};"),
-    (WORKS, f"from the {warming.EARLIEST}th transition on, it is also examined"),
-    (WORKS, f"after every {warming.WORTH} gradients"),
+    (WORKS, f"after {host_warmup.FIRST} transitions and then after every {host_warmup.EVERY};"),
+    (WORKS, f"from the {host_warmup.EARLIEST}th transition on, it is also examined"),
+    (WORKS, f"after every {host_warmup.WORTH} gradients"),
     (WORKS, {2.0: "with an eigenvalue above 2 or below 1/2"}[low_rank.CUTOFF]),
-    (WORKS, f"after {warming.SHORTEST} to {warming.LONGEST:,} transitions"),
-    (WORKS, f"asked for smaller steps for {warming.QUIET} transitions"),
-    (WORKS, f"in its last {warming.FINAL} transitions only the step size changes"),
+    (WORKS, f"after {host_warmup.SHORTEST} to {host_warmup.LONGEST:,} transitions"),
+    (WORKS, f"asked for smaller steps for {host_warmup.QUIET} transitions"),
+    (WORKS, f"in its last {host_warmup.FINAL} transitions only the step size changes"),
     (
         WORKS,
         f"in the first {100 * schedule.EARLY:.0f} %, the metric up to {100 * schedule.LATE:.0f} %",
     ),
-    (WORKS, f"ensembles take {warming.DEFAULT} where no number is given"),
+    (WORKS, f"ensembles take {host_warmup.DEFAULT} where no number is given"),
     (WORKS, f"a counter-based cipher ({saved.ALGORITHM[:8].capitalize()})"),
-    (WORKS, f"At most {cache._KEPT} programs and {cache._BYTES // 2**30} GiB are kept"),
-    (WORKS, f"The {programs.MOST} programs that were used last"),
+    (WORKS, f"At most {disk_cache._KEPT} programs and {disk_cache._BYTES // 2**30} GiB are kept"),
+    (WORKS, f"The {memory_cache.MOST} programs that were used last"),
     (WORKS, f"R-hat above {advice.RHAT_LIMIT}"),
     (WORKS, f"below {advice.ESS_PER_CHAIN} a chain"),
     ("tutorial.md", f"Above {advice.RHAT_LIMIT} they do not"),
     ("random-streams.md", "Random words come from Threefry4x32 with 20 rounds"),
     ("long-runs.md", f"when each chain has {until.FIRST} draws, and then at each fifth more"),
     ("long-runs.md", f"Each `checkpoint_every={default(kg.mcmc, 'checkpoint_every')}` seconds"),
-    ("long-runs.md", f"Further files are in `{store.HIDDEN}`:"),
+    ("long-runs.md", f"Further files are in `{stored_model.HIDDEN}`:"),
     ("optimisation.md", f"`tolerance` ({default(kg.opt, 'tolerance'):.0e}".replace("e-06", "e-6")),
     ("index.md", f"dist/kinetograph-{kg.__version__}-py3-none-any.whl"),
     ("index.md", f"needs Python {PYTHONS[0]} to {PYTHONS[-1]}"),

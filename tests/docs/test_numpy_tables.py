@@ -13,7 +13,7 @@ import scipy.special
 from tests.docs.numpy_tables import MODULES, PAGE, REFUSED, functions, kind, written
 
 import kinetograph as kg
-from kinetograph.graph.numpy.instead import ROWS
+from kinetograph.graph.numpy.alternatives import ROWS
 from kinetograph.graph.numpy.protocol import is_available
 
 ALL = [(module, name) for module in MODULES for name in functions(module)]

@@ -7,8 +7,6 @@ import re
 
 from tests.docs.pages import ROOT
 
-from kinetograph.calls import words
-
 __all__ = ["PAGE", "written"]
 
 PAGE = ROOT / "docs" / "coming-from.md"
@@ -21,7 +19,7 @@ def written(page: str) -> str:
     def table(match: re.Match[str]) -> str:
         rows = [
             f"| `{name}` | {', '.join(f'`{word}`' for word in sorted(other_names.split()))} |"
-            for name, other_names in getattr(words, match[1]).items()
+            for name, other_names in getattr(argument_names, match[1]).items()
         ]
         head = "| here | elsewhere |\n|---|---|"
         body = "\n".join([head, *rows])

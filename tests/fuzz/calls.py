@@ -2,8 +2,8 @@
 
 A call ends well if it gives a value, or an error that says in our words what is wrong. It is a
 finding if the error is of another kind than `ALLOWED`, or was raised in the depth of a library or
-by C code that a line of ours has called: nobody has looked at what the user gave. Where the
-function that was called has told such an error in its words (`calls/depths.py`), the kind is "net".
+by C code that a line of ours has called: no check has looked at the user's values. If such an error
+was replaced by an error with the function's name (`calls/library_errors.py`), the kind is "net".
 """
 
 import contextlib

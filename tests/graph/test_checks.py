@@ -9,8 +9,8 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.graph.checks import run_time_check
-from kinetograph.runs.fingerprint import fingerprint
-from kinetograph.runs.program import Program
+from kinetograph.programs.fingerprint import fingerprint
+from kinetograph.programs.program import Program
 
 
 def placeholder(name="x", shape=(), dtype=float):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.control.control import everything
+from kinetograph.graph.control.control_node import everything
 from kinetograph.graph.node import Apply, ancestors
 
 MANY = 100_000

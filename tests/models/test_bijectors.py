@@ -18,7 +18,7 @@ import kinetograph as kg
 from kinetograph.distributions import support as sp
 from kinetograph.graph.precision import x64
 from kinetograph.models.bijectors import Bijector, bijector
-from kinetograph.models.own_bijectors import own_support
+from kinetograph.models.custom_bijectors import own_support
 
 INF = np.inf
 MATRIX = np.array([[2.0, 1.0], [-1.0, 0.5]])

@@ -429,9 +429,7 @@ def test_values():
     c = kg.uniform(low, 5)
     m = kg.model(a, b, c)
     good = {"a": 1.0, "b": [0.5, 0.5], "low": 0.0, "c": 1.0}
-    with refused(
-        kg.ModelError, "'d' is not an unknown of this model; its unknowns are a, b"
-    ):
+    with refused(kg.ModelError, "'d' is not an unknown of this model; its unknowns are a, b"):
         m.untransform({**good, "d": 1.0})
     with refused(kg.ModelError, "values are missing for b, c"):
         m.untransform({"a": 1.0, "low": 0.0})

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.runs.fingerprint import fingerprint
-from kinetograph.runs.program import Program
+from kinetograph.programs.fingerprint import fingerprint
+from kinetograph.programs.program import Program
 
 
 def log_density(p):

@@ -7,8 +7,8 @@ import pytest
 
 import kinetograph as kg
 from kinetograph import observables as named
-from kinetograph.runs.fingerprint import identity
-from kinetograph.runs.program import Program
+from kinetograph.programs.fingerprint import identity
+from kinetograph.programs.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 H = 0.3

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import kinetograph as kg
 from kinetograph.ode import Event
-from kinetograph.ode.orders import limited
+from kinetograph.ode.limited_derivatives import limited
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 GRAVITY = 9.81

@@ -8,7 +8,7 @@ import kinetograph as kg
 from kinetograph.graph.control.structure import LEAF
 from kinetograph.ode.arguments import Tolerance
 from kinetograph.ode.dense_output import row_of, value_inside
-from kinetograph.ode.right import Right
+from kinetograph.ode.right_hand_side import Right
 from kinetograph.ode.rosenbrock import RODAS5P, Rosenbrock, _factors, _solution
 
 RATES = np.array([0.04, 3e7, 1e4])

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from kinetograph.runs.progress.display.display import PlainProgress
 from tests.runs.models import check_alike, gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs import programs
-from kinetograph.runs.program import ROWS
-from kinetograph.runs.progress import PlainProgress
+from kinetograph.programs import memory_cache
+from kinetograph.programs.program import ROWS
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ALL = ("posterior", "sample_stats", "sampler_state")
@@ -73,7 +73,7 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
         def adjust(self, spent, seconds):
             blocks.append(seconds)
 
-    kept = programs.HELD[schools()]
+    kept = memory_cache.HELD[schools()]
     for identity, compiled in kept.items():
         monkeypatch.setitem(kept, identity, replace(compiled, pace=Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)

@@ -7,7 +7,7 @@ from tests.runs.test_batches import Langevin, Watch, rooted
 
 import kinetograph as kg
 from kinetograph.observables import n_grad, observable
-from kinetograph.runs.results import _stacked
+from kinetograph.runs.assembly import _stacked
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

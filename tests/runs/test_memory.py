@@ -4,13 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from kinetograph.runs.progress.display.display import SilentProgress
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
-from kinetograph.runs import mcmc, memory, results
+from kinetograph.runs import mcmc, memory
 from kinetograph.runs import run as running
 from kinetograph.runs.memory import available, check_memory
-from kinetograph.runs.progress import SilentProgress
 from kinetograph.runs.rows import MemorySink, Rows, joint
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -186,7 +186,7 @@ def test_the_results_hold_what_was_said(monkeypatch):
 
 def test_draws_of_a_whole_run_are_not_copied(monkeypatch):
     found = []
-    monkeypatch.setattr(results, "joint", lambda parts: found.append(joint(parts)) or found[-1])
+    monkeypatch.setattr(assembly, "joint", lambda parts: found.append(joint(parts)) or found[-1])
     tree = run(schools())
     shared = [whole for whole in found if whole is not None]
     assert [whole.shape for whole in shared] == [(2, 60), (2, 60), (2, 60, 8)]

@@ -5,7 +5,8 @@ import pytest
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs import diagnostics, pace
+from kinetograph.programs import pace
+from kinetograph.results import diagnostics
 from kinetograph.runs.until import Until
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

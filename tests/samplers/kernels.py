@@ -13,7 +13,7 @@ from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Moment, Space, State
 from kinetograph.kernels.noise import BEFORE, Noise
 from kinetograph.kernels.target import Position
-from kinetograph.runs.results import split_statistics
+from kinetograph.runs.assembly import split_statistics
 
 __all__ = ["given", "series", "transitions"]
 

@@ -9,7 +9,7 @@ from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
-from kinetograph.runs.programs import HELD
+from kinetograph.programs.memory_cache import HELD
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 QUIET = {"warmup": 50, "chains": 4, "seed": 1, "progress": False}

@@ -230,7 +230,7 @@ def test_a_batch_of_ensembles_makes_the_same_draws(sampler):
 
 def test_ensembles_are_chains_to_diagnostics():
     """Walkers that do not mix are no trouble where ensembles agree; ensembles that differ are."""
-    from kinetograph.runs import diagnostics
+    from kinetograph.results import diagnostics
 
     rng = np.random.default_rng(0)
     places = rng.normal(size=(40, 1))

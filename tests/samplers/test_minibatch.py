@@ -15,7 +15,7 @@ from kinetograph import samplers
 from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.noise import Noise
-from kinetograph.runs.program import Program
+from kinetograph.programs.program import Program
 
 N, B = 40, 8
 RANDOM = np.random.default_rng(5)

@@ -8,8 +8,8 @@ from tests.selection import thinned
 import kinetograph as kg
 from kinetograph import samplers
 from kinetograph.graph.precision import x64
-from kinetograph.runs.program import Plan, Program
-from kinetograph.runs.programs import HELD
+from kinetograph.programs.memory_cache import HELD
+from kinetograph.programs.program import Plan, Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

@@ -11,7 +11,7 @@ from tests.laws.helpers import assert_moments
 from tests.runs.models import run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs.programs import HELD
+from kinetograph.programs.memory_cache import HELD
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -752,8 +752,8 @@ def test_samplers_are_values():
 def test_a_step_holds_one_copy_of_the_model():
     """The lowered program takes an arctangent as often as the density does."""
     from kinetograph.graph.precision import x64
-    from kinetograph.runs.program import Program
-    from kinetograph.runs.state import Plan
+    from kinetograph.programs.program import Program
+    from kinetograph.programs.state import Plan
 
     x = kg.variable(name="x", shape=2)
     model = kg.model(x, factors=[-kg.sum(kg.arctan(x) * x)])

@@ -22,8 +22,8 @@ from kinetograph.bits.cipher import threefry4x32
 from kinetograph.bits.draws import chain_key
 from kinetograph.bits.source import unit
 from kinetograph.graph.precision import x64
-from kinetograph.runs.fingerprint import fingerprint
-from kinetograph.runs.program import Program
+from kinetograph.programs.fingerprint import fingerprint
+from kinetograph.programs.program import Program
 from kinetograph.samplers import doubling
 from kinetograph.samplers import slice as own
 

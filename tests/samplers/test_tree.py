@@ -13,7 +13,7 @@ from kinetograph.bits.source import unit
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Moment, Space, State
 from kinetograph.kernels.noise import Noise
-from kinetograph.runs.results import split_statistics
+from kinetograph.runs.assembly import split_statistics
 from kinetograph.samplers import NUTS
 
 ROWS = 300

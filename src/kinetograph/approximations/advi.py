@@ -17,19 +17,19 @@ from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
 from ..graph.source import warn_user
-from ..models.model import Model
-from ..models.starts import blame
-from ..models.typing import DataTree
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
+from ..models.starting_points import blame
 from ..optimizers.descent import Steps
 from ..optimizers.objective import Objective
-from ..optimizers.opt import check_model, choose, limits_of, whole
+from ..optimizers.opt import choose, limits_of, whole
 from ..optimizers.steps import adam
 from .ascent import BLOCK, Ascent, Family, climb
-from .judgement import judge
 from .low_rank import LowRankNormal
 from .pareto import ApproximationWarning
 from .paths import Path, walk_paths
 from .pool import scouts
+from .resampling import judge
 from .results import as_tree, noise
 
 __all__ = ["advi"]

@@ -16,14 +16,14 @@ from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
 from ..graph.source import warn_user
-from ..models.model import Model
-from ..models.typing import DataTree
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
 from ..optimizers.objective import Objective
-from ..optimizers.opt import check_model, choose, find, limits_of, whole
+from ..optimizers.opt import choose, find, limits_of, whole
 from ..optimizers.result import ConvergenceWarning
-from .judgement import judge
 from .low_rank import LowRankNormal
 from .pool import scouts
+from .resampling import judge
 from .results import as_tree
 
 __all__ = ["laplace_approximation"]

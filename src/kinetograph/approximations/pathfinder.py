@@ -15,14 +15,14 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
-from ..models.model import Model
-from ..models.typing import DataTree
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
 from ..optimizers.objective import Objective
-from ..optimizers.opt import check_model, limits_of, whole
-from .judgement import judge, picked
+from ..optimizers.opt import limits_of, whole
 from .low_rank import LowRankNormal
 from .pareto import smoothed
 from .paths import ELBO_DRAWS, LIMITS, MEMORY, Path, walk_paths
+from .resampling import judge, picked
 from .results import as_tree, log_densities, noise
 
 __all__ = ["pathfinder", "pathfinder_points"]

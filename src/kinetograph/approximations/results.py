@@ -16,9 +16,9 @@ import numpy as np
 
 from ..bits.draws import normals
 from ..graph.precision import x64
-from ..models.groups import as_group, data_groups, stamp
 from ..models.model import Model
-from ..models.starts import free_sizes
+from ..models.result_groups import as_group, data_groups, stamp
+from ..models.starting_points import free_sizes
 from ..optimizers.objective import Objective
 
 __all__ = ["as_tree", "log_densities", "noise", "targets_at"]
@@ -82,7 +82,7 @@ def as_tree(
     """
     import xarray as xr
 
-    from ..models.tree import tree_of
+    from ..models.results_tree import tree_of
 
     model, lead = objective.model, ("chain", "draw")
     named = zip(model.target_names, model.targets, targets_at(objective, free), strict=True)

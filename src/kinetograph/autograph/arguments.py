@@ -26,7 +26,7 @@ from ..graph.operations.operands import BAD_KINDS
 from ..graph.precision import FLOAT32, float_dtype
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .same import Same
+from .identity import Same
 
 __all__ = ["Arguments", "Parameters", "static_hint"]
 

@@ -12,10 +12,10 @@ from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
 from ..graph.source import PACKAGE, Site
 from .calling import CALLING
-from .operators.second_names import forget_names
+from .operators.shared_objects import forget_names
 from .operators.staging import EscapingException
-from .plain import plain_check
-from .skipped import GENERATORS, is_library
+from .plain_calls import plain_check
+from .skipped_libraries import GENERATORS, is_library
 from .transform import NoSource, Unsupported, is_converted, rewritten, transform
 from .user_errors import explain_in_user_code
 from .verbosity import say, verbosity

@@ -30,9 +30,9 @@ from .passes.jumps import lower_jumps
 from .passes.matching import lower_match
 from .passes.plain_forms import plain_forms
 from .passes.private_names import mangle_private_names
-from .passes.refuse import Unsupported, refuse_unsupported
-from .passes.tested import mark_tested
-from .skipped import is_library
+from .passes.truth_operands import mark_tested
+from .passes.unsupported import Unsupported, refuse_unsupported
+from .skipped_libraries import is_library
 
 __all__ = ["NoSource", "Unsupported", "converted_code", "is_converted", "rewritten", "transform"]
 

@@ -14,7 +14,7 @@ from types import CodeType, FrameType, TracebackType
 from ..graph.errors import StagingError, SymbolicTruthError
 from ..graph.source import PACKAGE, cell_of
 from .operators.staging import EscapingException, unwrapped
-from .skipped import GENERATORS
+from .skipped_libraries import GENERATORS
 from .transform import is_converted
 
 __all__ = ["explain_in_user_code"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..graph.source import place_text
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 
 __all__ = ["check_flags", "flags_of"]
 

@@ -9,8 +9,8 @@ from typing import Any
 from ..graph.array import Array
 from ..graph.source import PACKAGE
 from ..graph.suggestions import INSTEAD, read_missing
-from .answers import ANSWERED, answered
-from .names import instead_of, no_attribute
+from .name_errors import instead_of, no_attribute
+from .signature_errors import ANSWERED, answered
 
 __all__ = ["open_class", "open_to_users"]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..graph.numpy.instead import advice
+from ..graph.numpy.alternatives import advice
 from ..graph.numpy.protocol import is_available
 from ..graph.source import user_frame
 from ..graph.suggestions import plain
-from .elsewhere import ELSEWHERE
+from .other_libraries import ELSEWHERE
 
 __all__ = ["of_submodule"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..runs.background import end, leaving
+from ..programs.background import end, leaving
 from ..runs.signals import STOPS, Terminated, listen
 
 __all__ = [
@@ -106,7 +106,7 @@ def _usage(error: click.UsageError) -> str:
     For an option by another library's name, the message gives the option here.
     """
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from ..calls.words import WORDS
+        from ..calls.argument_names import WORDS
 
         word = error.option_name.lstrip("-").replace("-", "_")
         options = {name: p.opts[0] for p in error.ctx.command.params if (name := p.name)}

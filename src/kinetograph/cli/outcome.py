@@ -147,7 +147,7 @@ def print_summary(tree: Any, style: str, location: Path | None, *names: str) -> 
     """
     if "posterior" not in tree.children:  # a run with averages only
         return
-    from ..runs.summary import summary
+    from ..results.summary import summary
 
     location_text = "" if location is None else f"; the results are in {location}"
     if sys.stdout is None:

@@ -39,7 +39,7 @@ def report(path: Path, out: Path, source: str | None, show_traceback: bool) -> N
     tree = open_results(path)
     with readable_warnings():
         model = None if source is None else load_model(source, show_traceback)
-        from ..runs.report.report import report as make
+        from ..results.report.report import report as make
 
         with reading(path):
             page = make(tree, model)

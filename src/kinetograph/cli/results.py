@@ -17,7 +17,7 @@ def open_results(path: Path) -> Any:
     """The results in a file or a store.
 
     Arrays are read when they are used."""
-    from ..runs.store.store import HIDDEN
+    from ..results.stored_model import HIDDEN
 
     if not path.exists():
         raise InputError(f"there is no file {path}")
@@ -70,7 +70,7 @@ def _damaged(path: Path, error: BaseException) -> RunError:
 
 def _opened(path: Path, store: bool) -> Any:
     if store:
-        from ..runs.keeper import opened
+        from ..runs.checkpoints import opened
 
         return opened(path)
     import xarray as xr

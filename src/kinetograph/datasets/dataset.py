@@ -16,7 +16,7 @@ from ..graph.source import place_text
 from ..streams.default import random
 from ..streams.streams import RandomStreams
 from .iterator import DatasetIterator
-from .reading import Graph, Plain
+from .readers import Graph, Plain
 from .steps import (
     Batch,
     Counted,

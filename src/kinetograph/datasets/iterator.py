@@ -14,7 +14,7 @@ from ..graph.errors import StagingError, SymbolicTruthError
 from ..graph.node import Data
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
-from .reading import Scratch
+from .readers import Scratch
 from .steps import Numbers, Opened
 
 __all__ = ["DatasetIterator"]

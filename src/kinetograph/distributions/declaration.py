@@ -32,10 +32,10 @@ from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..calls.elsewhere import ELSEWHERE
-from ..calls.words import OF_CALLS, OF_FUNCTIONS
+from ..calls.argument_names import OF_CALLS, OF_FUNCTIONS
+from ..calls.other_libraries import ELSEWHERE
 from ..graph.array import Array
-from ..graph.numpy import foreign
+from ..graph.numpy import library_calls
 from .family import Family
 from .support import REAL
 from .variable import distribute
@@ -122,7 +122,7 @@ def declared(
         name = function.__name__
         DISTRIBUTIONS[name] = declaration
         if scipy:
-            foreign.DISTRIBUTIONS[scipy] = name
+            library_calls.DISTRIBUTIONS[scipy] = name
         for arguments, names in aliases.items():
             ELSEWHERE.update(dict.fromkeys(names.split(), f"here it is kg.{name}{arguments}"))
         OF_FUNCTIONS[name], OF_CALLS[name] = dict(words), dict(advice)

@@ -11,7 +11,7 @@ from ..graph.errors import KinetographWarning, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, variable_of
 from ..graph.node import Data, Node
 from ..graph.source import place_text, warn_user
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from .parameter import Parameter
 from .support import REAL, Interval, Simplex
 

@@ -21,9 +21,9 @@ from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.saving.fields import DictOf, ListOf, SetOf, TupleOf, fields, optional, size
-from ..graph.saving.trial import TRIALS, stand_in
+from ..graph.saving.trial_lowering import TRIALS, stand_in
 from ..graph.source import place_text
-from ..graph.text import check_name
+from ..graph.value_texts import check_name
 from .censoring import censor
 from .family import SMALL, Family
 from .parameter import Parameter

@@ -13,7 +13,7 @@ from ..distributions.normal import normal
 from ..graph.array import Array
 from ..graph.functions.matrices import cholesky, solve_triangular
 from ..graph.source import place_text
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from . import kernels
 from .kernels import Kernel, points
 

@@ -15,16 +15,16 @@ from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
 from .forms import squares as squares  # the import registers rules that `elementwise` uses
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
-from .numpy.foreign import instead as answer
-from .numpy.foreign import library_call
+from .numpy.library_calls import instead as answer
+from .numpy.library_calls import library_call
 from .numpy.protocol import VIEWS, apply_function, apply_ufunc
 from .operations import elementwise as ew
 from .operations import indexing, shaping
 from .operators import Operators
 from .source import assigned_here, called_here, draws_by_numpy, place_text
 from .suggestions import read_missing
-from .text import array_text
 from .updates import At
+from .value_texts import array_text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from .array import Array, Computed
+from .bad_values import Culprits
 from .control.contexts import require_outside
 from .control.effects import Effects
 from .control.program import effects_of
 from .control.state import Read
-from .culprits import Culprits
 from .errors import ModelError, ShapeError
 from .lower import Environment, Scope, evaluate
 from .messages import describe, names_in_scope, site_text
 from .node import Node, ancestors
 from .precision import x64
 from .source import place_text
-from .text import in_words, value_text
+from .value_texts import in_words, value_text
 
 __all__ = ["Evaluation", "debug"]
 

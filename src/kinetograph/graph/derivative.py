@@ -10,8 +10,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .control.control import Control
-from .control.derivable import FORWARD, REVERSE
+from .control.control_node import Control
+from .control.differentiable_loop import FORWARD, REVERSE
 from .control.liveness import Places
 from .control.subgraph import Subgraph
 from .forms.by_value import FormByValue

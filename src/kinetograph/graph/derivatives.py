@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from .array import Array
 from .control.contexts import current_context
-from .control.control import Control, everything
+from .control.control_node import Control, everything
 from .control.loops import While
 from .control.structure import flatten
 from .control.subgraph import Subgraph
@@ -20,7 +20,7 @@ from .node import Apply, FormOf, Inner, Node, ancestors, sources
 from .operations.elementwise import STOP_GRADIENT, astype
 from .operations.operands import as_node
 from .source import place_text
-from .text import in_words
+from .value_texts import in_words
 
 __all__ = ["gradients", "hessian", "jacobian", "jvp"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .control.control import Control, Looping
+from .control.control_node import Control, Looping
 from .control.loops import While
 from .control.scan import Scan
 from .rewriting.rowwise import Rowwise

@@ -10,12 +10,12 @@ from .errors import DataError, DimsError, ShapeError, SymbolicError
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
-from .not_numbers import not_numbers
+from .number_advice import not_numbers
 from .operations.operands import BAD_KINDS, checked_dtype, refuse_traced
 from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
 from .source import here, site_of, variable_name
-from .text import check_name
+from .value_texts import check_name
 
 __all__ = ["data", "placeholder"]
 

@@ -7,7 +7,7 @@ the program runs, or was proved to be right.
 
 from collections.abc import Callable
 
-from .control.control import origin
+from .control.control_node import origin
 from .integer_checks import require_result
 from .node import Apply, Data, Node, Operation
 from .operations.elementwise import ELEMENTWISE, PARTIAL

@@ -16,7 +16,7 @@ from .node import Apply, Bundle, Node, Operation
 from .operations.operands import as_node
 from .precision import x64
 from .source import place_text
-from .text import in_words
+from .value_texts import in_words
 
 __all__ = ["LIFTED", "Lifted", "lift", "with_structures"]
 

@@ -17,17 +17,17 @@ from jax import lax
 
 from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
-from .rewriting.alike import Groups, together
+from .rewriting.batched_operations import Groups, together
 from .rewriting.participation import read
-from .rewriting.sides import Sides
+from .rewriting.where_derivatives import Sides
 from .trips import NO_TRIPS, Capacity, Trips
 
 if TYPE_CHECKING:
-    from .control.control import Control, Looping
+    from .bad_values import Culprits
+    from .control.control_node import Control, Looping
     from .control.effects import Effects
     from .control.liveness import Places
     from .control.subgraph import Subgraph
-    from .culprits import Culprits
 
 __all__ = [
     "Environment",

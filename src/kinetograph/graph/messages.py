@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .expressions import Expression, apply_expression, atom, call_expression, operator_expression
-from .frames import local_variables
+from .frame_variables import local_variables
 from .node import PART, Apply, Bundle, Data, Handle, Inner, Node, Operation
 from .source import place_text, used_in_call, user_frame
 

@@ -10,7 +10,7 @@ from .operations import elementwise as ew
 from .operations import linear_algebra
 from .operations.operands import as_variable
 from .source import place_text
-from .text import in_words
+from .value_texts import in_words
 
 if TYPE_CHECKING:
     from .array import Array, ArrayLike

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 import jax
 import numpy as np
 
-from .forked import require_threads
+from .fork_guard import require_threads
 
 __all__ = ["FLOAT32", "FLOAT64", "common_dtype", "float_dtype", "precision", "x64"]
 

@@ -16,7 +16,7 @@ from .control.structure import flatten
 from .node import Node, Operation
 from .saving.document import storable
 from .source import place_text
-from .text import in_words
+from .value_texts import in_words
 
 if TYPE_CHECKING:
     from .lower import Scope

@@ -14,7 +14,7 @@ from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from .frames import local_variables
+from .frame_variables import local_variables
 
 __all__ = [
     "LIBRARIES",

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 if TYPE_CHECKING:
-    from .control.control import Looping
+    from .control.control_node import Looping
 
 __all__ = ["NO_TRIPS", "Capacity", "LoopPlan", "Trips"]
 

@@ -23,10 +23,10 @@ from ..kernels.noise import BEFORE, Noise
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
 from ..models.density import data_environment
-from ..models.model import Model
-from ..prediction.observed import followed
-from ..runs.arguments import check_model, check_sampler, check_seed, check_whole
-from ..runs.program import Program
+from ..models.model import Model, check_model
+from ..prediction.observed_distributions import followed
+from ..programs.program import Program
+from ..runs.arguments import check_sampler, check_seed, check_whole
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from .joint import geweke_test

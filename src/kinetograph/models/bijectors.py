@@ -19,7 +19,7 @@ import numpy as np
 from ..distributions import support as sp
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node
-from .own_bijectors import OwnSupport
+from .custom_bijectors import OwnSupport
 
 __all__ = ["Bijector", "bijector"]
 

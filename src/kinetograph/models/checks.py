@@ -11,7 +11,7 @@ from ..distributions.censoring import Censored
 from ..distributions.support import REAL, AnyOf, Interval
 from ..distributions.variable import Variable
 from ..graph.array import Array
-from ..graph.control.control import everything
+from ..graph.control.control_node import everything
 from ..graph.control.loops import While
 from ..graph.control.state import Assigned, Read
 from ..graph.derivatives import no_accumulator
@@ -21,7 +21,7 @@ from ..graph.missing import Incomplete
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from .density import Density
 from .discovery import Component
 from .labels import check_group, check_name

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..distributions.parameter import Parameter
 from ..distributions.variable import Distribution
-from ..graph.control.derivable import REVERSE
-from ..graph.culprits import Culprits
+from ..graph.bad_values import Culprits
+from ..graph.control.differentiable_loop import REVERSE
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.precision import x64
-from ..graph.text import value_text
+from ..graph.value_texts import value_text
 from .density import data_environment
 from .marginal.marginal import MarginalTerm
 from .term import Term

@@ -17,16 +17,16 @@ import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.compiling.lifted_errors import refused_derivative
-from ..graph.control.control import Control, Looping, everything, loops_in
-from ..graph.control.derivable import REVERSE
+from ..graph.control.control_node import Control, Looping, everything, loops_in
+from ..graph.control.differentiable_loop import REVERSE
 from ..graph.control.liveness import Places, live
 from ..graph.faults import FAULT, numbered
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
 from ..graph.trips import Capacity
 from .bijectors import Bijector, bijector
+from .custom_bijectors import OwnSupport
 from .marginal.marginal import MarginalTerm
-from .own_bijectors import OwnSupport
 from .rewrites.batches import Batches, find_batches
 from .term import Term
 

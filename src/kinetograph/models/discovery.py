@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Data, Node
-from .held import statements_of
+from .statement_store import statements_of
 
 __all__ = ["Component", "above", "discover", "unknowns_above"]
 

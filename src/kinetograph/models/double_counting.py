@@ -14,9 +14,9 @@ from ..graph.errors import KinetographWarning
 from ..graph.node import Data, Node
 from ..graph.source import here, place_text, site_of, warn_user
 from .discovery import unknowns_above
-from .held import EARLIER, building, statements_of
+from .statement_store import EARLIER, building, statements_of
 from .statements import placed, same_given, same_place
-from .unused import in_a_list
+from .unused_data import in_a_list
 
 if TYPE_CHECKING:
     from .model import Model

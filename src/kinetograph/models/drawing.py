@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..graph.drawing.drawing import Drawing
-from ..graph.drawing.reading import connected, names_in_scope, read
+from ..graph.drawing.from_nodes import connected, names_in_scope, read
 from ..graph.node import Node
 from .dims import dims_of
 

@@ -11,7 +11,7 @@ from ..graph.array import Array
 from ..graph.node import Apply, Operation
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from .followed import consume, unused_distribution
+from .data_checks import consume, unused_distribution
 
 __all__ = ["expectation", "variance"]
 

@@ -17,9 +17,9 @@ from ..graph.node import CURRENT, Apply, Data, Node, Operation
 from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
+from .data_checks import check_support, consume, shapes_of, unused_distribution
 from .discovery import unknowns_above
-from .followed import check_support, consume, shapes_of, unused_distribution
 from .statements import add_statement
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 from ..distributions.variable import Variable
 from ..graph.compiling.compiled import limit_reached
 from ..graph.compiling.inside_jax import has_tracer, outside
-from ..graph.control.control import Control, Looping, everything
+from ..graph.control.control_node import Control, Looping, everything
 from ..graph.errors import ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, with_values

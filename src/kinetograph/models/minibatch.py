@@ -14,7 +14,7 @@ from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from .batch import Batch
 from .checks import no_model
 from .density import data_environment

@@ -29,10 +29,10 @@ from ..graph.operations.indexing import READ, READ_CHECKED, index
 from ..graph.operations.operands import literal
 from ..graph.operations.shaping import broadcast_to, concatenate, reshape
 from ..graph.precision import float_dtype
+from .data_checks import check_shape, check_support
 from .factor import density_at, factor
-from .followed import check_shape, check_support
-from .held import building
-from .seen import with_seen
+from .observed_parts import with_seen
+from .statement_store import building
 from .statements import add_statement
 
 __all__ = ["completed", "incomplete", "labels_of_rows", "missing_of", "observe_incomplete"]

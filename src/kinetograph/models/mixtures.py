@@ -21,7 +21,7 @@ from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import broadcast_to
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from .followed import consume, shapes_of, unused_distribution
+from .data_checks import consume, shapes_of, unused_distribution
 
 __all__ = ["joint", "mixture", "responsibilities"]
 

@@ -15,7 +15,7 @@ from ..graph.node import Data, Node
 from ..graph.saving.document import decode, encode
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from .axes import axes_of
 from .batch import Batch
 from .checks import (
@@ -25,27 +25,28 @@ from .checks import (
     check_names,
     check_nodes,
     check_target,
+    no_model,
 )
 from .density import Density
+from .dim_renaming import warn_of_two_dims
 from .dims import collect_coords, labels_of_parts, whole
 from .discovery import Component, discover
 from .double_counting import warn_of_double_counting
-from .function import is_model_function, run_model_function
-from .held import alone
 from .labels import axis_names, check_coords
 from .log_density import LogDensity
 from .marginal.marginal import sum_out
 from .missing import labels_of_rows
+from .model_functions import is_model_function, run_model_function
 from .names import assign_names, unknowns_in_scope, variables_in_scope
-from .renamed import warn_of_two_dims
+from .statement_store import alone
 from .term import Term
-from .unused import warn_of_unused
+from .unused_data import warn_of_unused
 
 if TYPE_CHECKING:
     from ..graph.drawing.drawing import Drawing
     from .debug import Report
 
-__all__ = ["Model", "model"]
+__all__ = ["Model", "check_model", "model"]
 
 
 class Model(LogDensity):
@@ -251,7 +252,7 @@ class Model(LogDensity):
         -5.2568
         -3.2568
         """
-        from .replaced import replace_data
+        from .data_replacement import replace_data
 
         replace_data(self, values, named)
 
@@ -457,3 +458,12 @@ def _of_returned(factors: Any, coords: Any, returned: Any) -> Model:
     nodes = {*new_model.component.nodes}
     new_model.variables = {n: name for n, name in variables_in_scope().items() if n in nodes}
     return new_model
+
+
+def check_model(value: Any, doing: str, which: str = "first") -> None:
+    """Raise TypeError if an argument is not a model.
+
+    `doing` is the name of the user's function, `which` the position of the argument.
+    """
+    if not isinstance(value, Model):
+        raise no_model(doing, value, which)

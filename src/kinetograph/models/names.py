@@ -6,7 +6,7 @@ from types import MappingProxyType
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
-from ..graph.frames import local_variables
+from ..graph.frame_variables import local_variables
 from ..graph.messages import site_text
 from ..graph.node import Node
 from ..graph.source import user_frame

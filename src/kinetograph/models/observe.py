@@ -10,15 +10,15 @@ import numpy as np
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.frames import local_variables
+from ..graph.frame_variables import local_variables
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import place_text, user_frame
-from ..graph.text import check_name
-from .followed import check_shape, check_support, consume, unused_distribution
+from ..graph.value_texts import check_name
+from .data_checks import check_shape, check_support, consume, unused_distribution
 from .missing import incomplete, observe_incomplete
 from .statements import add_statement
 

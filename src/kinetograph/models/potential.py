@@ -15,7 +15,7 @@ import numpy as np
 
 from ..graph.compiling.inside_jax import constant
 from ..graph.compiling.primitive import Whole, call, outer_dtype
-from ..graph.control.control import loops_in
+from ..graph.control.control_node import loops_in
 from ..graph.lower import Scope
 from ..graph.node import ancestors
 from ..graph.precision import FLOAT64

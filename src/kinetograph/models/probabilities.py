@@ -15,7 +15,7 @@ from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from .followed import consume, shapes_of, unused_distribution
+from .data_checks import consume, shapes_of, unused_distribution
 
 __all__ = ["cdf", "log_cdf", "log_survival", "quantile"]
 

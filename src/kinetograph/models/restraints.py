@@ -15,7 +15,7 @@ from ..graph.functions.mathematics import where
 from ..graph.messages import describe
 from ..graph.node import Data
 from ..graph.source import place_text
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from .discovery import unknowns_above
 from .factor import factor as state
 

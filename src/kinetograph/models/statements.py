@@ -14,14 +14,14 @@ import weakref
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from ..autograph.skipped import is_library
+from ..autograph.skipped_libraries import is_library
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning, ModelError
 from ..graph.node import Data, Node
 from ..graph.source import PACKAGE, place_text, site_of, warn_user
 from .discovery import unknowns_above
-from .held import EARLIER, statements_of
+from .statement_store import EARLIER, statements_of
 
 __all__ = ["add_statement", "placed", "same_given", "same_place"]
 

@@ -11,7 +11,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 
 if TYPE_CHECKING:
     from .log_density import LogDensity

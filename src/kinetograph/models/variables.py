@@ -24,8 +24,8 @@ from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from ..graph.text import check_name
-from .own_bijectors import Bijector, own_support
+from ..graph.value_texts import check_name
+from .custom_bijectors import Bijector, own_support
 
 __all__ = [
     "cholesky_variable",

@@ -23,9 +23,9 @@ from ..graph.node import Node, ancestors, next_serial
 from ..graph.operations.operands import as_node
 from ..graph.source import written_at
 from ..kernels.contract import Space, Statistic
-from ..kernels.elsewhere import Given, refuse_effects, refuse_elsewhere
-from ..kernels.frozen import watched
+from ..kernels.step_checks import Given, refuse_effects, refuse_elsewhere
 from ..kernels.target import Position
+from ..kernels.tracing_checks import watched
 from .observable import Named, Observable, Step
 
 __all__ = ["ObservableGraph"]

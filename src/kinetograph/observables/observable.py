@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Never
 from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.source import place_text
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 
 __all__ = ["Observable", "Step", "as_observables", "check_observables", "observable"]
 

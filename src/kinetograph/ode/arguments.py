@@ -17,7 +17,7 @@ from ..graph.operations.elementwise import floating
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .right import Leaves
+from .right_hand_side import Leaves
 from .times import constant_value
 
 __all__ = ["Tolerance", "check_options", "read_positive", "read_start", "read_tolerance"]

@@ -18,7 +18,7 @@ from ..graph.array import Array
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.mathematics import where
 from ..graph.lift import lift
-from .right import Leaves
+from .right_hand_side import Leaves
 
 __all__ = ["Path", "row_of", "row_width", "still_row", "value_inside", "values_at"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..graph.control.results import check_function
 from ..graph.source import place_text
-from .right import named
+from .right_hand_side import named
 
 __all__ = ["Event", "Occurrences", "Solution", "read_events"]
 

@@ -16,12 +16,12 @@ from ..graph.array import Array
 from ..graph.functions.mathematics import abs, exp, log, maximum, minimum, stop_gradient, where
 from ..graph.operations.operands import as_node
 from .dense_output import Path, row_of, row_width, still_row, value_inside
-from .right import Leaves
+from .event_search import EventState
+from .right_hand_side import Leaves
 from .step import Trial
 from .stops import Stops
 from .times import Times
-from .unreached import Ending
-from .watch import EventState
+from .unreached_times import Ending
 
 __all__ = ["Limits", "integrate"]
 

@@ -32,7 +32,7 @@ from ..graph.functions.arranging import concatenate
 from ..graph.functions.mathematics import abs, maximum
 from ..graph.lift import lift
 from .arguments import Tolerance
-from .right import Leaves, Right
+from .right_hand_side import Leaves, Right
 from .step import Step, combined, scaled_square
 
 __all__ = ["RODAS5P", "Coefficients", "Rosenbrock"]

@@ -8,16 +8,16 @@ from ..graph.array import Array
 from ..graph.control.results import check_function
 from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
+from .event_search import Watch
 from .events import Solution, read_events
 from .integrate import Limits, integrate
-from .right import Leaves, Right
+from .right_hand_side import Leaves, Right
 from .rosenbrock import RODAS5P, Rosenbrock
 from .step import Method, Trial, choose_first_step
 from .stops import read_stops
 from .tableaus import TABLEAUS
 from .times import read_times
-from .unreached import demand_the_end, mark_unreached
-from .watch import Watch
+from .unreached_times import demand_the_end, mark_unreached
 
 __all__ = ["solve"]
 

@@ -9,7 +9,7 @@ from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.functions.mathematics import abs, maximum, minimum, stop_gradient
 from .arguments import Tolerance
-from .right import Leaves, Right
+from .right_hand_side import Leaves, Right
 from .tableaus import Tableau
 
 __all__ = ["Method", "Step", "Trial", "choose_first_step", "combined", "scaled_square"]

@@ -21,7 +21,7 @@ from ..graph.functions.mathematics import where
 from ..graph.lift import lift
 from ..graph.operations.elementwise import floating
 from ..graph.source import place_text
-from .right import Leaves, Right
+from .right_hand_side import Leaves, Right
 from .switches import switching_times
 from .times import Times, constant_value
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..graph.array import Array
 from ..graph.control.conditional import Cond
-from ..graph.control.control import origin
+from ..graph.control.control_node import origin
 from ..graph.functions.mathematics import stop_gradient
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Inner, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.source import place_text
-from .right import Leaves
+from .right_hand_side import Leaves
 
 __all__ = ["switching_times"]
 

@@ -12,16 +12,15 @@ from ..graph.errors import StartError
 from ..graph.node import Node
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import Named, meant
-from ..models.checks import no_model
-from ..models.model import Model
-from ..models.starts import START_ATTEMPTS, blame, initial_points, random_point
+from ..models.model import Model, check_model
+from ..models.starting_points import START_ATTEMPTS, blame, initial_points, random_point
 from . import __all__ as _NAMES
 from .objective import Objective
 from .optimizer import Limits, Optimizer, Reached, Search, within
 from .result import ConvergenceWarning, Optimum, standard_errors
 from .steps import of_transformation
 
-__all__ = ["check_model", "choose", "find", "limits_of", "opt", "starting_points", "whole"]
+__all__ = ["choose", "find", "limits_of", "opt", "starting_points", "whole"]
 
 
 def opt(
@@ -250,18 +249,6 @@ def _no_start(
     )
     lines = blame(objective.model, points[failed[0]], given)
     return StartError("\n".join([f"{doing}: {starts_text}: {reason}.", *lines]))
-
-
-def check_model(model: Any, what: str) -> None:
-    """Refuse a value that is not a model.
-
-    Raises
-    ------
-    TypeError
-        If `model` is not a model; `what` is the name of the user's function.
-    """
-    if not isinstance(model, Model):
-        raise no_model(what, model)
 
 
 def choose(what: str, optimizer: Any) -> Optimizer:

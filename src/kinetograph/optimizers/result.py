@@ -8,8 +8,8 @@ import numpy as np
 
 from ..graph.errors import KinetographWarning
 from ..graph.suggestions import meant
-from ..models.groups import as_group
 from ..models.model import Model
+from ..models.result_groups import as_group
 
 __all__ = ["ConvergenceWarning", "Optimum", "standard_errors"]
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from ..graph.precision import x64
 from ..graph.suggestions import meant
-from ..models.model import Model
-from ..models.starts import blame
-from .opt import check_model
+from ..models.model import Model, check_model
+from ..models.starting_points import blame
 from .result import Optimum
 
 __all__ = ["step_size_bound"]

@@ -14,16 +14,16 @@ from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.source import place_text
 from ..graph.suggestions import Named, meant
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
 from ..models.missing import completed, missing_of
-from ..models.reshaped import Remaker
+from ..models.rewritten_model import Remaker
 from ..runs.arguments import check_seed, check_whole
-from .groups import as_group, tree_of
-from .naming import named_targets, names_of_unknowns
-from .recorded import Recorded, called_in, recorded
+from .predicted_groups import as_group, tree_of
+from .recorded_draws import Recorded, called_in, recorded
+from .target_names import named_targets, names_of_unknowns
 
 __all__ = ["calculate"]
 

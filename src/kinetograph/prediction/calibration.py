@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import ModelError
-from ..models.groups import data_groups
-from ..models.model import Model
-from ..models.typing import DataTree
-from ..runs.advice import SamplingWarning
-from ..runs.arguments import check_model, check_seed, check_whole
+from ..models.model import Model, check_model
+from ..models.result_groups import data_groups
+from ..models.result_types import DataTree
+from ..results.advice import SamplingWarning
+from ..runs.arguments import check_seed, check_whole
 from ..runs.mcmc import mcmc
-from .groups import tree_of
+from .predicted_groups import tree_of
 from .simulate import simulate
 
 __all__ = ["calibration"]

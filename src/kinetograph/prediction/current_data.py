@@ -6,9 +6,9 @@ import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.node import Data
-from ..models.groups import as_group
 from ..models.model import Model
-from .recorded import is_stale
+from ..models.result_groups import as_group
+from .recorded_draws import is_stale
 
 __all__ = ["with_current_data"]
 
@@ -25,7 +25,7 @@ def with_current_data(model: Model, results: Any) -> Any:
     """
     import xarray as xr
 
-    from ..models.tree import DataTree
+    from ..models.results_tree import DataTree
 
     groups = {name: results[name].dataset for name in DATA_GROUPS if name in results}
     recorded_data = {

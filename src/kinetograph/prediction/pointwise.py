@@ -11,14 +11,13 @@ from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.factor import density_at
 from ..models.marginal.pointwise import GIVEN, Pointwise
-from ..models.model import Model
-from ..models.seen import seen_alone
-from ..models.typing import DataTree
-from ..runs.arguments import check_model
+from ..models.model import Model, check_model
+from ..models.observed_parts import seen_alone
+from ..models.result_types import DataTree
 from .current_data import with_current_data
-from .groups import as_group, with_group
-from .observed import followed
-from .recorded import recorded_of
+from .observed_distributions import followed
+from .predicted_groups import as_group, with_group
+from .recorded_draws import recorded_of
 
 __all__ = ["log_likelihood", "log_prior"]
 

@@ -13,15 +13,15 @@ from ..graph.node import Data, Node
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
-from ..models.model import Model
-from ..models.reshaped import Remaker
-from ..models.typing import DataTree
-from ..runs.arguments import check_model, check_seed
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
+from ..models.rewritten_model import Remaker
+from ..runs.arguments import check_seed
 from .current_data import with_current_data
-from .groups import as_group, with_group
-from .naming import named_targets, names_of_unknowns
-from .observed import followed
-from .recorded import recorded_of
+from .observed_distributions import followed
+from .predicted_groups import as_group, with_group
+from .recorded_draws import recorded_of
+from .target_names import named_targets, names_of_unknowns
 
 __all__ = ["predict"]
 

@@ -9,12 +9,12 @@ from ..graph.source import warn_user
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
 from ..models.discovery import unknowns_above
-from ..models.groups import data_groups
-from ..models.model import Model
-from ..models.typing import DataTree
-from ..runs.arguments import check_model, check_seed, check_whole
-from .groups import as_group, tree_of
-from .observed import followed
+from ..models.model import Model, check_model
+from ..models.result_groups import data_groups
+from ..models.result_types import DataTree
+from ..runs.arguments import check_seed, check_whole
+from .observed_distributions import followed
+from .predicted_groups import as_group, tree_of
 
 __all__ = ["simulate"]
 

@@ -8,27 +8,18 @@ import numpy as np
 from ..bits.keys import fresh_seed
 from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
-from ..graph.text import in_words
-from ..models.checks import no_model
-from ..models.model import Model
+from ..graph.value_texts import in_words
 from ..samplers import __all__ as SAMPLERS
 from ..samplers.sampler import Sampler
 
 __all__ = [
     "check_flag",
-    "check_model",
     "check_one_of",
     "check_sampler",
     "check_samplers",
     "check_seed",
     "check_whole",
 ]
-
-
-def check_model(model: Any, what: str, which: str = "first") -> None:
-    """Refuse a value that is not a model."""
-    if not isinstance(model, Model):
-        raise no_model(what, model, which)
 
 
 def check_sampler(sampler: Any, what: str) -> Sampler:

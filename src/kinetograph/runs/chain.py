@@ -7,10 +7,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..adaptation.host_warmup import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
+from ..programs.state import Block, ChainState, Start, Where
 from ..samplers.sampler import Sampler
 from .rows import Rows, Sink, rows_of
-from .state import Block, ChainState, Start, Where
-from .warming import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
 
 __all__ = ["ENDLESS", "RunningChain", "Lengths"]
 

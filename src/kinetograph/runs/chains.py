@@ -21,17 +21,17 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
+from ..adaptation.host_warmup import Tuned, judged
 from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
-from .background import thread
+from ..programs.background import thread
+from ..programs.engine import Engine
+from ..programs.pace import Pace
+from ..programs.program import Program
+from ..programs.state import ChainState, Plan, Where
 from .chain import Lengths, RunningChain
-from .engine import Engine
-from .pace import Pace
-from .program import Program
 from .signals import STOPS, Terminated, hearing, holding, stoppable
-from .state import ChainState, Plan, Where
-from .warming import Tuned, judged
 
 __all__ = [
     "RunEnding",

@@ -8,42 +8,35 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
+from ..adaptation.host_warmup import warmup_length
 from ..bits.draws import chain_key
 from ..graph.node import Node
-from ..models.model import Model
-from ..models.typing import DataTree
-from ..models.unused import warn_of_later
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
+from ..models.unused_data import warn_of_later
 from ..observables.average import Average, as_averages
 from ..observables.observable import Observable, as_observables
+from ..programs.averages import averaged_targets
+from ..programs.program import Program
+from ..results.advice import warn_of_noise
+from ..results.refused_proposals import watching_solvers
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
-from .advice import warn_of_noise
-from .again import quantity_attributes, sampler_attributes
-from .arguments import (
-    check_flag,
-    check_model,
-    check_one_of,
-    check_samplers,
-    check_seed,
-    check_whole,
-)
-from .averages import averaged_targets
+from .arguments import check_flag, check_one_of, check_samplers, check_seed, check_whole
+from .assembly import blank_rows
 from .chain import Lengths, RunningChain
-from .keeping import kept_targets, named_targets
+from .earlier_tuning import tuned_values, unknowns_text
+from .kept_targets import kept_targets, named_targets
 from .memory import check_memory
-from .program import Program
-from .progress import Progress
-from .results import blank_rows
+from .progress.display import Progress
+from .progress.reporting import make_progress
+from .restoring import quantity_attributes, sampler_attributes
 from .rows import MemorySink, Sink
 from .run import Run, carry_out
 from .signals import ON_SIGTERM, stoppable_call
-from .start import starting_points
+from .starting_points import starting_points
 from .store.place import folder
-from .telling import make_progress
-from .tuned import tuned_values, unknowns_text
-from .unsolved import watching_solvers
 from .until import SoFar, Until, check_watching, watched
-from .warming import warmup_length
 
 __all__ = ["mcmc"]
 
@@ -321,7 +314,7 @@ def mcmc(
     run.given_start, run.opening_text = starts[0] is not None, memory_warning
     run.returns = on_sigterm == "return"
     if place is not None:
-        from .stored import store_of  # zarr is slow to import, and rarely used
+        from .stored_runs import store_of  # zarr is slow to import, and rarely used
 
         store_of(place, run, _dtype(dtype), every)
     elif dtype is not None:

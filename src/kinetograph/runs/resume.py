@@ -11,32 +11,32 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..graph.errors import KinetographError, KinetographWarning, ModelError
 from ..graph.source import warn_user
-from ..models.model import Model
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
 from ..models.saving import model_from_bytes
-from ..models.typing import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
+from ..programs.averages import averaged_targets
+from ..programs.fingerprint import program_text
+from ..programs.program import Program
+from ..programs.sealed_files import Damaged
 from ..samplers.sampler import Sampler
-from .again import restored_averages, restored_observables, restored_samplers
-from .arguments import check_model, check_one_of, check_whole
-from .averages import averaged_targets
+from .arguments import check_one_of, check_whole
 from .chain import Lengths, RunningChain
-from .fingerprint import program_text
-from .keeper import EVERY, Keeper
-from .keeping import kept_targets, named_targets
+from .checkpoints import EVERY, Keeper
+from .kept_targets import kept_targets, named_targets
 from .mcmc import check_every, program_of
-from .program import Program
-from .progress import Progress
-from .records import NotItsState, begin_again, restore
+from .progress.display import Progress
+from .progress.reporting import make_progress
+from .restoring import restored_averages, restored_observables, restored_samplers
 from .rows import Rows
 from .run import Run, carry_out
-from .sealed import Damaged
 from .signals import ON_SIGTERM, stoppable_call
+from .state_arrays import NotItsState, begin_again, restore
 from .store.place import folder
 from .store.sink import StoredSink
 from .store.store import Store
-from .stored import attach, data_digests, digest, versions, without_draws
-from .telling import make_progress
+from .stored_runs import attach, data_digests, digest, versions, without_draws
 from .until import SoFar, Until, check_watching, watched
 
 __all__ = ["resume"]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .state import Block, Where
+from ..programs.state import Block, Where
 
 __all__ = ["MemorySink", "Rows", "Sink", "joint", "rows_of"]
 

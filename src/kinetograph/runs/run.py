@@ -11,20 +11,21 @@ from typing import Any
 from ..collector import paused
 from ..graph.node import Node
 from ..graph.source import warn_user
-from .advice import LOOKED_AT, SamplingWarning, diagnose_averages, findings
-from .background import leaving
+from ..programs.background import leaving
+from ..programs.engine import Engine, build
+from ..programs.program import Program
+from ..results.advice import LOOKED_AT, SamplingWarning, diagnose_averages, findings
+from ..results.check import walkers_of
+from ..results.model_picture import drawn
+from ..results.refused_proposals import solvers_used_up
+from .assembly import as_tree
 from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
-from .drawn import drawn
-from .engine import Engine, build
-from .program import Program
-from .progress import Progress
-from .results import as_tree, walkers_of
+from .progress.display import Progress
+from .progress.reporting import LOG, Telling
 from .signals import STOPS, Terminated, hearing, holding, raise_lost, stoppable
-from .start import explain_failure
+from .starting_points import explain_failure
 from .stash import safe, stash
-from .telling import LOG, Telling
-from .unsolved import solvers_used_up
 
 __all__ = ["Run", "carry_out", "handing", "results_so_far"]
 

@@ -15,7 +15,7 @@ from functools import wraps
 from types import FrameType
 from typing import Any, cast
 
-from .background import leave, leaving
+from ..programs.background import leave, leaving
 
 __all__ = [
     *("ON_SIGTERM", "STOPS", "Terminated", "hearing", "holding", "listen", "raise_lost"),

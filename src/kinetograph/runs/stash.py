@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..graph.errors import KinetographError
-from ..models.typing import DataTree
+from ..models.result_types import DataTree
 
 __all__ = ["safe", "stash", "stashed", "stashed_samples"]
 

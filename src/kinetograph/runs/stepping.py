@@ -7,30 +7,30 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..adaptation.host_warmup import warmup_length
 from ..adaptation.schedule import NEVER
 from ..bits.draws import chain_key
 from ..graph.control.structure import LEAF, flatten
 from ..graph.errors import ModelError, ShapeError
 from ..graph.precision import x64
 from ..kernels.moments import Moments
-from ..models.model import Model
+from ..models.model import Model, check_model
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
+from ..programs.averages import averaged_targets
+from ..programs.engine import build
+from ..programs.program import Program
+from ..programs.state import ChainState, Plan, Where
+from ..results.advice import warn_of_noise
 from ..samplers.hyper import value_of
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
-from .advice import warn_of_noise
-from .arguments import check_model, check_sampler, check_seed, check_whole
-from .averages import averaged_targets
+from .arguments import check_sampler, check_seed, check_whole
+from .assembly import split_statistics
 from .chain import RunningChain
 from .chains import advance, beginnings
-from .engine import build
-from .program import Program
-from .results import split_statistics
 from .rows import Rows, rows_of
-from .start import explain_failure, starting_points
-from .state import ChainState, Plan, Where
-from .warming import warmup_length
+from .starting_points import explain_failure, starting_points
 
 __all__ = ["Chain", "StepResults", "chain"]
 

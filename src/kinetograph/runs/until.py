@@ -10,8 +10,8 @@ import numpy as np
 
 from ..graph.control.results import check_function
 from ..graph.source import place_text
-from ..models.typing import DataTree
-from . import diagnostics
+from ..models.result_types import DataTree
+from ..results import diagnostics
 from .run import Run, results_so_far
 
 __all__ = ["SoFar", "Until", "check_watching", "until", "watched"]

@@ -27,8 +27,8 @@ import numpy as np
 
 from ..graph.functions.mathematics import exp, expm1, sqrt, where
 from ..graph.functions.reductions import sum as sum_of
-from .added import record_noise
 from .hyper import hyper
+from .noise_norm import record_noise
 from .sampler import Point, Sampler
 
 __all__ = ["CCAdL"]

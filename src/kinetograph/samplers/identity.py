@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograph.same import Same
+from ..autograph.identity import Same
 
 __all__ = ["identity_of"]
 

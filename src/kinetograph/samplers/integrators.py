@@ -17,7 +17,7 @@ import numpy as np
 from ..autograph.lazily import convert_lazily
 from ..graph.ranges import range
 from ..graph.source import place_text
-from ..graph.text import in_words
+from ..graph.value_texts import in_words
 from .sampler import Point, Sampler
 
 __all__ = ["BCSS2", "BCSS3", "Integrator", "LEAPFROG", "MINIMUM_NORM"]

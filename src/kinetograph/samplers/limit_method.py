@@ -12,8 +12,8 @@ Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numeric
 from typing import Any
 
 from ..graph.functions.mathematics import sqrt
-from .added import record_noise
 from .hyper import hyper
+from .noise_norm import record_noise
 from .sampler import Point, Sampler
 
 __all__ = ["LM"]

@@ -26,9 +26,9 @@ from ..graph.operations.elementwise import astype, elementwise
 from ..graph.operations.operands import as_node
 from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
-from ..kernels.elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
-from ..kernels.frozen import watched
+from ..kernels.step_checks import Given, refuse_cells, refuse_effects, refuse_elsewhere
 from ..kernels.target import Position, Target
+from ..kernels.tracing_checks import watched
 from .inner import bound
 from .noise import NamedNoise
 from .points import Point

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..calls.answers import no_parameter
+from ..calls.signature_errors import no_parameter
 from ..graph.errors import ModelError, ShapeError
 from ..graph.source import is_own
 from ..kernels.contract import Space
@@ -21,7 +21,7 @@ from .declarations import check_names
 from .hyper import Hyper, Nested, declared
 from .identity import identity_of
 from .scale import Scale
-from .tuned import tuned_names
+from .tuned_names import tuned_names
 
 __all__ = ["PACKAGE", "Settings"]
 

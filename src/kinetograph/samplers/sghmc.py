@@ -13,8 +13,8 @@ from typing import Any
 
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
-from .added import record_noise
 from .hyper import hyper
+from .noise_norm import record_noise
 from .sampler import Point, Sampler
 
 __all__ = ["SGHMC"]

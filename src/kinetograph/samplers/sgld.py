@@ -16,8 +16,8 @@ Source   M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langev
 from typing import Any
 
 from ..graph.functions.mathematics import sqrt
-from .added import record_noise
 from .hyper import hyper
+from .noise_norm import record_noise
 from .sampler import Point, Sampler
 
 __all__ = ["SGLD"]

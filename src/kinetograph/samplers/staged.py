@@ -23,12 +23,12 @@ from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
 from .acceptance import divergences
-from .adjusted import ends_with_value, moves_by_values, takes_gradient
 from .arguments import check_arguments
+from .dependencies import ends_with_value, moves_by_values, takes_gradient
 from .points import Point
 from .sampler import Sampler
 from .session import ACCEPTANCE, Session, StepGraph, build
-from .tuned import tuned_names
+from .tuned_names import tuned_names
 
 __all__ = ["StagedKernel"]
 

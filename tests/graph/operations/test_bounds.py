@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.control.control import everything
+from kinetograph.graph.control.control_node import everything
 from kinetograph.graph.faults import has_faults
 from kinetograph.graph.node import ancestors
 

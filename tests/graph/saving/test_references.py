@@ -135,9 +135,9 @@ def test_what_kinetograph_lifts_is_its_own():
     times = kg.data([0.0, 1.0])
     y = kg.ode.solve(lambda t, y: -y, 1.0, times)
     assert float(kg.compile([], y[1])()) == pytest.approx(0.3679, abs=1e-3)
-    reached = importlib.import_module("kinetograph.ode.unreached")._reached.__lifted__
+    reached = importlib.import_module("kinetograph.ode.unreached_times")._reached.__lifted__
     reference = own_reference(reached)
-    assert reference == ["kinetograph.ode.unreached", "_reached"]
+    assert reference == ["kinetograph.ode.unreached_times", "_reached"]
     assert own_object(reference) is reached
     with pytest.raises(LookupError):
         own_object(["kinetograph.graph.source", "variable_name"])

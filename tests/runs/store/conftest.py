@@ -3,7 +3,7 @@
 import pytest
 from tests.runs.models import run, schools
 
-from kinetograph.runs import pace
+from kinetograph.programs import pace
 from kinetograph.runs.store import blocks
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs.keeper import opened
+from kinetograph.runs.checkpoints import opened
 from kinetograph.runs.store import blocks
 from kinetograph.runs.store.store import Store
 

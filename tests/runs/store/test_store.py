@@ -12,8 +12,8 @@ import xarray as xr
 from tests.runs.models import EFFECTS, ERRORS, gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs.keeper import opened
-from kinetograph.runs.sealed import twins
+from kinetograph.programs.sealed_files import twins
+from kinetograph.runs.checkpoints import opened
 from kinetograph.runs.store import blocks, view
 from kinetograph.runs.store.store import Store
 
@@ -383,7 +383,7 @@ def test_what_is_no_store(path, tmp_path):
 def test_of_another_version_model_or_data(path, whole):
     cut(path)
     store = path / ".kinetograph"
-    from kinetograph.runs.sealed import read_any, write_twice
+    from kinetograph.programs.sealed_files import read_any, write_twice
 
     manifest = json.loads(read_any(store / "run")[0])
     write_twice(store / "run", json.dumps(manifest | {"format": 99}).encode())
@@ -434,7 +434,7 @@ def test_a_type_without_a_store_and_others_than_real_ones(path):
 
 def test_a_forced_run_says_so(path):
     cut(path)
-    from kinetograph.runs.sealed import read_any, write_twice
+    from kinetograph.programs.sealed_files import read_any, write_twice
 
     base = path / ".kinetograph" / "run"
     manifest = json.loads(read_any(base)[0])

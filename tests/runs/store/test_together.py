@@ -6,9 +6,9 @@ from tests.runs.models import gaussian, run, same_draws, schools
 from tests.runs.store.test_store import PowerCut, cut, flip
 
 import kinetograph as kg
-from kinetograph.runs.keeper import Keeper, opened
+from kinetograph.programs.sealed_files import Damaged, twins
+from kinetograph.runs.checkpoints import Keeper, opened
 from kinetograph.runs.rows import Rows
-from kinetograph.runs.sealed import Damaged, twins
 from kinetograph.runs.store.warmups import Warmups
 
 pytestmark = [

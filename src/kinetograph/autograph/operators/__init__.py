@@ -23,8 +23,8 @@ from .items import (
 )
 from .lists import typed_list
 from .logic import and_, assert_stmt, chain, in_, matches, not_, or_, truth
-from .reach import cleanup
-from .second_names import changed_owner, refuse_second_name
+from .reachable import cleanup
+from .shared_objects import changed_owner, refuse_second_name
 from .staging import caught
 from .undefined import Undefined, UndefinedReturnValue, ld, ldu, retval
 from .while_stmt import while_stmt

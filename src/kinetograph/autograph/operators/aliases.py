@@ -14,7 +14,7 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.errors import StagingError
-from ...graph.frames import local_variables
+from ...graph.frame_variables import local_variables
 from ...graph.node import Inner, Node
 from ...graph.source import PACKAGE, place_text
 

@@ -11,9 +11,9 @@ from ...graph.operations.operands import as_node
 from ...graph.operations.shaping import reshape
 from ...graph.source import place_text
 from ..verbosity import report
-from .leaks import Surroundings
 from .merge import Merge
-from .owned import ObjectTree, object_tree, refuse_left, settled
+from .object_trees import ObjectTree, object_tree, refuse_left, settled
+from .side_effects import Surroundings
 from .staging import building
 from .undefined import Undefined
 from .values import (

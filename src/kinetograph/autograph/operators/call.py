@@ -15,7 +15,7 @@ from ...graph.source import place_text
 from ..calling import CALLING
 from .builtins import STAGED
 from .frozen_draws import refuse_frozen_draw
-from .second_names import refuse_second_name
+from .shared_objects import refuse_second_name
 
 __all__ = ["CHANGING_FIRST", "chosen", "converted", "elements"]
 

@@ -20,11 +20,11 @@ from ...graph.source import place_text
 from ..iterables import Rows, rows_of
 from ..verbosity import report
 from .first_trip import first_trip
-from .leaks import Surroundings
 from .logic import and_
 from .loop_state import LoopState
 from .python_for import PythonLoop
-from .second_names import linked
+from .shared_objects import linked
+from .side_effects import Surroundings
 from .staging import building
 from .values import caller
 from .while_stmt import after_trips, read_options, repeat, with_first

@@ -21,7 +21,7 @@ from ...graph.messages import describe
 from ...graph.operations.operands import as_node
 from ...graph.source import place_text
 from .aliases import original_of, refuse_aliases
-from .second_names import refuse_second_name
+from .shared_objects import refuse_second_name
 from .undefined import Undefined
 from .writing import write
 

@@ -23,7 +23,7 @@ from ...graph.operations.elementwise import astype, elementwise, promoted
 from ...graph.operations.operands import as_node, type_of
 from ...graph.source import asserted, place_text
 from .branching import if_exp, predicate
-from .leaks import Surroundings
+from .side_effects import Surroundings
 from .staging import building
 from .values import as_leaf_node, caller, is_number
 from .writing import snapshot

@@ -17,9 +17,9 @@ from ...graph.errors import ShapeError, StagingError
 from ...graph.node import Node
 from ...graph.source import place_text
 from .merge import blank, no_return_value
-from .owned import settled
-from .reach import is_read
-from .second_names import linked, stands_for
+from .object_trees import settled
+from .reachable import is_read
+from .shared_objects import linked, stands_for
 from .trip import RebuildLoop, Trip
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...graph.array import Array
 from ...graph.errors import StagingError
-from ...graph.frames import local_variables
+from ...graph.frame_variables import local_variables
 from ...graph.source import place_text, user_frame
 from .branching import if_stmt
 from .unrolling import Unrolling

@@ -11,9 +11,17 @@ from typing import Any
 from ...graph.array import Array
 from ...graph.errors import StagingError
 from ...graph.source import place_text
-from .owned import ObjectTree, changed_in, has_changed, object_tree, places, refilled, second_name
-from .reach import reachable
-from .second_names import comes_from, same_as
+from .object_trees import (
+    ObjectTree,
+    changed_in,
+    has_changed,
+    object_tree,
+    places,
+    refilled,
+    second_name,
+)
+from .reachable import reachable
+from .shared_objects import comes_from, same_as
 
 __all__ = ["RebuildLoop", "Trip"]
 

@@ -21,7 +21,7 @@ from ...graph.node import Node
 from ...graph.operations.operands import as_node, as_variable
 from ...graph.source import user_frame
 from .aliases import remember
-from .second_names import is_container, note
+from .shared_objects import is_container, note
 from .undefined import Maybe, Undefined
 
 __all__ = [

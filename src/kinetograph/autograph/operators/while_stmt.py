@@ -13,8 +13,8 @@ from ...graph.operations.operands import as_node, as_variable
 from ..verbosity import report
 from .branching import predicate
 from .first_trip import first_trip
-from .leaks import Surroundings
 from .loop_state import LoopState
+from .side_effects import Surroundings
 from .staging import building
 from .unrolling import Unrolling
 from .values import caller

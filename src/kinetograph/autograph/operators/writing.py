@@ -23,7 +23,7 @@ from ...graph.node import Apply, Handle, Node, next_serial
 from ...graph.operators import IN_PLACE
 from ...graph.source import place_text
 from ..calling import CALLING
-from .second_names import refuse_second_name
+from .shared_objects import refuse_second_name
 
 __all__ = ["Overwritten", "WriteLog", "overwrite", "refuse_fixed", "write"]
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..control.contexts import require_outside
-from ..control.control import Control, Looping, everything, loops_in
+from ..control.control_node import Control, Looping, everything, loops_in
 from ..control.effects import Effects
 from ..control.loops import While
 from ..control.program import Program

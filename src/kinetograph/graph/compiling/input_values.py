@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..control.control import everything, origin
+from ..control.control_node import everything, origin
 from ..errors import DataError, ShapeError, SymbolicError
 from ..missing import refuse_masked
 from ..node import Apply, Data, Node

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..control.control import everything
+from ..control.control_node import everything
 from ..errors import DerivativeError
 from ..lift import Lifted
 from ..messages import describe, site_text

@@ -25,7 +25,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ..control.derivable import FORWARD, REVERSE
+from ..control.differentiable_loop import FORWARD, REVERSE
 from ..lower import Scope
 from ..precision import x64
 from ..trips import Capacity

@@ -17,7 +17,7 @@ from ..rewriting.participation import read
 from ..source import place_text
 from ..trips import Trips
 from .contexts import BatchContext
-from .control import Control
+from .control_node import Control
 from .forms import arriving
 from .liveness import Places
 from .results import check_function, collect

@@ -17,7 +17,7 @@ from ..operations.elementwise import CAST, elementwise, where
 from ..operations.operands import as_node
 from ..operations.shaping import reshape
 from ..source import place_text
-from ..text import in_words
+from ..value_texts import in_words
 from .conditional import Cond
 from .contexts import CondContext
 from .results import Returned, check_function, collect, common_dtype, converted, wrap_parts

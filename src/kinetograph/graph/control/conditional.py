@@ -19,7 +19,7 @@ from ..lower import Scope
 from ..node import Node, Operation
 from ..rewriting.participation import Tracked, read
 from .contexts import CondContext
-from .control import Control
+from .control_node import Control
 from .forms import arriving, leaving
 from .liveness import Places
 from .rollback import aside

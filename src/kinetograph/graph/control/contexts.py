@@ -22,7 +22,7 @@ from ..source import Site, here, place_text, site_of
 from .state import Cell, Versions, top_level
 
 if TYPE_CHECKING:
-    from .control import Control
+    from .control_node import Control
 
 __all__ = [
     "BatchContext",

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..node import Apply, Data, Node, Operation
-from .control import everything
+from .control_node import everything
 from .state import Cell, Versions, current_versions
 
 if TYPE_CHECKING:

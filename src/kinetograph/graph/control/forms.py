@@ -17,7 +17,7 @@ import numpy as np
 
 from ..node import FormOf, Inner, Node, ancestors, within
 from ..operations.elementwise import astype
-from .control import everything
+from .control_node import everything
 from .effects import Effect
 from .subgraph import Subgraph
 

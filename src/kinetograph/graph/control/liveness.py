@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..node import PART, Apply, Node
-from .control import Control
+from .control_node import Control
 
 __all__ = ["Live", "Places", "live"]
 

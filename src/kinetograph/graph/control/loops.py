@@ -21,15 +21,15 @@ from ..rewriting.participation import Tracked, carried_on, plain, read
 from ..rewriting.rowwise import Rowwise
 from ..trips import LoopPlan, Trips
 from .contexts import WhileContext
-from .control import Looping, everything
-from .derivable import REVERSE, Loop, run
-from .flat import bytes_of
+from .control_node import Looping, everything
+from .differentiable_loop import REVERSE, Loop, run
 from .forms import Growth
 from .liveness import Places
 from .loop_handle import LoopHandle
 from .rollback import aside
 from .strategies import STRATEGIES
 from .subgraph import Subgraph
+from .tensor_tuples import bytes_of
 
 if TYPE_CHECKING:
     from ..forms.representations import Forms

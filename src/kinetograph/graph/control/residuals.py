@@ -11,7 +11,7 @@ from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 
-from .flat import Tensor, Tensors, Type, Types, bytes_of
+from .tensor_tuples import Tensor, Tensors, Type, Types, bytes_of
 
 __all__ = ["Residuals"]
 

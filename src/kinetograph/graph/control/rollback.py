@@ -12,7 +12,7 @@ from typing import Any
 
 from ..node import CURRENT, next_serial
 from .contexts import BatchContext, ControlFlowContext
-from .control import Control
+from .control_node import Control
 from .state import Versions, new_program, top_level
 
 __all__ = ["ON_ROLLBACK", "Mark", "aside", "mark", "rollback"]

@@ -19,7 +19,7 @@ from ..rewriting.participation import Tracked, carried_on, plain, read
 from ..rewriting.rowwise import Rowwise
 from ..source import place_text
 from .contexts import ScanContext
-from .control import Control
+from .control_node import Control
 from .forms import Growth
 from .liveness import Places
 from .results import Returned, check_function, collect, wrap_parts

@@ -26,7 +26,7 @@ from ..operations.operands import as_node
 from ..operations.shaping import broadcast_to
 from ..precision import FLOAT32, float_dtype
 from ..source import here, site_of, variable_name
-from ..text import check_name
+from ..value_texts import check_name
 
 if TYPE_CHECKING:
     from .contexts import ControlFlowContext

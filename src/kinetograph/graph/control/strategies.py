@@ -18,9 +18,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .derivable import FORWARD, After, Loop, Modes, Product, Strategy, run
-from .flat import Tensor, Tensors, bytes_of, filled, merged, picked, types_of
+from .differentiable_loop import FORWARD, After, Loop, Modes, Product, Strategy, run
 from .residuals import Residuals
+from .tensor_tuples import Tensor, Tensors, bytes_of, filled, merged, picked, types_of
 
 __all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Stack"]
 

@@ -11,8 +11,8 @@ from ..faults import has_faults
 from ..lower import Scope, evaluate
 from ..node import Node, ancestors
 from ..rewriting.participation import Tracked
-from ..rewriting.sides import surely_read
-from .control import everything, loops_in
+from ..rewriting.where_derivatives import surely_read
+from .control_node import everything, loops_in
 from .liveness import Live, Places, live
 
 __all__ = ["Subgraph"]

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ..control.batch import Batch
 from ..control.conditional import Cond
-from ..control.control import Control
+from ..control.control_node import Control
 from ..control.loops import While
 from ..control.scan import Scan
 from ..expressions import Expression, apply_expression, atom, call_expression, constant_text

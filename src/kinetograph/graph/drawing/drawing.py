@@ -8,13 +8,13 @@ from typing import Any
 from ..array import Array
 from ..node import Node
 from ..source import place_text
-from ..text import in_words
+from ..value_texts import in_words
 from .classic_diagram import read_classic
 from .diagram import Diagram
 from .dot import dot
+from .from_nodes import connected, names_in_scope, read
 from .listing import listing
 from .mermaid import mermaid
-from .reading import connected, names_in_scope, read
 from .svg import svg
 
 __all__ = ["Drawing", "draw_graph"]

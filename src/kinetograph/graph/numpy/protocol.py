@@ -25,10 +25,10 @@ from ..operations import (
 )
 from ..precision import FLOAT32, float_dtype
 from ..source import called_here, place_text
+from .alternatives import advice
 from .curves import CURVES
 from .elements import ELEMENTS
-from .foreign import instead, library_call
-from .instead import advice
+from .library_calls import instead, library_call
 from .matrices import MATRICES
 from .reductions import REDUCTIONS
 from .shapes import SHAPES

@@ -8,9 +8,9 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
+from .build_time_values import known
 from .elementwise import elementwise, floating, where
 from .indexing import index, ravel, take
-from .known import known
 from .operands import Operand, as_node
 from .reductions import cumulative, normalise_axes
 from .shaping import (

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..node import Node
+from .build_time_values import known
 from .elementwise import astype, elementwise, floating, where
-from .known import known
 from .operands import Operand, as_node
 from .ordering import take_along_axis
 from .reductions import Axis, cumulative, normalise_axes, reduce

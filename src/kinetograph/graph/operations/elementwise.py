@@ -26,14 +26,14 @@ from ..numerics import (
     gaussian,
     incomplete,
     integers,
-    of_squares,
     owens,
     special,
+    squared_distances,
     zeta,
 )
 from ..precision import FLOAT32, FLOAT64, float_dtype
 from ..source import place_text
-from ..text import in_words
+from ..value_texts import in_words
 from .operands import (
     BAD_KINDS,
     PYTHON_TYPES,
@@ -98,10 +98,10 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "log_ndtr": gaussian.log_ndtr,
     "ndtri": gaussian.ndtri,
     "root": special.root,
-    "cos_root": of_squares.cos_root,
-    "exp_root": of_squares.exp_root,
-    "matern32": of_squares.matern32,
-    "matern52": of_squares.matern52,
+    "cos_root": squared_distances.cos_root,
+    "exp_root": squared_distances.exp_root,
+    "matern32": squared_distances.matern32,
+    "matern52": squared_distances.matern52,
     "xlogy": special.xlogy,
     "xlog1py": special.xlog1py,
 }

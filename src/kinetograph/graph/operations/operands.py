@@ -13,10 +13,10 @@ import numpy as np
 from ..errors import SymbolicError
 from ..missing import refuse_masked
 from ..node import Data, Node
-from ..not_numbers import LABELS
+from ..number_advice import LABELS
 from ..precision import FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text
-from ..text import in_words
+from ..value_texts import in_words
 
 __all__ = [
     "BAD_KINDS",

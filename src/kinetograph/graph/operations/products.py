@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..node import Apply, Node, Operation
+from .build_time_values import known_number
 from .elementwise import astype, elementwise, floating, where
 from .indexing import index
-from .known import known_number
 from .linear_algebra import dot, factors, inv, matmul
 from .operands import Operand, as_node
 from .reductions import Axis, normalise_axes, reduce

@@ -13,7 +13,7 @@ from ..messages import describe
 from ..node import Apply, Node, Operation
 from ..precision import common_dtype
 from ..source import place_text
-from ..text import in_words
+from ..value_texts import in_words
 from .bounds import RULES, of_all_parents
 from .indexing import ravel, take
 from .operands import Operand, as_node

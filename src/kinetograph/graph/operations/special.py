@@ -8,8 +8,8 @@ from ..errors import SymbolicError
 from ..node import Apply, Node, Operation
 from ..numerics import half_bessel
 from ..source import place_text
+from .build_time_values import known_number
 from .elementwise import elementwise, floating, where
-from .known import known_number
 from .operands import WEAK, Operand
 from .reductions import reduce
 from .shaping import expand_dims

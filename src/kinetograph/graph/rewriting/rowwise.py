@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..control.conditional import Cond
-from ..control.control import Control, everything
+from ..control.control_node import Control, everything
 from ..control.subgraph import Subgraph
 from ..lower import Instead
 from ..node import FORM, PART, Apply, Inner, Node

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.contexts import ControlFlowContext
-from ..control.control import Control
+from ..control.control_node import Control
 from ..control.state import Assigned, Cell, Read, State, Versions
 from ..control.subgraph import Subgraph
 from ..errors import KinetographError

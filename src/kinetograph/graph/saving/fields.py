@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..text import in_words
+from ..value_texts import in_words
 
 __all__ = [
     "DictOf",

@@ -32,10 +32,10 @@ from ..control.structure import flatten
 from ..errors import KinetographError
 from ..messages import names_in_scope
 from ..node import Apply, Bundle, Data, Node, ancestors
-from ..text import check_path, in_words
+from ..value_texts import check_path, in_words
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
-from .trial import try_out
+from .trial_lowering import try_out
 
 __all__ = ["from_bytes", "load_graph", "save_graph", "to_bytes"]
 

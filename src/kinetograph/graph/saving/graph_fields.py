@@ -16,7 +16,7 @@ from ..control.contexts import (
     ScanContext,
     WhileContext,
 )
-from ..control.control import Control
+from ..control.control_node import Control
 from ..control.effects import Entry
 from ..control.loops import While
 from ..control.scan import Scan

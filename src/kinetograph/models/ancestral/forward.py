@@ -17,7 +17,7 @@ import numpy as np
 
 from ...bits.source import event_source
 from ...distributions.variable import Distribution, Variable
-from ...graph.control.control import Looping, everything, loops_in
+from ...graph.control.control_node import Looping, everything, loops_in
 from ...graph.control.state import Assigned, Read
 from ...graph.errors import ModelError
 from ...graph.faults import FAULT, numbered

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...distributions.support import WholeNumbers
 from ...distributions.variable import Distribution, Variable
-from ...graph.control.control import loops_in
+from ...graph.control.control_node import loops_in
 from ...graph.errors import ModelError
 from ...graph.faults import FAULT
 from ...graph.lower import Environment, Scope, evaluate

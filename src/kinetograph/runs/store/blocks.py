@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..sealed import Damaged, write_whole
+from ...programs.sealed_files import Damaged, write_whole
 
 __all__ = ["BlockFiles", "Column", "block_rows", "chunk_parts", "write_chunk"]
 

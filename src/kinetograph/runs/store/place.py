@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...graph.source import place_text
-from ...graph.text import in_words
+from ...graph.value_texts import in_words
 
 __all__ = ["PART", "beside", "folder", "interrupted", "named", "unwritable"]
 

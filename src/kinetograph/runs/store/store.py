@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.errors import KinetographError
-from ..sealed import (
+from ...programs.sealed_files import (
     Damaged,
     arrays_bytes,
     arrays_of,
@@ -23,16 +23,15 @@ from ..sealed import (
     write_twice,
     write_whole,
 )
+from ...results.stored_model import FORMAT, HIDDEN, read_manifest, read_model
 from .blocks import BlockFiles, Column
 from .locks import Locked, hold, locked
 from .place import PART, beside, unwritable
 from .view import View
 from .warmups import Warmups
 
-__all__ = ["FORMAT", "Store"]
+__all__ = ["Store"]
 
-FORMAT = 1
-HIDDEN = ".kinetograph"
 FORGOTTEN = 3600.0  # seconds after which an unfinished store counts as abandoned
 
 
@@ -107,29 +106,7 @@ class Store:
         KinetographError
             If the folder is not a store, or a store of a newer version.
         """
-        hidden = path / HIDDEN
-        if not hidden.is_dir():
-            if not path.exists():
-                hint = f"kg.mcmc(..., store={str(path)!r}) makes one"
-                raise KinetographError(f"{path}: there is no such folder; {hint}")
-            kind = "folder" if path.is_dir() else "file"
-            raise KinetographError(
-                f"{path}: it is a {kind}, but not the store of a run; give another path"
-            )
-        try:
-            text, problems = read_any(hidden / "run")
-            manifest = json.loads(text)
-        except (Damaged, ValueError) as error:
-            raise KinetographError(
-                f"{path}: both copies of the description of the run are damaged: {error}"
-            ) from error
-        if manifest.get("format") != FORMAT:
-            raise KinetographError(
-                f"{path} is of format {manifest.get('format')}, written by kinetograph "
-                f"{manifest.get('versions', {}).get('kinetograph')}; this version reads format "
-                f"{FORMAT}: continue the run with that version"
-            )
-        return cls(path, manifest, problems)
+        return cls(path, *read_manifest(path))
 
     def _write_manifest(self) -> None:
         write_twice(self.hidden / "run", json.dumps(self.manifest).encode())
@@ -142,14 +119,7 @@ class Store:
         KinetographError
             If it is damaged.
         """
-        if not any(twin.exists() for twin in twins(self.hidden / "model")):
-            return None
-        try:
-            content, problems = read_any(self.hidden / "model")
-        except Damaged as error:
-            raise KinetographError(
-                f"{self.path}: both copies of the model are damaged: {error}; give model="
-            ) from error
+        content, problems = read_model(self.path)
         self.problems += problems
         return content
 

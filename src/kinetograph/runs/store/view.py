@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..sealed import Damaged, arrays_bytes, arrays_of, read_any, write_twice, write_whole
+from ...programs.sealed_files import (
+    Damaged,
+    arrays_bytes,
+    arrays_of,
+    read_any,
+    write_twice,
+    write_whole,
+)
 from .blocks import Column, chunk_parts, write_chunk
 from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
 from .place import beside

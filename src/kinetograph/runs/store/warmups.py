@@ -9,8 +9,15 @@ lost.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ...programs.sealed_files import (
+    Damaged,
+    arrays_bytes,
+    arrays_of,
+    read_sealed,
+    seal,
+    write_whole,
+)
 from ..rows import Rows
-from ..sealed import Damaged, arrays_bytes, arrays_of, read_sealed, seal, write_whole
 
 __all__ = ["Warmups"]
 

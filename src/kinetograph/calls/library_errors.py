@@ -1,0 +1,158 @@
+"""Errors that leave a public call, with the user's line.
+
+Errors of Python, NumPy or JAX about arguments that kinetograph did not check are replaced by an
+error that names the public function, its arguments and the user's line. Errors that kinetograph
+itself raises have complete texts: they get the user's line, and the frames of kinetograph are
+removed from their traceback. Errors raised by the user's own functions pass unchanged.
+"""
+
+import dis
+import os
+import re
+import sysconfig
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from inspect import signature, unwrap
+from types import CodeType, TracebackType
+from typing import Any
+
+from ..graph.errors import KinetographError
+from ..graph.source import PACKAGE, is_own, place_text
+from ..graph.value_texts import in_words
+
+__all__ = ["NETTED", "retold", "shortened"]
+
+NETTED = (
+    *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError),
+    *(NotImplementedError, KinetographError),
+)
+_SHOWN = 6  # arguments in a message
+_OF_CALLBACK = "CpuCallback error"  # XLA's text for an error in a user's function
+_PLACE = re.compile(r"(?:\.\w+|[>\]]):\d+")  # model.py:3, <stdin>:1, In[2]:1
+
+
+def retold(
+    error: Exception,
+    function: Callable[..., Any],
+    title: str,
+    values: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> Exception | None:
+    """The error that replaces a library's error.
+
+    None if the error passes unchanged: an error of kinetograph, or of a function of the user.
+    """
+    if isinstance(error, KinetographError) or _OF_CALLBACK in str(error):
+        return None
+    if not _from_depth(error.__traceback__, _codes((*values, *named.values()))):
+        return None
+    kind: type[Exception] = TypeError if isinstance(error, AttributeError) else ValueError
+    if isinstance(error, (TypeError, IndexError, KeyError)):
+        kind = next(k for k in (TypeError, IndexError, KeyError) if isinstance(error, k))
+    reason = str(error).strip().partition("\n")[0] or type(error).__name__
+    if "truth value of an" in reason:  # NumPy's text advises on an `if` that the user did not write
+        reason = "an array is given where one number, text, True or False is expected"
+    text = f"{title}: {reason:.200}{place_text()}"
+    arguments = _argument_texts(function, values, named)
+    return kind(f"{text}; it was given {', '.join(arguments)}" if arguments else text)
+
+
+def shortened[E: Exception](error: E) -> E:
+    """Return an error of kinetograph with the user's line, without kinetograph's frames.
+
+    Other errors are returned unchanged.
+    """
+    if not _raised_by_us(error.__traceback__):
+        return error
+    if error.args and type(error.args[0]) is str and not isinstance(error, LookupError):
+        text = error.args[0]
+        if not _PLACE.search(text):
+            error.args = (_placed(text), *error.args[1:])
+    return error.with_traceback(None)
+
+
+def _raised_by_us(trace: TracebackType | None) -> bool:
+    """Whether kinetograph raised the error, and all frames are its own."""
+    code, instruction = None, 0
+    while trace is not None:
+        code, instruction = trace.tb_frame.f_code, trace.tb_lasti
+        if not is_own(code.co_filename):
+            return False
+        trace = trace.tb_next
+    return code is not None and dis.opname[code.co_code[instruction]] == "RAISE_VARARGS"
+
+
+def _placed(text: str) -> str:
+    """Return a message with the user's line behind the fault.
+
+    The form is `...: got 3 (a.py:4); ...`.
+    """
+    first_line, newline, lines = text.partition("\n")
+    fault, semicolon, way_out = first_line.partition("; ")
+    if way_out.startswith("got "):  # this part still belongs to the fault
+        got, semicolon, way_out = way_out.partition("; ")
+        fault = f"{fault}; {got}"
+    stop = fault[-1:] if fault[-1:] in (".", ":") and not semicolon else ""
+    return f"{fault.removesuffix(stop)}{place_text()}{stop}{semicolon}{way_out}{newline}{lines}"
+
+
+def _codes(values: Iterable[Any]) -> set[CodeType]:
+    """The code objects of the functions among some values."""
+    codes = set()
+    for value in values:
+        if callable(value):
+            function: Any = unwrap(getattr(value, "func", value))  # of a functools.partial
+            code = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
+            codes |= {code} if isinstance(code, CodeType) else set()
+    return codes
+
+
+def _from_depth(trace: TracebackType | None, user_codes: set[CodeType]) -> bool:
+    """Whether a library or C code called by kinetograph raised the error.
+
+    `user_codes` are the functions among the arguments: they are the user's, wherever they are
+    installed.
+    """
+    inner = None if trace is None else trace.tb_next  # the first frame is the wrapper's
+    last = None
+    while inner is not None:
+        file = inner.tb_frame.f_code.co_filename
+        if not file.startswith((PACKAGE, *_libraries())) and not file.startswith("<frozen"):
+            return False
+        if inner.tb_frame.f_code in user_codes:
+            return False
+        last, inner = inner, inner.tb_next
+    if last is None:  # the function is C code itself
+        return False
+    code = last.tb_frame.f_code
+    by_kinetograph = code.co_filename.startswith(PACKAGE)
+    return not (by_kinetograph and dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS")
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of Python's own modules and of installed ones."""
+    paths = sysconfig.get_paths()
+    return tuple({os.path.abspath(paths[key]) + os.sep for key in ("stdlib", "purelib", "platlib")})
+
+
+def _argument_texts(
+    function: Callable[..., Any], values: tuple[Any, ...], named: Mapping[str, Any]
+) -> list[str]:
+    try:
+        bound = signature(function).bind(*values, **named).arguments
+    except (TypeError, ValueError):
+        return []
+    texts = [
+        f"{name}={_words(value)}" for name, value in bound.items() if name not in ("self", "cls")
+    ]
+    return [*texts[:_SHOWN], "..."] if len(texts) > _SHOWN else texts
+
+
+def _words(value: Any) -> str:
+    # A tuple may hold the positional values of a variadic parameter.
+    if isinstance(value, tuple) and len(value) <= _SHOWN:
+        return f"({', '.join(map(in_words, value))})"
+    if isinstance(value, dict) and len(value) <= _SHOWN and all(isinstance(k, str) for k in value):
+        return "{" + ", ".join(f"{key}: {in_words(v)}" for key, v in value.items()) + "}"
+    return in_words(value)

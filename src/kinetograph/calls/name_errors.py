@@ -1,0 +1,123 @@
+"""Errors for public names that do not exist.
+
+The message suggests a similar name, or the name here of another library's function.
+"""
+
+from collections.abc import Iterable
+from importlib import import_module
+from inspect import isroutine
+
+from ..graph.numpy.protocol import is_available
+from ..graph.suggestions import closest, plain
+from .other_libraries import ELSEWHERE
+from .submodules import of_submodule
+
+__all__ = ["instead_of", "no_attribute"]
+
+_TABLE = "to_dataframe(), a table of pandas, which has it"
+# Attributes of other libraries' models and results, with the attribute or call here.
+_ATTRIBUTES = {
+    "Model": {
+        **dict.fromkeys(("logp", "logpdf", "log_density", "lnprob", "logprob"), "log_prob"),
+        **dict.fromkeys(("dlogp", "grad", "grad_log_prob"), "gradient"),
+        "d2logp": "hessian",
+        **dict.fromkeys(("fit", "infer", "run", "sample", "sampling"), "kg.mcmc(model)"),
+        **dict.fromkeys(("draw", "graphviz", "to_graphviz", "render"), "plot()"),
+        **dict.fromkeys(("find_map", "map", "optimize"), "kg.opt(model)"),
+        **dict.fromkeys(("basic_RVs", "free_RVs", "unknowns", "variables", "vars"), "names"),
+        **dict.fromkeys(("predict", "posterior_predictive"), "kg.predict(model, results)"),
+        **dict.fromkeys(("prior_predictive", "simulate"), "kg.simulate(model)"),
+    },
+    "Optimum": {
+        **dict.fromkeys(("x", "params", "point", "estimates", "par"), "values"),
+        "fun": "value",
+        **dict.fromkeys(("success", "convergence"), "converged"),
+        **dict.fromkeys(("nit", "niter"), "iterations"),
+        **dict.fromkeys(("nfev", "njev"), "evaluations"),
+        **dict.fromkeys(("se", "std_errors", "bse"), "standard_errors"),
+    },
+    "Summary": {
+        **dict.fromkeys(
+            ("loc", "iloc"), "table[column, row], or to_dataframe() with all of pandas'"
+        ),
+        **dict.fromkeys(("to_csv", "to_latex", "to_markdown", "to_string", "T", "round"), _TABLE),
+        **dict.fromkeys(("to_pandas", "df", "dataframe"), "to_dataframe()"),
+        **dict.fromkeys(("index", "rows"), "names"),
+        **{
+            name: f'table["{name}"]'
+            for name in ["mean", "sd", "median", "ess_bulk", "ess_tail", "r_hat"]
+        },
+    },
+}
+
+_ROOT = __name__.partition(".")[0]
+# Modules that may have a name that was looked for in the package itself.
+_WITHIN = ("samplers", "observables", "optimizers", "gp", "ode", "autograph", "streams")
+
+# Libraries whose functions take arrays.
+_LIBRARIES = {"np": "numpy", "np.linalg": "numpy.linalg", "scipy.special": "scipy.special"}
+
+# Stan's functions of a distribution, by the end of their name.
+_OF_STAN = {
+    **dict.fromkeys(("lpdf", "lpmf", "lupdf", "lupmf"), "kg.log_density({0}, x)"),
+    "lcdf": "kg.log_cdf({0}, x)",
+    "lccdf": "kg.log_survival({0}, x)",
+    "rng": "{0}, in kg.simulate(model) or kg.predict(model, results)",
+}
+
+
+def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
+    """The error for a name that a module does not have.
+
+    `names` are the names that the module has.
+    """
+    text = f"module {module!r} has no attribute {name!r}"
+    # Tools look for private names in modules, and do not read the message.
+    hint = "" if name.startswith("_") else _hint(module, name, list(names))
+    # Without `obj`: Python would append a suggestion of its own.
+    return AttributeError(text + hint, name=name)
+
+
+def instead_of(kind: str, attribute: str) -> str:
+    """Advice on an attribute of another library's object, or an empty text.
+
+    The advice is an attribute, a call or, in most cases, a function of kinetograph.
+    """
+    replacement = _ATTRIBUTES.get(kind, {}).get(attribute)
+    if replacement is not None:
+        return f"; here it is {replacement}"
+    advice = ELSEWHERE.get(plain(attribute))
+    if advice is not None:
+        return f"; {advice}"
+    if kind in _ATTRIBUTES:
+        return ""
+    function = getattr(import_module(_ROOT), attribute, None)
+    return f"; it is a function: kg.{attribute}(...)" if isroutine(function) else ""
+
+
+def _hint(module: str, name: str, names: list[str]) -> str:
+    submodule_advice = of_submodule(name, names) if module == _ROOT else None
+    if submodule_advice is not None:
+        return submodule_advice
+    advice = ELSEWHERE.get(plain(name))
+    if advice is not None:
+        return f"; {advice}"
+    family, _, suffix = name.rpartition("_")
+    if suffix in _OF_STAN and family:
+        distribution = ELSEWHERE.get(plain(family), "").removeprefix("here it is ")
+        call = distribution or (f"kg.{family}" if family in names else "")
+        full_call = call if call.endswith(")") else f"{call}(...)"
+        return "; here it is " + _OF_STAN[suffix].format(full_call if call else "distribution")
+    equal_names = [candidate for candidate in names if plain(candidate) == plain(name)]
+    if equal_names:
+        return f"; did you mean {equal_names[0]!r}?"
+    for submodule in _WITHIN if module == _ROOT else ():
+        for candidate in import_module(f"{_ROOT}.{submodule}").__all__:
+            if plain(candidate) == plain(name):
+                return f"; it is kg.{submodule}.{candidate}"
+    for short, library in _LIBRARIES.items():
+        function = getattr(import_module(library), name, None)
+        if callable(function) and is_available(function):
+            return f"; {short}.{name} takes arrays"
+    near = closest(name, names)
+    return f"; did you mean {near!r}?" if near else ""

@@ -1,0 +1,274 @@
+"""Error messages for calls that do not fit a function's signature.
+
+They name an unknown argument, missing arguments or surplus values, and say what to write. Public
+functions are wrapped, which costs some tenths of a microsecond a call: the call is examined only if
+the function raises an error.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, cast
+
+from ..graph.array import Array
+from ..graph.source import place_text
+from ..graph.suggestions import closest
+from ..graph.value_texts import in_words
+from .argument_names import COMPUTED, OF_CALLS, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
+from .flags import check_flags, flags_of
+from .library_errors import NETTED, retold, shortened
+
+__all__ = ["ANSWERED", "answered", "no_parameter"]
+
+ANSWERED = "__answers_calls__"  # set on functions that have been wrapped
+# Words for the bounds of a distribution; they mean `truncation=` unless it has parameters for them.
+_BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
+_BOUNDS |= {"trunc", "truncate", "truncated"}
+_OF_TARGETS = ("named", "named_targets")  # variadic parameters that take arrays under any name
+_MANY = 12  # longer lists of parameters are left out where a hint names the right one
+_BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+_BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+def answered[F: Callable[..., Any]](function: F, title: str, *, bound: bool = False) -> F:
+    """Wrap a function so that wrong calls raise errors that help.
+
+    Parameters
+    ----------
+    function
+        The function to wrap.
+    title
+        Its name for users.
+    bound
+        Whether the first value is the object whose method the function is.
+
+    Raises
+    ------
+    TypeError
+        If a call does not fit the signature. The message says what to write.
+    """
+
+    flags = flags_of(function)
+
+    @wraps(function)
+    def call(*values: Any, **named: Any) -> Any:
+        if flags:
+            check_flags(title, flags, values, named)
+        try:
+            return function(*values, **named)
+        except NETTED as error:
+            name = type(values[0]).__name__ if function.__name__ == "__init__" else title
+            message = _answer(function, name, bound, values, named)
+            if message is None and isinstance(error, TypeError):
+                message = _not_of_targets(function, name, named)
+            replacement = retold(error, function, name, values, named) if message is None else None
+            if message is None and replacement is None:
+                raise shortened(error)  # noqa: B904  # the caught error itself
+            if replacement is not None:
+                raise replacement from error
+        raise TypeError(message)
+
+    setattr(call, ANSWERED, True)
+    return cast(F, call)
+
+
+def _answer(
+    function: Callable[..., Any],
+    title: str,
+    bound: bool,
+    values: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> str | None:
+    """The message for a wrong call; None for a fitting call."""
+    try:
+        expected = signature(function)
+        expected.bind(*values, **named)
+    except TypeError:
+        pass
+    except ValueError:  # the function has no signature, as some C functions
+        return None
+    else:  # the name of a positional-only parameter may have been collected by **
+        if not any(name in named for name in _positional_only(expected)):
+            return None
+    parameters = list(expected.parameters.values())
+    kinds = {p.kind for p in parameters}
+    call_parameters = parameters[1:] if bound else parameters
+    positional = values[1:] if bound else values
+    by_position = [p.name for p in call_parameters if p.kind in _BY_POSITION]
+    if Parameter.VAR_KEYWORD not in kinds:
+        names = _taken_by_name(call_parameters)
+        for word in named:
+            if word not in names:
+                variadic = next(
+                    (p.name for p in call_parameters if p.kind is Parameter.VAR_POSITIONAL), ""
+                )
+                return no_parameter(title, word, names, variadic)
+    else:
+        missing = [p.name for p in _missing_parameters(call_parameters, len(positional), named)]
+        for word in _unknown_words(call_parameters, named):
+            if word not in missing and _hint(title, word, missing):
+                return no_parameter(title, word, _taken_by_name(call_parameters))
+    if Parameter.VAR_POSITIONAL not in kinds and len(positional) > len(by_position):
+        return _too_many(title, positional, by_position, len(call_parameters))
+    positional_only = _positional_only(expected)
+    for name, value in zip(by_position, positional, strict=False):
+        if name in named and name not in positional_only:
+            return (
+                f"{title}: {name} is given twice{place_text()}, as {in_words(value)} by position "
+                f"and by name"
+            )
+    return _missing(title, call_parameters, len(positional), named)
+
+
+def _positional_only(call_signature: Signature) -> list[str]:
+    return [
+        p.name for p in call_signature.parameters.values() if p.kind is Parameter.POSITIONAL_ONLY
+    ]
+
+
+def _not_of_targets(
+    function: Callable[..., Any], title: str, named: Mapping[str, Any]
+) -> str | None:
+    """The message for a misspelt parameter of a function of targets.
+
+    Such a function takes arrays under any name, so a misspelt parameter looks like the name of an
+    array. None if no keyword resembles a parameter.
+    """
+    try:
+        parameters = list(signature(function).parameters.values())
+    except ValueError:
+        return None
+    if (
+        parameters
+        and parameters[-1].kind is Parameter.VAR_KEYWORD
+        and parameters[-1].name in _OF_TARGETS
+    ):
+        names = _taken_by_name(parameters)
+        for word in _unknown_words(parameters, named):
+            if not isinstance(named[word], Array) and _hint(title, word, names):
+                return no_parameter(title, word, names)
+    return None
+
+
+def _taken_by_name(parameters: list[Parameter]) -> list[str]:
+    excluded = (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.kind not in excluded]
+
+
+def _unknown_words(parameters: list[Parameter], named: Mapping[str, Any]) -> list[str]:
+    """The keywords of a call that no parameter has."""
+    names = _taken_by_name(parameters)
+    return [word for word in named if word not in names]
+
+
+def no_parameter(title: str, word: str, names: list[str], variadic: str = "") -> str:
+    """The message for a keyword that a function does not have.
+
+    `names` are the keywords that the function takes, and `variadic` is the name of its parameter
+    for any number of positional values.
+    """
+    hint = _hint(title, word, names)
+    if variadic and variadic in (word, *WORDS.get(word, ())):
+        hint = f"; the {variadic} are given by position, one after the other"
+    listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(names) or 'nothing'}"
+    if hint and len(names) > _MANY:
+        listed = ""
+    return f"{title}: there is no parameter {word}{place_text()}{hint}{listed}"
+
+
+def _hint(title: str, word: str, names: list[str]) -> str:
+    """Advice on an unknown keyword of a call, or an empty text."""
+    name = title.rpartition(".")[2]
+    if word in OF_CALLS.get(name, {}):
+        return f"; {OF_CALLS[name][word]}"
+    if word in OF_FUNCTIONS.get(name, {}):
+        return f"; here it is called {OF_FUNCTIONS[name][word]}"
+    if word in REMARKS and "dims" in names:
+        return "; " + REMARKS[word].format(name)
+    if word in _BOUNDS and "truncation" in names and not {"min", "max"} & {*names}:
+        return "; bounds are given by truncation=(lower, upper), with None where there is none"
+    if word == "size" and "shape" in names:
+        return "; here it is called shape"
+    meanings = WORDS.get(word, ())
+    matches = [p for p in meanings if p in names]
+    if matches:
+        return f"; here it is called {matches[0]}"
+    for parameter, formula in COMPUTED.get(word, ()):
+        if parameter in names:
+            return f"; give {parameter}={formula}"
+    for owner, settings in SETTINGS.items():
+        for setting in (word, *meanings):
+            if owner in names and setting in settings:
+                return f"; it is a setting of the {owner}: {owner}={settings[setting]}"
+    if word in REMARKS:
+        return "; " + REMARKS[word].format("normal")
+    near = closest(word, names)
+    if near is None and names[:1] == ["free"]:
+        return f"; give values by name as a dictionary, as in {name}({{{word!r}: 1.0}})"
+    return f"; did you mean {near}?" if near else ""
+
+
+def _too_many(
+    title: str, positional: tuple[Any, ...], names: list[str], parameter_count: int
+) -> str:
+    """The message for a call with too many positional values."""
+    texts = [v for v in positional if isinstance(v, str)]
+    name = title.rpartition(".")[2]
+    if texts and names[:1] != ["name"]:
+        hint = f"; a name is given by name={texts[0]!r}"
+    elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
+        remaining = ", ".join(in_words(v).removeprefix("the number ") for v in positional[1:])
+        hint = f"; its support always begins at 0: write {name}({remaining})"
+    else:
+        hint = "; give the other arguments by keyword" if parameter_count > len(names) else ""
+    expected = (
+        " and ".join([", ".join(names[:-1]), names[-1]])
+        if names[1:]
+        else "".join(names) or "nothing"
+    )
+    values = "1 value" if len(positional) == 1 else f"{len(positional)} values"
+    return f"{title}: takes {expected} by position, got {values}{place_text()}{hint}"
+
+
+_FROM_ZERO = (["sd"], ["scale"], ["rate"])
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0
+
+
+def _missing_parameters(
+    parameters: list[Parameter], count: int, named: Mapping[str, Any]
+) -> list[Parameter]:
+    """The required parameters without a value.
+
+    `count` is the number of positional values.
+    """
+    missing, position = [], 0
+    for p in parameters:
+        if p.kind in _BY_POSITION:
+            position += 1
+            if position <= count:
+                continue
+        variadic = p.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        by_name = p.name in named and p.kind is not Parameter.POSITIONAL_ONLY
+        if not variadic and p.default is Signature.empty and not by_name:
+            missing.append(p)
+    return missing
+
+
+def _missing(
+    title: str, parameters: list[Parameter], count: int, named: Mapping[str, Any]
+) -> str | None:
+    missing = [p.name for p in _missing_parameters(parameters, count, named)]
+    parameters = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    if not missing:
+        return None
+    words = "parameter" if len(missing) == 1 else "parameters"
+    verb = "is" if len(missing) == 1 else "are"
+    takes = (
+        f"; it takes {', '.join(p.name for p in parameters)}" if len(parameters) <= _MANY else ""
+    )
+    if any(name in named for name in missing):
+        takes = "; it is given by position, as the first value"
+    return f"{title}: the {words} {' and '.join(missing)} {verb} missing{place_text()}{takes}"

@@ -1,0 +1,82 @@
+"""Messages about values that are not numbers, such as texts and dates."""
+
+import datetime
+import os
+from collections.abc import Iterator, KeysView, Mapping, Set, ValuesView
+from typing import Any
+
+import numpy as np
+
+from .messages import index_text
+from .value_texts import in_words
+
+__all__ = ["LABELS", "not_numbers"]
+
+LABELS = (
+    "encode categories as integers first: labels, values = numpy.unique(values, "
+    "return_inverse=True)"
+)
+
+
+def not_numbers(value: Any, array: np.ndarray) -> str:
+    """Describe values that are not numbers, with advice for the user."""
+    kind = array.dtype.kind
+    if isinstance(value, Mapping):
+        keys = ", ".join(repr(key) for key in list(value)[:5])
+        return f"a dictionary of {keys} is not an array; make an array of each of its values"
+    columns: Any = getattr(value, "dtypes", None)  # a data frame has them
+    if getattr(columns, "shape", ()) and kind == "O":
+        texts = [str(name) for name, dtype in columns.items() if dtype.kind not in "biuf"]
+        listed = ", ".join(texts[:5])
+        return f"no numbers in {listed}; pass each column alone, and {LABELS}"
+    if kind in "US" and not array.shape:
+        return (
+            f"the text {str(array)!r:.60} is not a number; pass the values themselves (to read a "
+            "file, use numpy.loadtxt or pandas.read_csv)"
+        )
+    if kind == "O" and not array.shape:
+        return f"{in_words(value)} is not an array of numbers{_advice(value)}"
+    words = f"values of dtype {array.dtype} are not numbers"
+    if kind == "c":
+        return f"{words} on the real line; pass real and imaginary parts as two arrays"
+    if kind in "mM":
+        return f"{words}; count days: (dates - dates.min()) / numpy.timedelta64(1, 'D')"
+    if kind in "USO" and array.size:
+        not_number_places = [place for place, v in np.ndenumerate(array) if not _is_number(v)]
+        if not not_number_places:
+            actual = "text" if kind != "O" else "objects"
+            return f"{words} but {actual}; convert them: numpy.asarray(values, float)"
+        first = array[not_number_places[0]]
+        if isinstance(first, datetime.date):
+            return f"{words} but dates; {_DAYS.format('numpy.asarray(dates, numpy.datetime64)')}"
+        if len(not_number_places) < array.size:
+            text = str(first) if kind != "O" else first
+            return (
+                f"{text!r:.60}{index_text(not_number_places[0])} is not a number, but other values "
+                "are; if it marks a missing value, write numpy.nan in its place"
+            )
+    return f"{words}; {LABELS}"
+
+
+_DAYS = "count days of dates = {}: (dates - dates.min()) / numpy.timedelta64(1, 'D')"
+
+
+def _advice(value: Any) -> str:
+    """Advice for an object that is not an array."""
+    if isinstance(value, os.PathLike) or hasattr(value, "read"):
+        return "; read the file first, for example with numpy.loadtxt or pandas.read_csv"
+    if isinstance(value, Set) and not isinstance(value, KeysView):
+        return ", because it has no order; write sorted(values)"
+    if isinstance(value, (Iterator, KeysView, ValuesView)):
+        return ", but an iterable; write list(values)"
+    if callable(value):
+        return "; call it, and pass the result"
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

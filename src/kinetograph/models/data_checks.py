@@ -1,0 +1,122 @@
+"""Checks of values that follow a distribution, and of a distribution's use."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..distributions.support import WholeNumbers
+from ..distributions.variable import Distribution, Variable
+from ..graph.array import Array
+from ..graph.errors import DataError, ModelError, ShapeError
+from ..graph.messages import describe, index_text, site_text
+from ..graph.node import Data, Node
+from ..graph.source import place_text
+from ..graph.value_texts import in_words
+
+__all__ = ["check_shape", "check_support", "consume", "shapes_of", "unused_distribution"]
+
+
+def consume(distribution: Array, use: str, node: Node) -> None:
+    """Record that a distribution is used.
+
+    It is then not an unknown of any model.
+    """
+    variable = distribution.node
+    assert isinstance(variable, Variable)
+    variable.observed_by = f"{use}{place_text() or site_text(node)}"
+
+
+def unused_distribution(
+    doing: str, value: Any, which: str, example: str, other: Any = None
+) -> Distribution:
+    """The distribution of an array that has no other use.
+
+    `other` is the argument that is to follow the distribution. The message names the right order if
+    the two arguments have been exchanged.
+    """
+    variable = getattr(value, "node", None)
+    if not isinstance(variable, Variable) or variable.distribution is None:
+        exchanged = getattr(getattr(other, "node", None), "distribution", None)
+        if exchanged is not None:
+            raise TypeError(
+                f"{doing}: the arguments are the wrong way round{place_text()}; write "
+                f"kg.{doing}{example}"
+            )
+        raise TypeError(
+            f"{doing}: the {which} argument, {_what(value)}, is not a distribution"
+            f"{place_text()}; write kg.{doing}{example}"
+        )
+    if variable.observed_by is not None:
+        raise ModelError(
+            f"{doing}: this {variable.distribution.family.name} is {variable.observed_by} "
+            f"already{place_text()}; write the distribution again"
+        )
+    if any(True for _ in variable.children):
+        raise ModelError(
+            f"{doing}: {describe(variable)} is used elsewhere in the model as an unknown"
+            f"{place_text()}; write the distribution again inside {doing}"
+        )
+    return variable.distribution
+
+
+def _what(value: Any) -> str:
+    return describe(value.node) if isinstance(value, Array) else in_words(value)
+
+
+def _fits(shape: tuple[int, ...], follows: Distribution) -> bool:
+    event = follows.event_shape
+    try:
+        fits = np.broadcast_shapes(shape, follows.shape) == shape
+    except ValueError:
+        return False
+    return fits and shape[len(shape) - len(event) :] == event
+
+
+def check_shape(node: Node, follows: Distribution) -> None:
+    """Refuse data whose shape does not fit a distribution."""
+    if _fits(node.shape, follows):
+        return
+    family, own_shape = follows.family, follows.shape
+    hint = ""
+    if len(node.shape) == 2 and _fits(node.shape[::-1], follows):
+        hint = "\n  The data look transposed: each row is a separate realisation."
+    raise ShapeError(
+        f"observe: the data do not fit the distribution{place_text()}\n"
+        f"{shapes_of(follows.expression(), own_shape, describe(node), node.shape)}\n"
+        f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
+    )
+
+
+def shapes_of(expression: str, own: tuple[int, ...], value: str, shape: tuple[int, ...]) -> str:
+    """Two lines with a distribution and a value, and their shapes."""
+    width = max(len(expression), len(value))
+    return f"    {expression:<{width}}  shape {own}\n    {value:<{width}}  shape {shape}"
+
+
+def check_support(
+    doing: str,
+    node: Data,
+    follows: Distribution,
+    whole: Node | None = None,
+    placed: Callable[[tuple[int, ...]], tuple[int, ...]] = tuple,
+) -> None:
+    """Refuse known values at which the density is not a finite number.
+
+    If the values are a part of `whole`, `placed` gives the place in it of a place in the part.
+    """
+    value, support = node.value, follows.family.support(*follows.parents)
+    inside = np.asarray(support.contains(value))
+    if inside.all():
+        return
+    if value.shape[: inside.ndim] != inside.shape:  # the bounds have more elements
+        value = np.broadcast_to(value, inside.shape)
+    place = tuple(int(i) for i in np.argwhere(~inside)[0])
+    shown_place = placed(place)
+    if isinstance(support, WholeNumbers):
+        support = support.at(place, value.shape)
+    raise DataError(
+        f"{doing}: {follows.family.name} data must be {support.describe()}, but "
+        f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
+        f"{place_text()}"
+    )

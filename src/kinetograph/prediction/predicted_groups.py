@@ -1,0 +1,82 @@
+"""Values as groups of results, with dims and labels of arrays."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..graph.dims import named
+from ..graph.node import Node
+from ..models.axes import axes_of
+from ..models.dims import collect_coords, labels_of_parts, whole
+from ..models.labels import axis_names, check_group
+from ..models.result_groups import stamp
+
+__all__ = ["as_group", "tree_of", "with_group"]
+
+
+def as_group(
+    doing: str,
+    values: Mapping[str, tuple[Node, np.ndarray]],
+    lead: tuple[str, ...],
+    labels: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """The dataset of named values, each given with its node.
+
+    Every value starts with the dimensions `lead`. `labels` are used for dimensions that get no
+    labels from the arrays, if their number equals the length of the dimension.
+
+    Raises
+    ------
+    ModelError, DimsError
+        If names clash.
+    """
+    import xarray as xr
+
+    dims = axes_of([node for node, _ in values.values()])
+    members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
+    array_labels = collect_coords(dims, {}, {dim for axes in dims.values() for dim in whole(axes)})
+    check_group("draws", members, lead, doing)
+    variables: dict[str, Any] = {}
+    coords: dict[str, Any] = {}
+    for name, (node, array) in values.items():
+        node_dims = dims[node][: array.ndim - len(lead)]
+        axes = axis_names(name, node_dims)
+        variables[name] = ((*lead, *axes), array)
+        for axis, size in zip((*lead, *axes), array.shape, strict=True):
+            choices = (array_labels.get(axis), labels.get(axis), np.arange(size))
+            fitting = [c for c in choices if c is not None and len(c) == size]
+            coords[axis] = next((c for c in fitting if named(np.asarray(c))), fitting[0])
+        coords |= labels_of_parts([(node_dims, axes)], {**array_labels, **labels})
+    return xr.Dataset(variables, coords)
+
+
+def tree_of(groups: dict[str, Any], attributes: dict[str, Any]) -> Any:
+    """A results tree of the groups, stamped with the library's version."""
+    from ..models.results_tree import tree_of
+
+    shared = stamp()
+    for group in groups.values():
+        group.attrs.update(shared)
+    tree = tree_of(groups)
+    tree.attrs.update(shared | attributes)
+    return tree
+
+
+def with_group(
+    results: Any, name: str, group: Any, attributes: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """A copy of results with a group added or replaced.
+
+    The given results are not changed.
+    """
+    from ..models.results_tree import DataTree
+
+    posterior = results["posterior"].dataset
+    for dim in ("chain", "draw"):
+        group = group.assign_coords({dim: posterior[dim]}) if dim in posterior.coords else group
+    group.attrs.update(stamp() | dict(attributes))
+    tree = results.copy()
+    tree[name] = DataTree(group)
+    return tree

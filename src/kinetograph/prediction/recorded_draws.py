@@ -1,0 +1,213 @@
+"""Draws of a model's arrays, read from results row by row."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..distributions.variable import Variable
+from ..graph.errors import ModelError, ShapeError
+from ..graph.messages import site_text
+from ..graph.node import Apply, Data, Node, ancestors
+from ..graph.operations.indexing import READ
+from ..graph.operations.shaping import CONCATENATE, RESHAPE
+from ..models.ancestral.rows import in_rows
+from ..models.model import Model
+from ..models.result_groups import FIXED
+from ..results.check import check_tree
+
+__all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
+
+
+class Recorded:
+    """Draws of nodes as rows, and the numbers of chains and draws."""
+
+    def __init__(self, values: Mapping[Node, np.ndarray], lead: tuple[int, int]) -> None:
+        self.values, self.lead = dict(values), lead
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return math.prod(self.lead)
+
+    def of(self, nodes: tuple[Node, ...]) -> list[np.ndarray]:
+        """The rows of these nodes."""
+        return [self.values[node] for node in nodes]
+
+    def by_chain(self, rows: np.ndarray) -> np.ndarray:
+        """Reshape rows to (chain, draw, ...)."""
+        return rows.reshape((*self.lead, *rows.shape[1:]))
+
+
+def recorded(
+    doing: str,
+    results: Any,
+    names: Mapping[Node, str],
+    fixed: Mapping[Node, np.ndarray] = MappingProxyType({}),
+) -> Recorded:
+    """The draws of named nodes in results, and the `fixed` values.
+
+    A node that only rearranges unknowns, such as data with missing values that are a target, also
+    gives the draws of these unknowns.
+
+    Raises
+    ------
+    TypeError
+        If `results` is not a results tree.
+    ModelError
+        If there are no draws.
+    ShapeError
+        If draws and their node have different shapes, so that the results are of another model; or
+        if there is no dimension of chains or draws.
+    """
+    posterior = check_tree(results, doing)
+    for axis in ("chain", "draw"):
+        if axis not in posterior.sizes:
+            raise ShapeError(
+                f"{doing}: the results have no dimension {axis!r}; keep it when you select one, as "
+                f"in results.isel({axis}=[0])"
+            )
+    lead = posterior.sizes["chain"], posterior.sizes["draw"]
+    if not math.prod(lead):
+        raise ModelError(
+            f"{doing}: the results hold no draws: they were made with keep=False or draws=0, or by "
+            "a run that was stopped before its first draw"
+        )
+    rows_by_node = {}
+    fixed_values = fixed_in(results)
+    for node, name in names.items():
+        if name in fixed_values:
+            rows_by_node[node] = in_rows(
+                np.asarray(fixed_values[name].values, node.dtype), math.prod(lead)
+            )
+        if name not in posterior:
+            continue
+        draws = posterior[name].transpose("chain", "draw", ...)
+        if draws.shape[2:] != node.shape:
+            raise ShapeError(
+                f"{doing}: the results are of another model: {name} has shape {draws.shape[2:]} "
+                f"in the results, and {node.shape} in the model"
+            )
+        values = np.asarray(draws.values, node.dtype)
+        rows_by_node[node] = values.reshape((math.prod(lead), *node.shape))
+    rows_by_node |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
+    for node, rows in tuple(rows_by_node.items()):
+        for unknown, values in _rows_of_unknowns(node, rows):
+            rows_by_node.setdefault(unknown, values)
+    return Recorded(rows_by_node, lead)
+
+
+def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[Node, str]]:
+    """The recorded draws of a model's unknowns and targets, with their names.
+
+    Targets that were computed from data or fixed values that the model no longer has are left out;
+    they are computed again from the unknowns.
+    """
+    check_tree(results, doing)
+    names: dict[Node, str] = {n: model.name(n) for n in model.component.unknowns}
+    names |= {
+        n: model.name(n)
+        for n in model.targets
+        if isinstance(n, Variable) or not is_stale(model, n, results)
+    }
+    return recorded(doing, results, names, model.fixed_values), names
+
+
+def is_stale(model: Model, target: Node, results: Any) -> bool:
+    """Whether a target was computed from data or values that have changed."""
+    fixed, used = set(model.fixed), {*model.data, *model.fixed}
+    for node in ancestors([target], lambda node: node in used or isinstance(node, Variable)):
+        if node not in used:
+            continue
+        name = model.name(node)
+        groups = [results[g] for g in ("constant_data", "observed_data") if g in results]
+        recorded_value = next((group[name].values for group in groups if name in group), None)
+        if recorded_value is None:
+            if node in fixed:
+                return True
+        elif not np.array_equal(recorded_value, model.value_of(node), equal_nan=True):
+            return True
+    return False
+
+
+def _rows_of_unknowns(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray]]:
+    """The rows of the unknowns whose elements a node rearranges."""
+    if isinstance(node, Variable):
+        yield node, np.asarray(rows, node.dtype)
+    elif not isinstance(node, Apply) or node.context is not None:
+        return
+    elif node.operation is RESHAPE:
+        (inner,) = node.parents
+        yield from _rows_of_unknowns(inner, rows.reshape((len(rows), *inner.shape)))
+    elif node.operation is CONCATENATE:
+        axis = node.attributes["axis"] + 1
+        ends = np.cumsum([part.shape[axis - 1] for part in node.parents])[:-1]
+        for part, part_rows in zip(node.parents, np.split(rows, ends, axis), strict=True):
+            yield from _rows_of_unknowns(part, part_rows)
+    elif node.operation is READ and len(node.parents) == 2:
+        inner, places = node.parents
+        if (
+            isinstance(places, Data)
+            and places.literal
+            and inner.shape == node.shape == places.shape
+        ):
+            order = np.asarray(places.value)
+            if np.array_equal(np.sort(order), np.arange(inner.shape[0])):
+                yield from _rows_of_unknowns(inner, rows[:, np.argsort(order)])
+
+
+def fixed_in(results: Any) -> dict[str, Any]:
+    """The unknowns that had fixed values in the model of the results."""
+    if "constant_data" not in results:
+        return {}
+    constant = results["constant_data"].dataset
+    return {str(n): v for n, v in constant.data_vars.items() if FIXED in v.attrs}
+
+
+def called_in(results: Any, doing: str, names: Mapping[Node, str]) -> dict[Node, str]:
+    """Names of the unknowns as they appear in results.
+
+    `names` are their current names.
+
+    Models record the names that they give to unknowns. If no recorded name is in the results, for
+    example because the results were loaded from a file and the model was written again, the current
+    names are used. Unknowns that are not in the results are left out.
+
+    Raises
+    ------
+    ModelError
+        If the name of an unknown in the results is ambiguous.
+    """
+    posterior = check_tree(results, doing)
+    recorded_names = {
+        *map(str, posterior.data_vars),
+        *json.loads(results.attrs.get("unknowns", "{}")),
+    }
+    recorded_names |= set(fixed_in(results))
+    called = {n: sorted(recorded_names & n.called) for n in names if isinstance(n, Variable)}
+    if not any(called.values()):
+        return {n: name for n, name in names.items() if name in recorded_names}
+    node_of_name: dict[str, Node] = {}
+    for node, candidates in called.items():
+        subject = f"{doing}: {names[node]}{site_text(node)}"
+        if len(candidates) > 1:
+            raise ModelError(
+                f"{subject} was called {' and '.join(candidates)} by models, and the results hold "
+                "both; give it the same name in all models"
+            )
+        if not candidates and names[node] in recorded_names:
+            raise ModelError(
+                f"{subject} has the name of another unknown in the results; give it another name="
+            )
+        for name in candidates:
+            if name in node_of_name:
+                raise ModelError(
+                    f"{subject} was called {name} by a model, and so was "
+                    f"{names[node_of_name[name]]}{site_text(node_of_name[name])} by another; give "
+                    "each of them a name="
+                )
+            node_of_name[name] = node
+    return {node: name for name, node in node_of_name.items()}

@@ -1,0 +1,91 @@
+"""Names of the requested quantities: a keyword, `name=` or the variable's name."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..calls.argument_names import OURS
+from ..distributions.variable import Variable
+from ..graph.array import Array
+from ..graph.errors import ModelError
+from ..graph.node import Data, Node
+from ..graph.source import place_text
+from ..graph.value_texts import in_words
+from ..models.names import assign_names
+
+__all__ = ["named_targets", "names_of_unknowns"]
+
+
+def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) -> dict[Node, str]:
+    """The nodes of the targets with their names, in order.
+
+    Raises
+    ------
+    TypeError
+        If a target is not an array, or there is no target.
+    ModelError
+        If two targets have the same name, or one target has two names.
+    """
+    if not targets and not named:
+        raise TypeError(f"{doing}: no targets; give the arrays to compute{place_text()}")
+    given: dict[Node, str] = {}
+    for name, array in ((None, t) for t in targets):
+        _check(doing, name, array)
+    for name, array in named.items():
+        _check(doing, name, array)
+        if array.node in given:
+            raise ModelError(
+                f"{doing}: one array is given two names, {given[array.node]!r} and {name!r}"
+            )
+        given[array.node] = name
+    nodes = dict.fromkeys([*(t.node for t in targets), *given])
+    return assign_names(nodes, given)
+
+
+def _check(doing: str, name: str | None, array: Any) -> None:
+    """Raise TypeError if a target is not an array, with hints."""
+    if not isinstance(array, Array):
+        target_text = "a target" if name is None else f"target {name!r}"
+        hint = "; give the array itself, not its name" if isinstance(array, str) else ""
+        if name == "size" or name in OURS["draws"]:
+            hint = f"; give the number of draws as draws={array}"
+            if doing == "predict":
+                hint = "; predict makes one draw for each draw of the results"
+        elif name == "var_names":
+            hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
+        elif hasattr(array, "subtree") or isinstance(array, Mapping):
+            hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
+        elif isinstance(array, np.ndarray):
+            hint = "; to predict at new data, write the expression: kg.normal(a + b * new, s)"
+        raise TypeError(
+            f"{doing}: {target_text} is {in_words(array)}, not a kinetograph array"
+            f"{place_text()}{hint}"
+        )
+
+
+def names_of_unknowns(
+    nodes: Iterable[Node],
+    labels: Mapping[Node, str],
+    known: Mapping[Node, str] = MappingProxyType({}),
+) -> dict[Node, str]:
+    """The names of unknowns and data among nodes, and known names.
+
+    The name of an unknown is its own `name=`, else the name that a model or a variable gave it,
+    else its label. So the name does not depend on the requested quantities.
+
+    Raises
+    ------
+    ModelError
+        If two have the same name.
+    """
+    named_nodes = [
+        n for n in nodes if isinstance(n, Variable) or (isinstance(n, Data) and not n.literal)
+    ]
+    called = {
+        n: next(iter(n.called))
+        for n in named_nodes
+        if isinstance(n, Variable) and not n.name and len(n.called) == 1
+    }
+    return assign_names(dict.fromkeys([*known, *named_nodes]), called | dict(known), labels)

@@ -1,0 +1,1 @@
+"""What a run compiles: model and sampler in one XLA program, and its caches."""

@@ -1,0 +1,249 @@
+"""Make executables of a program: trace, lower, then compile or load."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..collector import paused
+from ..graph.precision import x64
+from .background import Task
+from .disk_cache import compile_cached
+from .fingerprint import fingerprint, identity
+from .memory_cache import CompiledProgram, find, hold, trim
+from .pace import Pace
+from .program import Program
+from .start_search import blank_search, search
+from .state import Plan
+
+__all__ = ["Engine", "build"]
+
+
+# Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
+# because the library that it would call takes several times as long. For one chain, less
+# optimisation halves the time to compile a model of 200 unknowns, and the widest vectors are used;
+# the loop of a chain is as fast as with full optimisation.
+_LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
+_QUICK = {"xla_backend_optimization_level": 1, "xla_cpu_prefer_vector_width": 512}
+SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
+
+
+@dataclass
+class Engine:
+    """The executables of a program, with their compile times."""
+
+    program: Program
+    batch: int | None
+    compiled: CompiledProgram
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def pace(self) -> Pace:
+        """The number of gradients that a block should take."""
+        return self.compiled.pace
+
+    def find(self, beginning: Any, data: Any, ends: Callable[[], bool] = bool) -> Any:
+        """The starting point of a chain, or of a batch.
+
+        `beginning` are arguments of the search. None if `ends()` is true before the search is over.
+        """
+        program, state = self.program, self.compiled.blank
+        spent, walkers = 0, math.prod(program.walkers)
+        while not ends():
+            compiled, started = self.compiled, time.perf_counter()
+            gradients = np.int64(max(self.pace.gradients // walkers, SEARCH_GRADIENTS))
+            result = compiled.search(*beginning, state, gradients, data)
+            if not self.accept(compiled, program.model.density.loops, result.reports):
+                continue
+            if np.asarray(result.over).all():
+                return result
+            before, spent = spent, int(np.asarray(result.chain.gradients).max())
+            state = result.search
+            self.pace.adjust(spent - before, time.perf_counter() - started)
+        return None
+
+    def advance(self, state: Any, data: Any, plan: Plan) -> Any:
+        """Advance a chain, or a batch; returns the state and the block."""
+        while True:
+            compiled = self.compiled
+            state_after, block = compiled.block(state, data, plan)
+            if self.accept(compiled, self.program.loops, block.reports):
+                return state_after, block
+
+    def accept(
+        self, compiled: CompiledProgram, loops: Sequence[Any], reports: Sequence[Any]
+    ) -> bool:
+        """Whether the results of a call can be used.
+
+        They cannot if a loop made more trips than its backward pass had capacity for. Then
+        `compiled` has been replaced by a program with more capacity, and the call must be repeated
+        with the same arguments.
+
+        Raises
+        ------
+        LoopError
+            If a loop with `on_limit="error"` reached its bound.
+        """
+        if not reports:
+            return True
+        with self._lock:
+            if not self.program.model.ensure_capacity(loops, reports):
+                return True
+            if compiled is self.compiled:
+                self.compiled = build(self.program, self.batch).compiled
+            return False
+
+
+def build(
+    program: Program, batch: int | None = None, meanwhile: Callable[[], Any] = bool
+) -> Engine:
+    """Compile the programs of one chain, or of a batch of chains.
+
+    `meanwhile` is called when the interpreter is free, while XLA compiles.
+
+    The compiled programs of a model live as long as the model, if they are among the programs used
+    last. A second run whose sampler has the same graph compiles nothing, for any values of its
+    hyper-parameters and any number of draws, chains and seed.
+    """
+    with program.model.its_values():  # data are part of the graphs of observables
+        return _build(program, batch, meanwhile)
+
+
+def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) -> Engine:
+    capacity = program.model.capacity
+    model_key = program.model.version, capacity.key()
+    key = (identity(program), tuple(program.targets), batch, *model_key)
+    in_memory = find(program.model, key)
+    if in_memory is not None:
+        meanwhile()
+        engine_programs = CompiledProgram(
+            in_memory.search, in_memory.block, in_memory.blank, 0.0, 0.0, True, in_memory.pace
+        )
+        return Engine(program, batch, engine_programs)
+    # Tracing holds the interpreter, and XLA does not. So the search is traced while XLA compiles
+    # the block, which takes longer, and `meanwhile` is called after that.
+    traced, meanwhile_called = threading.Event(), threading.Event()
+
+    def search_traced() -> None:
+        if not meanwhile_called.is_set():
+            meanwhile_called.set()
+            meanwhile()
+
+    search_task = Task(
+        partial(_compile, program, batch, "search", _search, traced.wait, search_traced)
+    )
+    try:
+        block, tracing, seconds, cached = _compile(
+            program, batch, "block", _block, after=traced.set
+        )
+    finally:
+        traced.set()
+    begin, *_ = search_task.result()
+    compiled = CompiledProgram(
+        begin, block, _blank(program, batch), tracing, seconds, cached, Pace()
+    )
+    hold(program.model, key, compiled)
+    if not cached:
+        trim()
+    return Engine(program, batch, compiled)
+
+
+def _compile(
+    program: Program,
+    batch: int | None,
+    which: str,
+    lowered: Callable[..., Any],
+    before: Callable[[], Any] = bool,
+    after: Callable[[], Any] = bool,
+) -> tuple[Any, float, float, bool]:
+    """An executable, its times of tracing and compiling, and its origin.
+
+    The last value is whether it came from the cache. `before` is called before tracing. `after` is
+    called after tracing, or when an entry of the cache makes tracing unnecessary.
+    """
+    traced = 0.0
+
+    def lower() -> Any:
+        nonlocal traced
+        before()
+        started = time.perf_counter()
+        lowered_program = lowered(program, batch)
+        traced = time.perf_counter() - started
+        after()
+        return lowered_program
+
+    started = time.perf_counter()
+    with x64(), paused():
+        program_fingerprint = fingerprint(program, batch)
+        text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
+        executable, from_cache = compile_cached(text, lower, after)
+    return executable, traced, time.perf_counter() - started - traced, from_cache
+
+
+def _block(program: Program, batch: int | None) -> Any:
+    chain = _batched(program.shapes(), batch)
+    plan = Plan(np.int32(1), np.int64(0))
+    block: Any = program.block
+    if batch is not None:
+        block = program.batch_block
+    options = _options(batch)
+    jitted = jax.jit(block, compiler_options=options)
+    return jitted.lower(chain, program.model.argument_values, plan)
+
+
+def _options(batch: int | None) -> dict[str, Any] | None:
+    """The compiler options for a program."""
+    if jax.default_backend() != "cpu":
+        return None
+    return _accepted(tuple((_QUICK if batch is None else _LOOPS).items()))
+
+
+@cache
+def _accepted(options: tuple[tuple[str, Any], ...]) -> dict[str, Any] | None:
+    """The options, if this version of XLA accepts them, otherwise None.
+
+    They are options of XLA and may be removed there.
+    """
+    accepted = dict(options)
+    try:
+        jax.jit(lambda x: x, compiler_options=accepted).lower(np.int32(0)).compile()
+    except RuntimeError:
+        return None
+    return accepted
+
+
+def _search(program: Program, batch: int | None) -> Any:
+    blank = np.zeros(program.space.shape, program.dtype)
+    each = (np.zeros(4, np.uint32), blank, *(np.bool_(False) for _ in range(3)))
+    arguments = _batched((*each, program.hyper(), blank_search(program)), batch)
+    find: Any = partial(search, program)
+    if batch is not None:
+        find = jax.vmap(find, (*(0 for _ in arguments), None, None))
+    jitted = jax.jit(find, compiler_options=_options(batch))
+    return jitted.lower(*arguments, np.int64(0), program.model.argument_values)
+
+
+def _blank(program: Program, batch: int | None) -> Any:
+    lead = () if batch is None else (batch,)
+    with x64():
+        return jax.device_put(
+            jax.tree.map(lambda x: np.broadcast_to(x, (*lead, *x.shape)), blank_search(program))
+        )
+
+
+def _batched(tree: Any, batch: int | None) -> Any:
+    lead = () if batch is None else (batch,)
+    return jax.tree.map(
+        lambda a: (
+            jax.ShapeDtypeStruct((*lead, *np.shape(a)), np.asarray(a).dtype)
+            if not isinstance(a, jax.ShapeDtypeStruct)
+            else jax.ShapeDtypeStruct((*lead, *a.shape), a.dtype)
+        ),
+        tree,
+    )

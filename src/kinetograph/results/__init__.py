@@ -1,0 +1,1 @@
+"""Results of runs: diagnostics, summaries, warnings and reports."""

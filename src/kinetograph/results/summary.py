@@ -1,0 +1,235 @@
+"""`kg.summary`: a table of posterior means, intervals and diagnostics."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph.markup import table
+from ..graph.source import place_text
+from ..graph.suggestions import closest, meant
+from ..graph.value_texts import in_words
+from . import diagnostics
+from .check import check_tree, walkers_of
+
+__all__ = ["Summary", "row_names", "summary"]
+
+COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A table with row names and columns of numbers; prints itself.
+
+    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, and `table.to_dataframe()` a
+    pandas DataFrame. Iterating gives the names of the rows.
+    """
+
+    names: tuple[str, ...]
+    columns: dict[str, np.ndarray]
+
+    def __getitem__(self, key: Any) -> Any:
+        column, *row = key if isinstance(key, tuple) else (key,)
+        if column not in self.columns or len(row) > 1 or any(r not in self.names for r in row):
+            raise KeyError(
+                f"summary: the table has no {key!r}; write table[column] or table[column, row], "
+                f"with the columns {', '.join(self.columns)} and the rows "
+                f"{_some(self.names)}{self._suggestion((column, *row))}"
+            )
+        values = self.columns[column]
+        return values[self.names.index(row[0])] if row else values
+
+    def _suggestion(self, keys: Sequence[Any]) -> str:
+        """A suggestion for wrong keys, in any order of column and row."""
+        column = next((c for key in keys if (c := closest(key, self.columns))), None)
+        row = next((r for key in keys if (r := closest(key, self.names))), None)
+        if row is None and (column is None or len(keys) > 1):
+            return ""
+        suggested_key = repr(column) if row is None else f"{(column or COLUMNS[0])!r}, {row!r}"
+        return f"; did you mean table[{suggested_key}]?"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def to_dataframe(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns, index=list(self.names))
+
+    def _cells(self) -> list[list[str]]:
+        """The texts of the table, with a header row."""
+        formats = {"ess_bulk": _count, "ess_tail": _count, "r_hat": lambda v: f"{v:.3f}"}
+        digits = _digits(self.columns["mcse_mean"], self.columns["sd"])
+        cells = [["", *self.columns]]
+        for i, name in enumerate(self.names):
+            row = [name]
+            for column, values in self.columns.items():
+                format_value = formats.get(column)
+                places = digits[i] + (1 if column == "mcse_mean" else 0)
+                row.append(format_value(values[i]) if format_value else f"{values[i]:.{places}f}")
+            cells.append(row)
+        return cells
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(w) if j == 0 else cell.rjust(w)
+                for j, (cell, w) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        return table(head, rows, numbers=True)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+def _count(value: float) -> str:
+    return "nan" if np.isnan(value) else f"{value:.0f}"
+
+
+def _digits(mcse: np.ndarray, sd: np.ndarray) -> list[int]:
+    """Numbers of decimals for each row.
+
+    They show the first digit of the standard error, or two digits of the standard deviation if
+    there is no standard error.
+    """
+    places = []
+    for error, spread in zip(mcse, sd, strict=True):
+        size = error if np.isfinite(error) and error > 0 else spread
+        known = np.isfinite(size) and size > 0
+        places.append(int(np.clip(np.ceil(-np.log10(size)) if known else 2, 1, 8)))
+    return places
+
+
+def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) -> Summary:
+    """Posterior means, standard deviations, quantiles and diagnostics.
+
+    The columns are: mean, sd, the quantiles that bound the central `probability` (named q5 and q95
+    for 0.9), median, Monte Carlo standard error of the mean, effective sample sizes for the bulk
+    and the tails, and rank-normalised split R-hat (Vehtari et al., 2021), for which the walkers of
+    an ensemble are one chain.
+
+    Parameters
+    ----------
+    tree
+        Results of `kg.mcmc`, or results opened with `xarray.open_datatree`.
+    *names
+        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all.
+    probability
+        The probability of the interval between the two outer quantiles.
+
+    Raises
+    ------
+    KeyError
+        If a name is neither a target nor a row.
+    TypeError
+        If `tree` has no posterior.
+    ValueError
+        If it has no draws, or `probability` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 1)
+    >>> y = kg.data([0.5, 1.5])
+    >>> likelihood = kg.observe(y, kg.normal(mu, 1))
+    >>> table = kg.summary(kg.mcmc(kg.model(mu), seed=1, progress=False))
+    >>> bool(abs(table["mean", "mu"] - 2 / 3) < 0.1)
+    True
+    """
+    posterior = check_tree(tree, "summary")
+    if not 0 < probability < 1:
+        raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
+    if not posterior.sizes.get("draw", 0):
+        raise ValueError("summary: the results hold no draws")
+    chosen, walkers = _chosen(posterior, names), walkers_of(tree)
+    outer = ((1 - probability) / 2, (1 + probability) / 2)
+    labels = [f"q{100 * p:.3g}" for p in outer]
+    order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
+    rows: list[str] = []
+    parts: dict[str, list[np.ndarray]] = {column: [] for column in order}
+    for name, element in chosen:
+        variable = posterior[name]
+        values = np.asarray(variable.values, float)
+        chains, length = values.shape[:2]
+        if not values.size:  # an array without elements
+            continue
+        flat = values.reshape(chains, length, -1)
+        row_labels = row_names(name, variable)
+        if element is not None:
+            flat, row_labels = flat[:, :, element : element + 1], [row_labels[element]]
+        rows += row_labels
+        with np.errstate(all="ignore"):  # a diverging chain has draws of any size
+            low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
+            parts["mean"].append(flat.mean((0, 1)))
+            parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
+        parts[labels[0]].append(low)
+        parts["median"].append(median)
+        parts[labels[1]].append(high)
+        for column, f in _DIAGNOSTICS.items():
+            held = diagnostics.together(flat, walkers) if column == "r_hat" else flat
+            parts[column].append(f(held) if length >= 4 else np.full(flat.shape[2], np.nan))
+    return Summary(tuple(rows), {c: np.concatenate([np.empty(0), *p]) for c, p in parts.items()})
+
+
+_DIAGNOSTICS = {
+    "mcse_mean": diagnostics.mcse_mean,
+    "ess_bulk": diagnostics.ess_bulk,
+    "ess_tail": diagnostics.ess_tail,
+    "r_hat": diagnostics.rhat,
+}
+
+
+def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
+    """The targets to show, each with one row or None."""
+    chosen: list[tuple[str, int | None]] = []
+    requested: list[str] = []
+    for given in names:
+        given_names = [given] if isinstance(given, str) else given
+        given_names = [*given_names] if isinstance(given_names, Iterable) else [None]
+        if not all(isinstance(name, str) for name in given_names):
+            raise TypeError(
+                f"summary: targets are given by name, got {in_words(given)}{place_text()}"
+            )
+        requested += given_names
+    for name in requested:
+        target = name.partition("[")[0]
+        if name in posterior:
+            chosen.append((name, None))
+        elif target in posterior and name in (rows := row_names(target, posterior[target])):
+            chosen.append((target, rows.index(name)))
+        else:
+            held = ", ".join(map(str, posterior.data_vars))
+            rows = [row for v, x in posterior.data_vars.items() for row in row_names(str(v), x)]
+            hint = meant(name, [*map(str, posterior.data_vars), *rows])
+            raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
+    return chosen or [(str(name), None) for name in posterior.data_vars]
+
+
+def row_names(name: str, variable: Any) -> list[str]:
+    """The name of each element of a target, with labels: `theta[A]`."""
+    dims = variable.dims[2:]
+    if not dims:
+        return [name]
+    labels = [
+        variable.coords[d].values if d in variable.coords else range(variable.sizes[d])
+        for d in dims
+    ]
+    return [
+        f"{name}[{', '.join(str(axis[i]) for axis, i in zip(labels, place, strict=True))}]"
+        for place in np.ndindex(*variable.shape[2:])
+    ]

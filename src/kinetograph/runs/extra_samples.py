@@ -1,0 +1,321 @@
+"""`kg.extra_samples`: continue a run from its results."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..bits.draws import chain_key
+from ..graph.errors import ModelError
+from ..models.model import Model, check_model
+from ..models.result_groups import data_groups
+from ..models.result_types import DataTree
+from ..observables.average import as_averages
+from ..observables.observable import as_observables
+from ..programs.averages import averaged_targets
+from ..programs.program import Program
+from ..results.check import check_tree
+from ..samplers.sampler import Sampler
+from .arguments import check_one_of, check_whole
+from .assembly import blank_rows, join_statistics
+from .chain import Lengths, RunningChain
+from .earlier_tuning import check_unknowns
+from .kept_targets import kept_targets, named_targets
+from .mcmc import program_of
+from .memory import check_memory
+from .progress.display import Progress
+from .progress.reporting import make_progress
+from .restoring import restored_averages, restored_observables, restored_samplers
+from .rows import MemorySink, Rows
+from .run import Run, carry_out
+from .signals import ON_SIGTERM, stoppable_call
+from .state_arrays import WINDOWS, NotItsState, restore
+from .until import SoFar, Until, check_watching, watched
+
+__all__ = ["extra_samples"]
+
+CALLER = "extra_samples"
+COMPLETE = "the complete results of kg.mcmc"
+# The attributes of results that do not depend on the time that the run took.
+DESCRIPTIVE = (
+    "seed",
+    "sampler_settings",
+    "sampler_tune",
+    "unknowns",
+    "chain_method",
+    "walkers",
+    "batch_size",
+    "samplers",
+    "observables",
+    "averages",
+)
+
+
+@stoppable_call
+def extra_samples(
+    results: Any,
+    model: Model,
+    draws: int | None = 1000,
+    *,
+    sampler: Sampler | Sequence[Sampler] | None = None,
+    observables: Any = (),
+    averages: Any = (),
+    progress: bool | Progress = True,
+    threads: int | None = None,
+    callback: Callable[[SoFar], Any] | None = None,
+    until: Until | None = None,
+    on_sigterm: Literal["exit", "return"] | str = "exit",
+) -> "DataTree":
+    """Continue a run: make further draws with the same chains.
+
+    A run of n draws and m extra samples equals a run of n + m draws to the last bit: the chains
+    continue from the state in `results["sampler_state"]`, with the tuning of warm-up and the next
+    random numbers. This holds for a run that was stopped, also within warm-up, and for results that
+    were read from a file. (Another processor may round sums in another way.)
+
+    Parameters
+    ----------
+    results
+        Results of `kg.mcmc` or `kg.extra_samples`, or of `kg.stashed_samples`.
+    model
+        The model, with the same data.
+    draws
+        The number of additional draws of each chain. With None the run continues until it is
+        stopped.
+    sampler
+        The sampler of the run, or a list of the samplers of its chains. It is needed if the sampler
+        is not one of `kg.samplers`, has schedules, or differs from chain to chain.
+    observables, averages
+        The observables and averages of the run. They are needed if some of them are not in
+        `kg.observables`.
+    progress, threads, callback, until, on_sigterm
+        As in `kg.mcmc`. `until` examines all draws: first the draws of `results`, then again each
+        time their number has grown by a fifth.
+
+    Returns
+    -------
+    xarray.DataTree
+        Results in the format of `kg.mcmc`, of all draws, including the draws of `results`.
+
+    Raises
+    ------
+    TypeError
+        If `results` are not results of a run.
+    ModelError
+        If the results come from another model, or from other data.
+    ValueError
+        If the results come from another sampler, or have other observables or averages.
+    MemoryError
+        If all draws would need more memory than is available.
+
+    Warns
+    -----
+    SamplingWarning
+        As `kg.mcmc`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> model = kg.model(kg.normal(0, 1, name="x"))
+    >>> tree = kg.mcmc(model, draws=100, seed=1, progress=False)
+    >>> tree = kg.extra_samples(tree, model, draws=150, progress=False)
+    >>> whole = kg.mcmc(model, draws=250, seed=1, progress=False)
+    >>> bool((tree["posterior"]["x"] == whole["posterior"]["x"]).all())
+    True
+    """
+    check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
+    posterior = check_tree(results, CALLER)
+    check_model(model, CALLER, "second")
+    least = {} if draws is None else {"draws": (draws, 0)}
+    check_whole(CALLER, least | ({} if threads is None else {"threads": (threads, 1)}))
+    if "sampler_state" not in results.children or "sampler_settings" not in results.attrs:
+        raise TypeError(
+            f"{CALLER}: the results have no state of chains to continue from; give {COMPLETE}"
+        )
+    attributes, state = dict(results.attrs), results["sampler_state"].dataset
+    samplers = restored_samplers(attributes, sampler, len(state["transition"]), CALLER)
+    keep = attributes.get("keep", 1) == 1
+    kept_nodes = kept_targets(model, _targets_with_draws(posterior, model)) if keep else None
+    requested_averages = as_averages(averages or restored_averages(attributes, model, CALLER))
+    requested_observables = as_observables(observables or restored_observables(attributes, CALLER))
+    program = program_of(
+        model,
+        samplers[0],
+        kept_nodes,
+        averaged_targets(model, requested_averages),
+        requested_observables,
+        requested_averages,
+    )
+    check_unknowns(program, results, CALLER)
+    _check_same(program, results)
+    thin = int(attributes["thin"])
+    before = posterior.sizes.get("draw", 0) * thin
+    if not keep:
+        transitions = np.asarray(state["transition"]) - np.asarray(state["phases_end"])
+        before = int(transitions.min()) // thin * thin
+    extra_draws = None if draws is None else int(draws)
+    lengths = Lengths(None, extra_draws, thin, before)
+    lengths.check(CALLER)
+    total = None if extra_draws is None else posterior.sizes.get("draw", 0) + extra_draws
+    memory_warning = ""
+    if kept_nodes is not None and total is not None and until is None:
+        blank, count = blank_rows(program, kept_nodes.values()), len(state["transition"])
+        memory_warning = check_memory(CALLER, list(kept_nodes), blank, count, total, True)
+    chains = _chains(program, results, kept_nodes, total)
+    program.check_schedules(max(c.transition for c in chains), lengths.most)
+    check_watching(CALLER, callback, until, total, len(chains), keep)
+    attributes = {k: attributes[k] for k in DESCRIPTIVE if k in attributes}
+    attributes["draws"] = -1 if total is None else total
+    method = str(attributes.get("chain_method", "threads"))
+    target_names = named_targets(model, kept_nodes)
+    run = Run(
+        CALLER,
+        program,
+        chains,
+        lengths,
+        method,
+        target_names,
+        attributes,
+        keep,
+        opening_text=memory_warning,
+    )
+    run.returns = on_sigterm == "return"
+    if all(chain.transition >= chain.tuner.end for chain in chains):
+        run.earlier = {n: results[n] for n in results.children if n.startswith("warmup_")}
+    draws_before, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")
+    run = watched(run, callback, until, draws_before, ended)
+    return carry_out(run, threads, make_progress(progress, CALLER))
+
+
+def _targets_with_draws(posterior: Any, model: Model) -> list[str]:
+    """The names of the targets that have draws."""
+    missing = [str(name) for name in posterior.data_vars if name not in model.target_names]
+    if missing:
+        raise ModelError(
+            f"{CALLER}: the results have draws of {', '.join(missing)}, which this model does not "
+            f"have as a target (it has {', '.join(model.target_names)})"
+        )
+    return [name for name in model.target_names if name in posterior.data_vars]
+
+
+def _check_same(program: Program, results: Any) -> None:
+    """Refuse results with other records, or results of other data."""
+    statistics = [s.name for s in program.statistics]
+    recorded = list(results["sample_stats"].data_vars) if "sample_stats" in results.children else []
+    if statistics != recorded:
+        only = [
+            f"{', '.join(a)} {where}"
+            for a, where in (
+                ([n for n in recorded if n not in statistics], "only there"),
+                ([n for n in statistics if n not in recorded], "only here"),
+            )
+            if a
+        ]
+        raise ValueError(
+            f"{CALLER}: the results have other records of each draw ({'; '.join(only)}); give the "
+            "sampler= and the observables= of that run"
+        )
+    averaged_here = set(program.running.sources)
+    averaged = set(results["averages/mean"].data_vars) if "averages" in results.children else set()
+    if averaged_here != averaged:
+        raise ValueError(
+            f"{CALLER}: the results have averages of {', '.join(sorted(averaged)) or 'nothing'}, "
+            f"and averages= asks for {', '.join(sorted(averaged_here)) or 'nothing'}: give the "
+            "averages of the run"
+        )
+    for group, data in data_groups(program.model).items():
+        group_data = results[group].dataset if group in results.children else {}
+        for name, values in data.data_vars.items():
+            if name not in group_data:
+                raise ModelError(f"{CALLER}: the results come from a model without data {name}")
+            if not np.array_equal(group_data[name].values, values.values, equal_nan=True):
+                raise ModelError(
+                    f"{CALLER}: {name} has other values than when the results were drawn, so the "
+                    "posterior is another one: run kg.mcmc(model, tuned=results)"
+                )
+
+
+def _chains(
+    program: Program, results: Any, kept: Mapping[str, Any] | None, total: int | None
+) -> list[RunningChain]:
+    """The chains that the results hold, with their state and draws."""
+    state, seed = results["sampler_state"].dataset, int(results.attrs["seed"])
+    each = "ensemble" if program.walkers else "chain"
+    result_rows = ResultRows(program, results, list(kept or {}))
+    chains = []
+    for i, number in enumerate(state[each].values.tolist()):
+        record = {name: values.values[i] for name, values in state.data_vars.items()}
+        for name in WINDOWS:
+            if name in record:
+                record[name] = record[name][: record[f"{name}_count"]]
+        chain = RunningChain(chain_key(seed, number), number=number)
+        try:
+            restore(program, chain, record)
+        except NotItsState as error:
+            raise ValueError(
+                f"{CALLER}: the state of chain {number} in the results does not fit this model "
+                f"and sampler: {error}"
+            ) from error
+        if kept is None:
+            chain.sink.count = int(record["draws"])
+        else:
+            rows = result_rows.rows(number)
+            if len(rows.statistics) != record["draws"]:
+                path = results.attrs.get("store")
+                raise ValueError(
+                    f"{CALLER}: chain {number} has made {record['draws']} draws, but the results "
+                    f"hold {len(rows.statistics)} of them; "
+                    + (
+                        f"give {COMPLETE}"
+                        if path is None
+                        else f"kg.resume({path!r}) continues the run"
+                    )
+                )
+            capacity = None if total is None else max(total, len(rows.statistics))
+            chain.sink = MemorySink(blank_rows(program, kept.values()), capacity)
+            chain.sink.add(rows)
+        chains.append(chain)
+    return chains
+
+
+class ResultRows:
+    """The rows of draws that results hold."""
+
+    def __init__(self, program: Program, results: Any, names: Sequence[str]) -> None:
+        self.program, self.results, self.names = program, results, names
+
+    def rows(self, number: int) -> Rows:
+        """The rows of a chain, or of an ensemble.
+
+        They are the draws in the posterior, followed by the unfinished ones.
+        """
+        state = self.results["sampler_state"].dataset
+        each = "ensemble" if self.program.walkers else "chain"
+        made = int(state["draws"].sel({each: number}))
+        parts = [self._part(number, "", made)]
+        parts.append(self._part(number, "unfinished_", made - len(parts[0].statistics)))
+        return Rows.joined(parts)
+
+    def _part(self, number: int, prefix: str, most: int) -> Rows:
+        program = self.program
+        blank = blank_rows(program, program.targets[: len(self.names)])
+        if f"{prefix}posterior" not in self.results.children:
+            return blank
+        count = math.prod(program.walkers)
+        posterior = self.results[f"{prefix}posterior"].dataset
+        stats = self.results[f"{prefix}sample_stats"].dataset
+        walkers = [number * count + walker for walker in range(count)]
+        if not np.isin(walkers, posterior["chain"].values).all():
+            return blank
+
+        def of(group: Any, name: str) -> np.ndarray:
+            values = np.asarray(group[name].sel(chain=walkers).values)[:, :most]
+            return np.moveaxis(values, 0, 1) if program.walkers else values[0]
+
+        targets = [
+            np.asarray(of(posterior, name), like.dtype)
+            for name, like in zip(self.names, blank.targets, strict=True)
+        ]
+        columns = {s.name: of(stats, s.name) for s in program.statistics}
+        return Rows(targets, join_statistics(program, columns))

@@ -1,0 +1,1 @@
+"""The progress display of a run, in terminals and notebooks."""

@@ -1,0 +1,54 @@
+"""Errors of results for names that they do not have."""
+
+import pickle
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from kinetograph.models.results_tree import answering, tree_of
+
+
+@pytest.fixture
+def results():
+    mu = xr.Dataset({"mu": ("draw", np.arange(3.0))}, {"draw": np.arange(3)})
+    return tree_of({"posterior": mu, "sample_stats": xr.Dataset({"lp": ("draw", np.ones(3))})})
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (lambda r: r["posteriro"], "they hold posterior, sample_stats; did you mean 'posterior'"),
+        (lambda r: r["mu"], r"in the group posterior: results\['posterior'\]\['mu'\]"),
+        (
+            lambda r: r["posterior"]["muu"],
+            "group posterior .*; it holds mu, draw; did you mean 'mu'",
+        ),
+        (lambda r: r["posterior"]["sample_stats"], "it is a group of the whole results"),
+    ],
+)
+def test_items_that_there_are_not(results, read, told):
+    with pytest.raises(KeyError, match=told) as caught:
+        read(results)
+    assert caught.match(r"\(test_tree.py:\d+\)")
+
+
+def test_attributes_that_there_are_not(results):
+    with pytest.raises(AttributeError, match="did you mean 'mu'"):
+        results.posterior.muu
+    assert not hasattr(results, "posteriro")
+    assert getattr(results, "_repr_mimebundle_", None) is None
+
+
+def test_what_there_is(results):
+    assert results["posterior/mu"].shape == results.posterior.mu.shape == (3,)
+    assert "mu" not in results
+    assert repr(results).startswith("<xarray.DataTree>")
+
+
+def test_copies_answer_too(results):
+    others = (results.copy(), results.isel(draw=0), pickle.loads(pickle.dumps(results)))
+    for other in (*others, answering(xr.DataTree.from_dict(results.to_dict()))):
+        with pytest.raises(KeyError, match="did you mean 'mu'"):
+            other["posterior"]["muu"]
+    assert others[2].identical(results)

@@ -1,0 +1,194 @@
+"""Warnings after a run: each has to come when it should, and none on a good run."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from tests.runs.models import centred_schools, gaussian, run, schools
+
+import kinetograph as kg
+from kinetograph.results import advice, diagnostics
+from kinetograph.results.advice import _divergences
+
+
+def findings(tree) -> dict[str, kg.Advice]:
+    return {each.kind: each for each in kg.diagnose(tree)}
+
+
+def quietly(model, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kg.SamplingWarning)
+        return run(model, **options)
+
+
+def test_a_good_run_has_no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = run(gaussian(), draws=1000, warmup=500, chains=4)
+    assert kg.diagnose(tree) == []
+    # Nor is a quantity that never moves: the diagonal of a correlation matrix is 1 in every draw.
+    omega = kg.lkj_correlation(2.0, 3)
+    q = np.random.default_rng(1).normal(size=(4, 1000, 3))
+    values = np.array(kg.model(omega).transform(q)["omega"])
+    tree["posterior/omega"] = xr.DataArray(values, dims=("chain", "draw", "i", "j"))
+    assert kg.diagnose(tree) == []
+    values[:, :, 0, 1] = np.arange(1000)
+    tree["posterior/omega"] = xr.DataArray(values, dims=("chain", "draw", "i", "j"))
+    assert findings(tree)["rhat"].count == 1
+
+
+@pytest.mark.slow
+def test_centred_eight_schools_diverge():
+    with pytest.warns(kg.SamplingWarning, match=r"ended in a divergence.*tau \* z.*NUTS\(target"):
+        tree = run(centred_schools(), draws=1000, warmup=500, chains=4)
+    found = findings(tree)["divergences"]
+    assert found.count == int(tree["sample_stats"]["diverging"].sum()) > 0
+    by_chain = tree["sample_stats"]["diverging"].values.sum(1)
+    assert f"{by_chain.max()} of them in chain {by_chain.argmax()}" in found.message
+
+
+def test_smaller_steps_are_those_of_the_sampler():
+    def advised(name, target, **stats):
+        stats = {"diverging": (("chain", "draw"), np.ones((1, 4), bool))} | stats
+        tree = xr.DataTree.from_dict({"sample_stats": xr.Dataset(stats)})
+        tree.attrs["sampler"] = name
+        tree.attrs["sampler_settings"] = json.dumps({"target_acceptance": target})
+        return _divergences(tree)[0].message
+
+    assert advised("MALA", 0.574).endswith("sampler=kg.samplers.MALA(target_acceptance=0.95).")
+    assert advised("NUTS", 0.9).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.95).")
+    # Steps that are hardly smaller do not help.
+    assert advised("NUTS", 0.94).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.99).")
+    assert advised("NUTS", 0.95).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.99).")
+    assert advised("Mine", [0.8, 0.99]).endswith("sampler=Mine(target_acceptance=0.995).")
+    inner = (("chain", "draw"), np.array([[True, False, True, False]]))
+    none = (("chain", "draw"), np.zeros((1, 4), bool))
+    assert advised("Mine", 0.8, diverging=none, long_diverging=inner).startswith("2 of 4 draws")
+    rates = (("chain", "draw"), np.zeros((1, 4)))
+    assert advised("HMC", 0.8, acceptance_rate=rates).endswith("or a smaller step_size of HMC.")
+
+
+def test_saturated_trees():
+    sampler = kg.samplers.NUTS(max_depth=2)
+    with pytest.warns(kg.SamplingWarning, match=r"reached the largest tree depth, 2.*max_depth=4"):
+        tree = run(gaussian(), sampler=sampler, draws=200)
+    depth = tree["sample_stats"]["tree_depth"].values
+    assert findings(tree)["tree_depth"].count == np.sum(depth == 2) > 0
+    np.testing.assert_array_equal(tree["sample_stats"]["reached_max_treedepth"], depth == 2)
+
+
+def test_acceptance_rates_that_are_no_probabilities(bad_rates):
+    found = findings(bad_rates)["acceptance"]
+    assert found.count == 2
+    assert "2 of 4 draws have an acceptance_rate that is not a probability (3)" in found.message
+    bad_rates["sample_stats"] = bad_rates["sample_stats"].to_dataset().drop_vars("step_size")
+    assert "acceptance" not in findings(bad_rates)  # nothing was tuned by them
+
+
+@pytest.fixture
+def bad_rates():
+    stats = {
+        "acceptance_rate": np.array([[0.5, 3.0, np.nan, np.nan]]),
+        "diverging": np.array([[False, False, False, True]]),
+        "step_size": np.ones((1, 4)),
+    }
+    tree = quietly(gaussian(), draws=4, warmup=0, chains=1)
+    for name, values in stats.items():
+        tree[f"sample_stats/{name}"] = xr.DataArray(values, dims=("chain", "draw"))
+    return tree
+
+
+def bimodal() -> kg.Model:
+    """Two normals 20 standard deviations apart: chains stay where they start."""
+    x = kg.variable()
+    density = kg.logaddexp(-0.5 * (x - 10) ** 2, -0.5 * (x + 10) ** 2)
+    return kg.model(x, factors=[density])
+
+
+def test_chains_in_two_modes():
+    initial = [{"x": -10.0}, {"x": -10.0}, {"x": 10.0}, {"x": 10.0}]
+    sampler = kg.samplers.RandomWalk()
+    with pytest.warns(kg.SamplingWarning, match="R-hat is above 1.01 for 1 quantity"):
+        tree = run(bimodal(), sampler=sampler, draws=2000, chains=4, initial=initial)
+    found = findings(tree)
+    assert found["rhat"].count == 1
+    assert ": x)" in found["rhat"].message
+    assert found["ess"].count == 1
+
+
+def test_few_draws():
+    with pytest.warns(kg.SamplingWarning, match="effective sample size is below 100 per chain"):
+        tree = run(gaussian(), draws=40)
+    assert findings(tree)["ess"].count == 1
+
+
+def test_the_worst_quantities_are_named():
+    tree = quietly(schools(), draws=30)
+    assert "theta[" in findings(tree)["ess"].message
+    assert "more" in findings(tree)["ess"].message
+
+
+def test_warnings_point_at_the_callers_line():
+    with pytest.warns(kg.SamplingWarning) as caught:
+        kg.mcmc(gaussian(), draws=40, chains=2, seed=5, progress=False)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("draws", range(8))
+def test_runs_of_a_few_draws_are_diagnosed_without_an_error(draws):
+    tree = quietly(schools(), draws=draws)
+    found = findings(tree)
+    if draws:
+        str(kg.summary(tree))
+    assert ("few_draws" in found) == (draws < 4)
+    if draws < 4:
+        assert found["few_draws"].count == 10
+        assert f"{draws} draw" in found["few_draws"].message
+
+
+@pytest.mark.parametrize(("value", "kind"), [(np.inf, "unknown"), (np.nan, "nan")])
+def test_diagnostics_that_are_not_known_are_a_finding(value, kind):
+    tree = quietly(gaussian(), draws=100)
+    values = tree["posterior/x"].values.copy()
+    values[1, 50] = value
+    tree["posterior/logged"] = xr.DataArray(values, dims=("chain", "draw"))
+    found = findings(tree)
+    assert found[kind].count == 1
+    assert "logged" in found[kind].message
+    assert len({"unknown", "nan"} & set(found)) == 1
+
+
+def test_other_things_are_refused():
+    with pytest.raises(TypeError, match=r"expected results \(a DataTree"):
+        kg.diagnose(3)
+
+
+def test_a_chain_that_blew_up_is_told():
+    """The step is far beyond the limit of stability."""
+    x = kg.normal(0, 1, shape=2)
+    with pytest.warns(kg.SamplingWarning, match="have no finite log density, from draw"):
+        tree = run(kg.model(x), sampler=kg.samplers.SGLD(30.0), draws=1000, warmup=50, chains=2)
+    assert "not_finite" in {advice.kind for advice in kg.diagnose(tree)}
+
+
+def test_a_long_run_is_judged_by_some_of_its_draws(monkeypatch):
+    """R-hat and ESS by some, and what is counted by all of them."""
+    seen = []
+    usual = diagnostics.rhat_and_ess_bulk
+
+    def look(draws):
+        seen.extend(values for values in draws.values())
+        return usual(draws)
+
+    monkeypatch.setattr(diagnostics, "rhat_and_ess_bulk", look)
+    tree = run(gaussian(), draws=450)
+    (name,) = tree["posterior"].data_vars
+    assert [values.shape[1] for values in seen] == [450]
+    tree["sample_stats"]["diverging"][1, 7] = True
+    found = {each.kind: each for each in advice.findings(tree, 100)}
+    np.testing.assert_array_equal(seen[-1], tree["posterior"][name][:, ::5])
+    assert found["divergences"].count == 1
+    assert [each.kind for each in kg.diagnose(tree)].count("divergences") == 1
+    assert seen[-1].shape[1] == 450

@@ -1,0 +1,190 @@
+"""`kg.summary`: its numbers, its text, and what it refuses."""
+
+import warnings
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+import xarray as xr
+from tests.runs.models import run, schools
+
+import kinetograph as kg
+from kinetograph.results import diagnostics
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+def by_hand() -> xr.DataTree:
+    """Results that were not made by a run, with numbers that stay the same for ever."""
+    rng = np.random.RandomState(1)  # the legacy generator: its numbers are frozen
+    draws = {
+        "mu": (("chain", "draw"), 4 + 3 * rng.standard_normal((4, 250))),
+        "theta": (("chain", "draw", "school"), rng.standard_normal((4, 250, 2)) * [0.01, 200.0]),
+        "fixed": (("chain", "draw"), np.ones((4, 250))),
+    }
+    coords = {"chain": range(4), "draw": range(250), "school": ["Choate", "Exeter"]}
+    return xr.DataTree.from_dict({"/posterior": xr.Dataset(draws, coords)})
+
+
+GOLDEN = """\
+                 mean      sd       q5  median     q95  mcse_mean  ess_bulk  ess_tail  r_hat
+mu               4.12    2.94    -0.85    4.12    8.88      0.090      1077       881  1.000
+theta[Choate]  0.0000  0.0102  -0.0168  0.0001  0.0164    0.00033       952       738  1.001
+theta[Exeter]     0.6   197.1   -304.2     0.1   328.4       6.07      1055       987  0.999
+fixed            1.00    0.00     1.00    1.00    1.00      0.000      1000      1000    nan
+"""
+
+
+def test_text():
+    assert str(kg.summary(by_hand())) == GOLDEN.rstrip("\n")
+    assert repr(kg.summary(by_hand())) == GOLDEN.rstrip("\n")
+
+
+def test_html():
+    """Notebooks show the same texts in a table."""
+    rows = ET.fromstring(kg.summary(by_hand())._repr_html_()).findall("tr")
+    cells = [[cell.text or "" for cell in row] for row in rows]
+    assert cells[0] == ["", *GOLDEN.splitlines()[0].split()]
+    assert cells[1:] == [line.split() for line in GOLDEN.splitlines()[1:]]
+
+
+def test_a_target_without_elements_has_no_rows():
+    tree = by_hand()
+    none = (("chain", "draw", "nobody"), np.empty((4, 250, 0)))
+    tree["posterior"] = tree["posterior"].dataset.assign(none=none)
+    assert str(kg.summary(tree)) == GOLDEN.rstrip("\n")
+    assert len(kg.summary(tree, "none")) == 0
+
+
+def test_numbers():
+    tree = by_hand()
+    table = kg.summary(tree)
+    assert table.names == ("mu", "theta[Choate]", "theta[Exeter]", "fixed")
+    assert len(table) == 4
+    x = tree["posterior"]["theta"].values[..., 1]
+    expected = {
+        "mean": x.mean(),
+        "sd": x.std(ddof=1),
+        "q5": np.quantile(x, 0.05),
+        "median": np.median(x),
+        "q95": np.quantile(x, 0.95),
+        "mcse_mean": diagnostics.mcse_mean(x),
+        "ess_bulk": diagnostics.ess_bulk(x),
+        "ess_tail": diagnostics.ess_tail(x),
+        "r_hat": diagnostics.rhat(x),
+    }
+    assert list(table.columns) == list(expected)
+    for column, value in expected.items():
+        assert table[column, "theta[Exeter]"] == pytest.approx(float(value), rel=1e-12)
+        assert table[column].shape == (4,)
+
+
+def test_another_interval():
+    table = kg.summary(by_hand(), "mu", probability=0.5)
+    x = by_hand()["posterior"]["mu"].values
+    assert table["q25", "mu"] == np.quantile(x, 0.25)
+    assert table["q75", "mu"] == np.quantile(x, 0.75)
+
+
+def test_chosen_names_in_the_order_asked_for():
+    assert kg.summary(by_hand(), "fixed", "mu").names == ("fixed", "mu")
+
+
+def test_names_in_lists_and_rows_by_their_names():
+    whole = kg.summary(by_hand())
+    table = kg.summary(by_hand(), ["theta[Exeter]", "mu"], "fixed")
+    assert list(table) == ["theta[Exeter]", "mu", "fixed"]
+    for column in ("mean", "q5", "ess_bulk"):
+        expected = pytest.approx(whole[column, "theta[Exeter]"], rel=1e-9)
+        assert table[column, "theta[Exeter]"] == expected
+    with pytest.raises(KeyError, match=r"'theta\[Eton\]' is not in the results"):
+        kg.summary(by_hand(), "theta[Eton]")
+
+
+@pytest.mark.parametrize("key", ["mu", ("mean", "nu"), ("mu", "mean"), ("mean", "mu", 0), 0])
+def test_what_the_table_has_not(key):
+    with pytest.raises(KeyError, match=r"columns mean, sd, q5.* and the rows mu, theta\[Choate\]"):
+        kg.summary(by_hand())[key]
+
+
+def test_data_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = kg.summary(by_hand()).to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.loc["mu", "mean"] == kg.summary(by_hand())["mean", "mu"]
+
+
+def test_matrices_are_named_by_both_labels():
+    dims = ("chain", "draw", "row", "omega_dim_1")
+    draws = xr.Dataset({"omega": (dims, np.random.default_rng(1).normal(size=(2, 9, 2, 3)))})
+    names = kg.summary(xr.DataTree.from_dict({"/posterior": draws})).names
+    assert names == tuple(f"omega[{i}, {j}]" for i in range(2) for j in range(3))
+
+
+def test_labels_are_shown():
+    assert "theta[Deerfield]" in kg.summary(run(schools())).names
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3, 4, 5])
+def test_very_few_draws(draws):
+    table = kg.summary(run(schools(), draws=draws))
+    assert np.isfinite(table["mean"]).all()
+    assert "nan" in str(table) or draws >= 4
+
+
+def test_no_draws():
+    with pytest.raises(ValueError, match="no draws"):
+        kg.summary(run(schools(), draws=0))
+
+
+def test_refusals():
+    with pytest.raises(KeyError, match="'nu' is not in the results; they hold mu, theta, fixed"):
+        kg.summary(by_hand(), "nu")
+    with pytest.raises(TypeError, match=r"summary: expected results \(a DataTree"):
+        kg.summary([1.0])
+    with pytest.raises(TypeError, match="of results, which has no such group: give the complete"):
+        kg.summary(by_hand()["posterior"])
+    for probability in (0, 1, -0.1, 90, np.nan):
+        with pytest.raises(ValueError, match="probability must be between 0 and 1"):
+            kg.summary(by_hand(), probability=probability)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("mu", "table['mean', 'mu']"),
+        (("mu", "mean"), "table['mean', 'mu']"),
+        (("men", "mu"), "table['mean', 'mu']"),
+        ("men", "table['mean']"),
+        (("mean", "thet[Choate]"), r"table['mean', 'theta[Choate]']"),
+    ],
+)
+def test_what_may_be_meant(key, text):
+    with pytest.raises(KeyError) as caught:
+        kg.summary(by_hand())[key]
+    assert caught.value.args[0].endswith(f"; did you mean {text}?")
+    with pytest.raises(KeyError, match="did you mean 'theta'"):
+        kg.summary(by_hand(), "thetta")
+
+
+def test_a_chain_that_grows_without_bound_leaks_no_warning_of_numpy():
+    x = kg.normal(0.0, 1.0, name="x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.warns(kg.SamplingWarning, match="Take a smaller step_size"):
+            tree = kg.mcmc(
+                kg.model(x), kg.samplers.SGLD(2.5), draws=2000, warmup=0, seed=1, progress=False
+            )
+        largest = np.abs(tree["posterior"]["x"].values)
+        assert largest[np.isfinite(largest)].max() > 1e200
+        assert not np.isfinite(kg.summary(tree)["mean", "x"])
+        kg.report(tree)
+
+
+def test_a_chain_that_jumps_far_has_a_report():
+    q = kg.variable(name="q", shape=3)
+    model = kg.model(q, factors=[-0.25 * kg.sum(q**4)])
+    sampler = kg.samplers.SGLD(3.0)
+    with pytest.warns(kg.SamplingWarning, match="Take a smaller step_size"):
+        tree = kg.mcmc(model, sampler, draws=200, warmup=0, seed=1, progress=False)
+    assert "SGLD" in str(kg.report(tree))

@@ -17,9 +17,9 @@ from kinetograph.cli import main
 from kinetograph.cli.graph import FORMATS as PICTURES
 from kinetograph.cli.outcome import FORMATS
 from kinetograph.programs import disk_cache, memory_cache, pace, program, start_search, state
-from kinetograph.results import advice
+from kinetograph.results import advice, stored_model
 from kinetograph.runs import mcmc, memory, starting_points, until
-from kinetograph.runs.progress.display import display
+from kinetograph.runs.progress import display
 from kinetograph.streams import saved
 
 DOCS = ROOT / "docs"
@@ -64,7 +64,8 @@ FACTS = [
     (WORKS, {12: "ascents from twelve of them"}[state.ASCENTS]),
     (
         WORKS,
-        f"the first of up to {starting_points.START_ATTEMPTS} at which density and gradient are finite",
+        f"the first of up to {starting_points.START_ATTEMPTS} at which density and gradient are "
+        "finite",
     ),
     (WORKS, {5.0: "a log gets a line every five seconds"}[display.PLAIN_SECONDS]),
     (WORKS, {0.25: "where it takes more than a quarter"}[memory.WORTH]),

@@ -7,6 +7,8 @@ import re
 
 from tests.docs.pages import ROOT
 
+from kinetograph.calls import argument_names
+
 __all__ = ["PAGE", "written"]
 
 PAGE = ROOT / "docs" / "coming-from.md"

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import kinetograph as kg
+from kinetograph.models import model_functions
 
 Y = kg.data([1.0, 2.0, 4.0], name="y")
 

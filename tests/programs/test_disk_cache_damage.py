@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.programs import disk_cache, sealed_files
 from kinetograph.programs.disk_cache import compile_cached
 from kinetograph.programs.private_key import KEY
 from kinetograph.programs.sealed_files import read_sealed

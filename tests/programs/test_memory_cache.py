@@ -8,7 +8,7 @@ from tests.runs.models import run, same_draws
 
 import kinetograph as kg
 from kinetograph.models.ancestral import rows
-from kinetograph.programs import engine
+from kinetograph.programs import engine, memory_cache
 from kinetograph.programs.memory_cache import HELD, MOST, CompiledProgram, find, hold
 from kinetograph.programs.pace import Pace
 

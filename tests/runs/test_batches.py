@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display.display import SilentProgress
+from kinetograph.runs.progress.display import SilentProgress
 from tests.models.test_control_flow import stopping
 from tests.runs.models import check_alike, gaussian, run
 from tests.samplers import test_composition as composition

@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 import numpy as np
 import pytest
 import xarray as xr
-from kinetograph.runs.progress.display.display import SilentProgress
+from kinetograph.runs.progress.display import SilentProgress
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display.display import PlainProgress
+from kinetograph.runs.progress.display import PlainProgress
 from tests.runs.models import check_alike, gaussian, run, same_draws, schools
 
 import kinetograph as kg

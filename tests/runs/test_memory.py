@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display.display import SilentProgress
+from kinetograph.runs.progress.display import SilentProgress
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
-from kinetograph.runs import mcmc, memory
+from kinetograph.runs import assembly, mcmc, memory
 from kinetograph.runs import run as running
 from kinetograph.runs.memory import available, check_memory
 from kinetograph.runs.rows import MemorySink, Rows, joint

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display.display import SilentProgress
+from kinetograph.runs.progress.display import SilentProgress
 from tests.runs.models import run, schools
 
 import kinetograph as kg

@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display.display import PlainProgress, row_of_all, rows_of_chains
-from kinetograph.runs.progress.display.reporting import make_progress
-from kinetograph.runs.progress.display.terminal import TerminalProgress
+from kinetograph.runs.progress.display import PlainProgress, row_of_all, rows_of_chains
+from kinetograph.runs.progress.reporting import make_progress
+from kinetograph.runs.progress.terminal import TerminalProgress
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg

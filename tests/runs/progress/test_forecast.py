@@ -5,7 +5,7 @@ from collections import deque
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display.forecast import Forecast, clock_text, ends
+from kinetograph.runs.progress.forecast import Forecast, clock_text, ends
 
 from kinetograph.adaptation.host_warmup import OPEN, Tuner
 from kinetograph.runs.chain import Lengths, RunningChain

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from kinetograph.runs.progress.display.notebook import NotebookProgress, in_notebook
-from kinetograph.runs.progress.display.reporting import make_progress
+from kinetograph.runs.progress.notebook import NotebookProgress, in_notebook
+from kinetograph.runs.progress.reporting import make_progress
 from tests.runs.models import gaussian, run
 from tests.runs.test_progress import LENGTHS, chain_at, gone_on
 

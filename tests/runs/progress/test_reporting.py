@@ -6,8 +6,8 @@ import sys
 import warnings
 
 import pytest
-from kinetograph.runs.progress.display.display import SilentProgress
-from kinetograph.runs.progress.display.reporting import Telling
+from kinetograph.runs.progress.display import SilentProgress
+from kinetograph.runs.progress.reporting import Telling
 from tests.runs.models import gaussian, run
 from tests.runs.test_progress import LENGTHS, chain_at, gone_on
 from tests.runs.test_stopping import Raising

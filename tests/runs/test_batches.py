@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display import SilentProgress
 from tests.models.test_control_flow import stopping
 from tests.runs.models import check_alike, gaussian, run
 from tests.samplers import test_composition as composition
@@ -12,6 +11,7 @@ from tests.samplers import test_composition as composition
 import kinetograph as kg
 from kinetograph.adaptation.host_warmup import Tuner
 from kinetograph.runs.chain import RunningChain
+from kinetograph.runs.progress.display import SilentProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 METHODS = ("threads", "batch")

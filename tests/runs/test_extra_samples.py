@@ -5,11 +5,11 @@ from contextlib import nullcontext, suppress
 import numpy as np
 import pytest
 import xarray as xr
-from kinetograph.runs.progress.display import SilentProgress
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.programs import pace
+from kinetograph.runs.progress.display import SilentProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 GROUPS = ("posterior", "sample_stats", "sampler_state")

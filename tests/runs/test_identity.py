@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display import PlainProgress
 from tests.runs.models import check_alike, gaussian, run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.programs import memory_cache
 from kinetograph.programs.program import ROWS
+from kinetograph.runs.progress.display import PlainProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ALL = ("posterior", "sample_stats", "sampler_state")

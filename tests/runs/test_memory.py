@@ -4,13 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display import SilentProgress
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
 from kinetograph.runs import assembly, mcmc, memory
 from kinetograph.runs import run as running
 from kinetograph.runs.memory import available, check_memory
+from kinetograph.runs.progress.display import SilentProgress
 from kinetograph.runs.rows import MemorySink, Rows, joint
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

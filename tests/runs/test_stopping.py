@@ -7,12 +7,12 @@ import warnings
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display import SilentProgress
 from tests.runs.models import run, schools
 
 import kinetograph as kg
 import kinetograph.runs.run as runs
 from kinetograph.results import diagnostics
+from kinetograph.runs.progress.display import SilentProgress
 from kinetograph.runs.stash import stashed
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

@@ -5,14 +5,14 @@ import sys
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.display import PlainProgress, row_of_all, rows_of_chains
-from kinetograph.runs.progress.reporting import make_progress
-from kinetograph.runs.progress.terminal import TerminalProgress
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
 from kinetograph.adaptation.host_warmup import Tuner
 from kinetograph.runs.chain import Lengths, RunningChain
+from kinetograph.runs.progress.display import PlainProgress, row_of_all, rows_of_chains
+from kinetograph.runs.progress.reporting import make_progress
+from kinetograph.runs.progress.terminal import TerminalProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

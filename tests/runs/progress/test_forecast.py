@@ -5,10 +5,10 @@ from collections import deque
 
 import numpy as np
 import pytest
-from kinetograph.runs.progress.forecast import Forecast, clock_text, ends
 
 from kinetograph.adaptation.host_warmup import OPEN, Tuner
 from kinetograph.runs.chain import Lengths, RunningChain
+from kinetograph.runs.progress.forecast import Forecast, clock_text, ends
 
 FACTOR = 1.5
 BLOCK = 0.1  # seconds

@@ -5,10 +5,11 @@ import xml.etree.ElementTree as ET
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from tests.runs.models import gaussian, run
+from tests.runs.progress.test_display import LENGTHS, chain_at, gone_on
+
 from kinetograph.runs.progress.notebook import NotebookProgress, in_notebook
 from kinetograph.runs.progress.reporting import make_progress
-from tests.runs.models import gaussian, run
-from tests.runs.test_progress import LENGTHS, chain_at, gone_on
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

@@ -6,13 +6,13 @@ import sys
 import warnings
 
 import pytest
-from kinetograph.runs.progress.display import SilentProgress
-from kinetograph.runs.progress.reporting import Telling
 from tests.runs.models import gaussian, run
-from tests.runs.test_progress import LENGTHS, chain_at, gone_on
+from tests.runs.progress.test_display import LENGTHS, chain_at, gone_on
 from tests.runs.test_stopping import Raising
 
 import kinetograph as kg
+from kinetograph.runs.progress.display import SilentProgress
+from kinetograph.runs.progress.reporting import Telling
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

@@ -197,3 +197,12 @@ def test_inner_files_of_the_graph_need_no_outer_ones(height):
     outer = {name for names in GRAPH[height + 1 :] for name in names}
     for name in GRAPH[height]:
         assert not needed(name) & outer, name
+
+
+def test_names_of_classes_are_used_once():
+    files: dict[str, list[str]] = {}
+    for module, path in FILES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in files.items() if len(modules) > 1} == {}

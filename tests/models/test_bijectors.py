@@ -17,7 +17,7 @@ from tests.models.own_maps import Mixing, Sinh, Softmax
 import kinetograph as kg
 from kinetograph.distributions import support as sp
 from kinetograph.graph.precision import x64
-from kinetograph.models.bijectors import Bijector, bijector
+from kinetograph.models.bijectors import SupportBijector, bijector
 from kinetograph.models.custom_bijectors import own_support
 
 INF = np.inf
@@ -101,7 +101,7 @@ def lookup(bound: Any) -> Any:
 class Found:
     """The results of a bijector at random, zero and extreme free states."""
 
-    bijector: Bijector
+    bijector: SupportBijector
     states: np.ndarray
     values: np.ndarray
     log_jacobian: np.ndarray

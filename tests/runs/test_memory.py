@@ -11,7 +11,7 @@ from kinetograph.runs import assembly, mcmc, memory
 from kinetograph.runs import run as running
 from kinetograph.runs.memory import available, check_memory
 from kinetograph.runs.progress.display import SilentProgress
-from kinetograph.runs.rows import MemorySink, Rows, joint
+from kinetograph.runs.rows import MemorySink, TransitionRows, joint
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -48,7 +48,9 @@ def test_only_targets_are_kept():
     assert np.isfinite(tree["posterior"]["total"]).all()
 
 
-BLANK = Rows([np.empty((0, 3, 2)), np.empty((0,), np.int32)], np.empty((0, 5)))  # 48 + 4 + 2 x 40
+BLANK = TransitionRows(
+    [np.empty((0, 3, 2)), np.empty((0,), np.int32)], np.empty((0, 5))
+)  # 48 + 4 + 2 x 40
 
 
 def system(root, **files):
@@ -195,10 +197,10 @@ def test_draws_of_a_whole_run_are_not_copied(monkeypatch):
 
 
 def test_rows_that_lie_side_by_side_are_told():
-    blank = Rows([np.empty((0, 3))], np.empty((0, 1)))
+    blank = TransitionRows([np.empty((0, 3))], np.empty((0, 1)))
     chains = MemorySink.side_by_side(blank, 4, 2)
     for i, chain in enumerate(chains):
-        chain.add(Rows([np.full((4, 3), i)], np.zeros((4, 1))))
+        chain.add(TransitionRows([np.full((4, 3), i)], np.zeros((4, 1))))
     parts = [chain.rows().targets[0] for chain in chains]
     whole = joint(parts)
     np.testing.assert_array_equal(whole, np.repeat([0.0, 1.0], 12).reshape(2, 4, 3))

@@ -10,7 +10,7 @@ from jax import lax
 
 from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
-from kinetograph.kernels.contract import Moment, Space, State
+from kinetograph.kernels.contract import KernelState, Moment, Space
 from kinetograph.kernels.noise import BEFORE, Noise
 from kinetograph.kernels.target import Position
 from kinetograph.runs.assembly import split_statistics
@@ -51,7 +51,7 @@ def _run(kernel: Any, log_density: Callable, q: Any, count: Any, key: Any, hyper
     def one(event: Any) -> Any:
         moment = Moment(hyper, Noise(key, event), target)
         position, _ = target.evaluate(q[event], ())
-        state, info = kernel.step(moment, State(position, kernel.init(moment, position), ()))
+        state, info = kernel.step(moment, KernelState(position, kernel.init(moment, position), ()))
         return state.position.q, info.statistics
 
     def fill(event: Any, found: Any) -> Any:
@@ -83,7 +83,7 @@ def _follow(kernel: Any, log_density: Callable, q: Any, events: Any, key: Any, h
 
         moment = Moment(hyper, Noise(start[1], BEFORE), target)
         position, _ = target.evaluate(start[0], ())
-        state = State(position, kernel.init(moment, position), ())
+        state = KernelState(position, kernel.init(moment, position), ())
         return lax.scan(step, state, events)[1]
 
     return lax.map(one, (q, key))
@@ -99,7 +99,7 @@ def _run_given(kernel: Any, log_density: Callable, q: Any, data: Any, key: Any, 
         target = Function(lambda at: log_density(at, data[event]))
         moment = Moment(hyper, Noise(key, event), target)
         position, _ = target.evaluate(q[event], ())
-        state, _ = kernel.step(moment, State(position, kernel.init(moment, position), ()))
+        state, _ = kernel.step(moment, KernelState(position, kernel.init(moment, position), ()))
         return state.position.q
 
     return lax.map(one, jnp.arange(len(q), dtype=jnp.uint32))

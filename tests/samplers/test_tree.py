@@ -11,7 +11,7 @@ from tests.selection import thinned
 from kinetograph.bits.draws import chain_key
 from kinetograph.bits.source import unit
 from kinetograph.graph.precision import x64
-from kinetograph.kernels.contract import Moment, Space, State
+from kinetograph.kernels.contract import KernelState, Moment, Space
 from kinetograph.kernels.noise import Noise
 from kinetograph.runs.assembly import split_statistics
 from kinetograph.samplers import NUTS
@@ -90,7 +90,7 @@ def ours(kernel, log_density, q, hyper, in_turns):
             )
             position, info = kernel.end(state)
         else:
-            state, info = kernel.step(moment, State(position, {}, ()))
+            state, info = kernel.step(moment, KernelState(position, {}, ()))
             position = state.position
         normals, words = moment.noise.normals_and_words(1, q.shape[0], kernel.max_depth)
         numbers = normals, words[1] & np.uint32(1), unit(words, np.dtype(np.float64))

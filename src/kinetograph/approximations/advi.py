@@ -24,10 +24,10 @@ from ..optimizers.descent import Steps
 from ..optimizers.objective import Objective
 from ..optimizers.opt import choose, limits_of, whole
 from ..optimizers.steps import adam
-from .ascent import BLOCK, Ascent, Family, climb
+from .ascent import BLOCK, Ascent, NormalParameters, climb
 from .low_rank import LowRankNormal
 from .pareto import ApproximationWarning
-from .paths import Path, walk_paths
+from .paths import OptimizationPath, walk_paths
 from .pool import scouts
 from .resampling import judge
 from .results import as_tree, noise
@@ -174,7 +174,7 @@ def _choose_steps(doing: str, optimizer: Any) -> Steps:
     return steps
 
 
-def _start(path: Path, rank: int, key: np.ndarray) -> Family:
+def _start(path: OptimizationPath, rank: int, key: np.ndarray) -> NormalParameters:
     """The initial parameters, from a path or around its starting point.
 
     If the path made no step, the distribution is narrow. The initial loadings are random, because
@@ -185,7 +185,7 @@ def _start(path: Path, rank: int, key: np.ndarray) -> Family:
     if path.best is not None:
         mean, scale = path.best.mean, path.best.deviations
     loadings = noise(key, rank, size, _LOADINGS).T if rank else np.zeros((size, 0))
-    return Family(mean, np.log(scale), _SCALE * loadings)
+    return NormalParameters(mean, np.log(scale), _SCALE * loadings)
 
 
 def _results(

@@ -30,14 +30,14 @@ from ..graph.trips import Capacity
 from ..optimizers.descent import Steps
 from ..optimizers.objective import Objective
 
-__all__ = ["BLOCK", "Ascent", "Block", "Family", "climb"]
+__all__ = ["BLOCK", "Ascent", "AscentBlock", "NormalParameters", "climb"]
 
 BLOCK = 200  # steps
 SLOWER = 0.25  # factor of the rate after a plateau
 _STEPS = 2  # purpose of the random numbers; 0 is for starting points, 1 for draws
 
 
-class Family(NamedTuple):
+class NormalParameters(NamedTuple):
     """The parameters of a normal distribution: m, log s, W."""
 
     mean: Any
@@ -61,12 +61,12 @@ class Family(NamedTuple):
         return -0.5 * (white @ white - within @ within) - log_scale - constant
 
 
-class Block(NamedTuple):
+class AscentBlock(NamedTuple):
     """The state and statistics after a block of steps."""
 
-    at: Family
+    at: NormalParameters
     state: Any  # of the optimiser
-    average: Family  # over the steps of the block
+    average: NormalParameters  # over the steps of the block
     elbo: Any  # the mean over the draws of the block
     error: Any  # the standard error of the mean
     finite: Any  # the fraction of steps with a finite gradient
@@ -76,7 +76,7 @@ class Block(NamedTuple):
 class Ascent(NamedTuple):
     """The result of all blocks."""
 
-    family: Family
+    family: NormalParameters
     elbo: np.ndarray  # of each block
     rate: np.ndarray  # factor of the optimiser's steps in each block
     converged: bool
@@ -86,7 +86,7 @@ class Ascent(NamedTuple):
 def climb(
     objective: Objective,
     optimizer: Steps,
-    start: Family,
+    start: NormalParameters,
     key: np.ndarray,
     draws: int,
     most_blocks: int,
@@ -143,14 +143,14 @@ class _Blocks:
 
         return optax.with_extra_args_support(self.optimizer.make(self.schedule or rate))
 
-    def first(self, start: Family) -> Block:
+    def first(self, start: NormalParameters) -> AscentBlock:
         """The state before the first step."""
-        start = Family(*(np.asarray(part, self.objective.dtype) for part in start))
+        start = NormalParameters(*(np.asarray(part, self.objective.dtype) for part in start))
         with x64():
             state = self._transformation(np.asarray(self.rate, self.objective.dtype)).init(start)
-        return Block(start, state, start, -math.inf, 0.0, 1.0, ())
+        return AscentBlock(start, state, start, -math.inf, 0.0, 1.0, ())
 
-    def go(self, block: Block, number: int, factor: float) -> Block:
+    def go(self, block: AscentBlock, number: int, factor: float) -> AscentBlock:
         """Run the next block.
 
         If a loop of the model needs more capacity, the program is compiled with more and run again.
@@ -164,7 +164,9 @@ class _Blocks:
         while True:
             run = objective.kept(key, lambda capacity: jax.jit(self._program(capacity)), schedule)
             with x64():
-                result: Block = jax.tree.map(np.asarray, run(block.at, block.state, *arguments))
+                result: AscentBlock = jax.tree.map(
+                    np.asarray, run(block.at, block.state, *arguments)
+                )
             if not objective.model.ensure_capacity(objective.model.density.loops, result.reports):
                 return result
 
@@ -174,7 +176,7 @@ class _Blocks:
         def density(free: Any, data: Any) -> Any:
             return objective.traced(free, data, capacity)
 
-        def step(number: Any, at: Family, key: Any, data: Any) -> Any:
+        def step(number: Any, at: NormalParameters, key: Any, data: Any) -> Any:
             """The gradient of minus the bound, its terms, and loop reports."""
             size = at.mean.size + at.loadings.shape[1]
             noise = normals(key, number, _STEPS, draws * size).reshape(draws, size)
@@ -186,8 +188,14 @@ class _Blocks:
             return gradient, -potential - log_q, reports
 
         def block(
-            at: Family, state: Any, key: Any, first: Any, rate: Any, factor: Any, data: Any
-        ) -> Block:
+            at: NormalParameters,
+            state: Any,
+            key: Any,
+            first: Any,
+            rate: Any,
+            factor: Any,
+            data: Any,
+        ) -> AscentBlock:
             steps = self._transformation(rate)
 
             def turn(carry: Any, number: Any) -> Any:
@@ -221,6 +229,6 @@ class _Blocks:
             centre = jnp.sum(finite, 1, keepdims=True) / draws
             spread = jnp.sum(jnp.where(good[:, None], (finite - centre) ** 2, 0.0))
             error = jnp.sqrt(spread / max(1, draws - 1) * draws) / count
-            return Block(at, state, average, elbo, error, jnp.mean(good * 1.0), reports)
+            return AscentBlock(at, state, average, elbo, error, jnp.mean(good * 1.0), reports)
 
         return block

@@ -21,7 +21,7 @@ from ..optimizers.objective import Objective
 from ..optimizers.opt import limits_of, whole
 from .low_rank import LowRankNormal
 from .pareto import smoothed
-from .paths import ELBO_DRAWS, LIMITS, MEMORY, Path, walk_paths
+from .paths import ELBO_DRAWS, LIMITS, MEMORY, OptimizationPath, walk_paths
 from .resampling import judge, picked
 from .results import as_tree, log_densities, noise
 
@@ -133,7 +133,7 @@ def pathfinder(
     return as_tree(objective, judged.free, statistics, attributes, paths_group)
 
 
-def _laws(paths: Sequence[Path], doing: str) -> dict[int, LowRankNormal]:
+def _laws(paths: Sequence[OptimizationPath], doing: str) -> dict[int, LowRankNormal]:
     """The normal distributions of the paths, by path number.
 
     Paths without one are left out; if all are, ModelError is raised.
@@ -150,7 +150,7 @@ def _laws(paths: Sequence[Path], doing: str) -> dict[int, LowRankNormal]:
     return laws
 
 
-def _as_dataset(paths: Sequence[Path], elbo: np.ndarray) -> Any:
+def _as_dataset(paths: Sequence[OptimizationPath], elbo: np.ndarray) -> Any:
     """The dataset of the paths: ELBO, iterations and evaluations."""
     import xarray as xr
 

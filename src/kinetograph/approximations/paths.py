@@ -16,22 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from ..optimizers.by_scipy import ByScipy, Walk
+from ..optimizers.by_scipy import ByScipy, ScipyRun
 from ..optimizers.objective import Objective
 from ..optimizers.opt import starting_points
-from ..optimizers.optimizer import ROUNDING, Limits
+from ..optimizers.optimizer import ROUNDING, SearchLimits
 from .curvature import Curvature
 from .low_rank import LowRankNormal
 from .results import log_densities, noise
 
-__all__ = ["ELBO_DRAWS", "LIMITS", "MEMORY", "Path", "walk_paths"]
+__all__ = ["ELBO_DRAWS", "LIMITS", "MEMORY", "OptimizationPath", "walk_paths"]
 
 ELBO_DRAWS, MEMORY = 25, 6  # defaults
-LIMITS = Limits(1000, 1e-6)
+LIMITS = SearchLimits(1000, 1e-6)
 JUDGING = 2**30  # first row of the random numbers for the ELBO; rows from 0 are for draws
 
 
-class Path(Walk):
+class OptimizationPath(ScipyRun):
     """A walk of L-BFGS with a normal distribution after each iteration."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Path(Walk):
         optimizer: ByScipy,
         objective: Objective,
         point: np.ndarray,
-        limits: Limits,
+        limits: SearchLimits,
         normal: np.ndarray,
         memory: int,
     ) -> None:
@@ -74,10 +74,10 @@ def walk_paths(
     initial: Any,
     keys: Sequence[np.ndarray],
     doing: str,
-    limits: Limits = LIMITS,
+    limits: SearchLimits = LIMITS,
     memory: int = MEMORY,
     elbo_draws: int = ELBO_DRAWS,
-) -> list[Path]:
+) -> list[OptimizationPath]:
     """Walk a path to its end for each key.
 
     Raises
@@ -92,7 +92,7 @@ def walk_paths(
     paths = []
     for key, point in zip(keys, points, strict=True):
         normal = noise(key, elbo_draws, point.size, JUDGING)
-        path = Path(optimizer, objective, point, limits, normal, memory)
+        path = OptimizationPath(optimizer, objective, point, limits, normal, memory)
         path.evaluations = path.reached().evaluations
         paths.append(path)
     return paths

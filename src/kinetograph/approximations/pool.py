@@ -38,7 +38,7 @@ from .pareto import efficiency, log_mean, smoothed
 from .paths import walk_paths
 from .results import log_densities, noise
 
-__all__ = ["OTHERS", "Pool", "Weights", "fill", "scouts"]
+__all__ = ["OTHERS", "Pool", "PoolWeights", "fill", "scouts"]
 
 Law = LowRankNormal | LowRankStudent
 
@@ -52,7 +52,7 @@ _KEYS = 2**20  # first chain number of the random numbers for pools
 _ROWS_A_NUMBER = 5  # effective draws that each row of a fitted covariance needs
 
 
-class Weights(NamedTuple):
+class PoolWeights(NamedTuple):
     """Smoothed weights that add up to 1, and their diagnostics."""
 
     log_weight: np.ndarray
@@ -62,7 +62,7 @@ class Weights(NamedTuple):
 
 
 @dataclass
-class _Part:
+class _PoolPart:
     """A distribution, its number of draws, and its log densities.
 
     The log densities are at all draws of the pool.
@@ -81,7 +81,7 @@ class Pool:
         self.objective, self.seed = objective, seed
         self.free, self.label = np.empty((0, objective.size)), np.empty(0, int)
         self.log_density = np.empty(0)
-        self._parts: list[_Part] = []
+        self._parts: list[_PoolPart] = []
         self._added = 0
 
     def add(self, wanted: Sequence[tuple[Law, int, int]]) -> None:
@@ -98,7 +98,7 @@ class Pool:
         for law, count, label in wanted:
             part = next((part for part in self._parts if part.law is law), None)
             if part is None:
-                part = _Part(law, label, 0, law.log_density(self.free))
+                part = _PoolPart(law, label, 0, law.log_density(self.free))
                 self._parts.append(part)
             part.count += count
         for part in self._parts:
@@ -129,11 +129,11 @@ class Pool:
         return log_density
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> PoolWeights:
         """The smoothed weights of all draws."""
         log_weight = self.log_density - self.log_q
         log_smooth, k = smoothed(log_weight)
-        return Weights(log_weight, np.exp(log_smooth), k, efficiency(log_weight))
+        return PoolWeights(log_weight, np.exp(log_smooth), k, efficiency(log_weight))
 
     def elbo(self, law: Law, label: int) -> float:
         """The mean of log p - log q over draws labelled `label`."""
@@ -181,7 +181,7 @@ def fill(
     scout_laws: Sequence[LowRankNormal],
     count: int,
     seed: int,
-) -> tuple[Pool, Weights]:
+) -> tuple[Pool, PoolWeights]:
     """The pool of an approximation and of other distributions.
 
     The approximation is a mixture of labelled parts.
@@ -212,7 +212,7 @@ def fill(
     return pool, weights
 
 
-def _fitted(free: np.ndarray, weights: Weights) -> LowRankNormal | None:
+def _fitted(free: np.ndarray, weights: PoolWeights) -> LowRankNormal | None:
     """A normal distribution with the weighted mean and covariance, or None.
 
     With few effective draws the numbers are taken as independent. The result is None if a number

@@ -23,7 +23,7 @@ from ..graph.source import warn_user
 from ..optimizers.objective import Objective
 from .low_rank import LowRankNormal
 from .pareto import ApproximationWarning, trusted
-from .pool import OTHERS, Pool, Weights, fill
+from .pool import OTHERS, Pool, PoolWeights, fill
 from .results import noise, targets_at
 
 __all__ = ["DOUBLINGS", "EFFICIENT", "MEAN_ERROR", "SD_ERROR", "Judged", "judge", "picked"]
@@ -115,7 +115,7 @@ def judge(
     return Judged(free, statistics, pool.label[indices], attributes, pool)
 
 
-def _doubt(pool: Pool, weights: Weights, errors: list[TargetError], error: float) -> str:
+def _doubt(pool: Pool, weights: PoolWeights, errors: list[TargetError], error: float) -> str:
     """The reason why draws and evidence are unreliable, or an empty string."""
     size = len(pool.free)
     limit = trusted(size)
@@ -150,7 +150,7 @@ def _doubt(pool: Pool, weights: Weights, errors: list[TargetError], error: float
     )
 
 
-def _target_errors(objective: Objective, pool: Pool, weights: Weights) -> list[TargetError]:
+def _target_errors(objective: Objective, pool: Pool, weights: PoolWeights) -> list[TargetError]:
     """The largest errors of means and of standard deviations of targets."""
     good = np.flatnonzero(weights.weight > 0)
     numbers = sum(node.size for node in objective.model.targets)

@@ -15,7 +15,7 @@ from ..graph.compiling.compiled import Function
 from ..graph.compiling.inside_jax import from_jax, has_tracer, outside
 from ..graph.compiling.packing import NUMBERS, fits
 from ..graph.compiling.state_values import StateValues
-from ..graph.control.program import Program
+from ..graph.control.program import GraphProgram
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
 from ..graph.control.structure import Structure, flatten
@@ -204,7 +204,7 @@ class StagedFunction:
             versions = top_level()
             assigned = [versions.latest[cell] for cell in versions.assigned]
             last_effects = list(versions.effects.values())
-            program = Program.of((*outputs, *assigned, *last_effects), set(inputs))
+            program = GraphProgram.of((*outputs, *assigned, *last_effects), set(inputs))
             compiled = Function(
                 inputs,
                 outputs,

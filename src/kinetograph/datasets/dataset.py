@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograph.iterables import Rows, register_iterable
+from ..autograph.iterables import IterableRows, register_iterable
 from ..graph.array import Array
 from ..graph.control.structure import flatten
 from ..graph.errors import ShapeError
@@ -18,18 +18,18 @@ from ..streams.streams import RandomStreams
 from .iterator import DatasetIterator
 from .readers import Graph, Plain
 from .steps import (
-    Batch,
+    ArrayRows,
+    BatchedElements,
     Counted,
     Cut,
     Enumerate,
     Map,
     Numbers,
     Opened,
+    PipelineStep,
     Reach,
     Repeat,
     Shuffle,
-    Source,
-    Step,
     Zip,
 )
 
@@ -90,7 +90,7 @@ class Dataset:
     [0, 2, 4]
     """
 
-    _step: Step
+    _step: PipelineStep
 
     def __init__(self, arrays: Any) -> None:
         leaves, paths, structure = flatten(arrays, "arrays", lambda v: isinstance(v, list))
@@ -111,10 +111,10 @@ class Dataset:
                 f"Dataset: arrays need the same number of rows{place_text()}, but {row_counts}; "
                 "cut the longer arrays, or use zip, which ends with the shortest dataset"
             )
-        self._step = Source(columns, structure, lengths[0])
+        self._step = ArrayRows(columns, structure, lengths[0])
 
     @classmethod
-    def _of(cls, step: Step) -> "Dataset":
+    def _of(cls, step: PipelineStep) -> "Dataset":
         dataset = object.__new__(cls)
         dataset._step = step
         return dataset
@@ -199,7 +199,7 @@ class Dataset:
         size = _whole("batch", "size", size, 1)
         length = self._step.length
         if length is None:
-            return self._of(Batch(self._step, size, None))
+            return self._of(BatchedElements(self._step, size, None))
         if size > length:
             raise ValueError(
                 f"batch: the size {size} is larger than the dataset, which has {length} "
@@ -213,7 +213,7 @@ class Dataset:
                 "have another shape, and shapes are fixed in compiled programs; take a size that "
                 f"divides {length}, drop the remainder, or call .repeat() before .batch({size})"
             )
-        return self._of(Batch(self._step, size, length // size))
+        return self._of(BatchedElements(self._step, size, length // size))
 
     def repeat(self, count: int | None = None) -> "Dataset":
         """The elements `count` times; without end if `count` is None.
@@ -338,12 +338,12 @@ def _open(dataset: Dataset) -> tuple[int | None, Opened]:
     return length, dataset._step.open(Graph(), Reach(length))
 
 
-def _rows(dataset: Dataset) -> Rows:
+def _rows(dataset: Dataset) -> IterableRows:
     length, opened = _open(dataset)
     rows, of = opened.rows, opened.of
     if rows is None or of is None:
-        return Rows(length, lambda i: opened.pick(Numbers(i)))
-    return Rows(length, lambda i: opened.pick(Numbers(i)), rows(), lambda row: of(row, ()))
+        return IterableRows(length, lambda i: opened.pick(Numbers(i)))
+    return IterableRows(length, lambda i: opened.pick(Numbers(i)), rows(), lambda row: of(row, ()))
 
 
 register_iterable(Dataset, _rows)

@@ -16,7 +16,7 @@ from ..graph.control.structure import Structure, flatten
 from ..streams.streams import Stream
 
 __all__ = [
-    "Batch",
+    "BatchedElements",
     "Counted",
     "Cut",
     "Enumerate",
@@ -27,8 +27,8 @@ __all__ = [
     "Reach",
     "Repeat",
     "Shuffle",
-    "Source",
-    "Step",
+    "ArrayRows",
+    "PipelineStep",
     "Way",
     "Zip",
 ]
@@ -84,7 +84,7 @@ class Way(Protocol):
         ...
 
 
-class Step(Protocol):
+class PipelineStep(Protocol):
     """A step of a dataset."""
 
     @property
@@ -109,7 +109,7 @@ def _each(function: Callable[[Any], Any], rows: Callable[[], Any] | None) -> Any
 
 
 @dataclass(frozen=True)
-class Source:
+class ArrayRows:
     """The rows of arrays."""
 
     arrays: list[Any]
@@ -147,7 +147,7 @@ class Counted:
 class Shuffle:
     """The elements in random order."""
 
-    before: Step
+    before: PipelineStep
     length: int
     stream: Stream
     read: int = 0  # number of loops in plain Python so far
@@ -166,10 +166,10 @@ class Shuffle:
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchedElements:
     """Batches of neighbouring elements."""
 
-    before: Step
+    before: PipelineStep
     size: int
     length: int | None
 
@@ -199,7 +199,7 @@ class Batch:
 class Repeat:
     """The elements several times; without end if `count` is None."""
 
-    before: Step
+    before: PipelineStep
     count: int | None
     length: int | None
 
@@ -242,7 +242,7 @@ class Repeat:
 class Cut:
     """The `length` elements from `start`."""
 
-    before: Step
+    before: PipelineStep
     start: int
     length: int | None
 
@@ -263,7 +263,7 @@ class Cut:
 class Map:
     """A function applied to each element."""
 
-    before: Step
+    before: PipelineStep
     function: Callable[[Any], Any]
     length: int | None
 
@@ -284,7 +284,7 @@ class Map:
 class Enumerate:
     """Pairs of a number and an element."""
 
-    before: Step
+    before: PipelineStep
     start: int
     length: int | None
 
@@ -310,7 +310,7 @@ class Enumerate:
 class Zip:
     """Tuples of the elements of several datasets, as long as the shortest."""
 
-    parts: tuple[Step, ...]
+    parts: tuple[PipelineStep, ...]
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:

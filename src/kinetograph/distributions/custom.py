@@ -24,14 +24,14 @@ from .parameter import Parameter
 from .support import REAL, Interval, Support, WholeNumbers
 from .variable import distribute
 
-__all__ = ["OWN", "Own", "distribution"]
+__all__ = ["OWN", "CustomFamily", "distribution"]
 
 # The keys are random, so that no compiled program of another process matches them.
 OWN: dict[str, Family] = {}
 
 
 @dataclass(frozen=True, eq=False)
-class Own(Family):
+class CustomFamily(Family):
     """A family whose functions exist in this process only."""
 
 
@@ -106,7 +106,7 @@ def distribution(
         )
     title = str(name or getattr(log_density, "__name__", "distribution"))
     parameters = _parameters(log_density, title)[1:]
-    family = Own(
+    family = CustomFamily(
         title,
         tuple(Parameter(p.name) for p in parameters),
         _terms(log_density, event_ndim, title, place_text()),

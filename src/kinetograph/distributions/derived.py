@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from ..graph.errors import KinetographError
 from ..graph.saving.document import keyed
 from .censoring import Censored, censored, interval_censored
-from .custom import OWN, Own
+from .custom import OWN, CustomFamily
 from .family import FAMILIES, Family
 from .joint import Joint, joint
 from .mixture import Mixture, mixture, mixture_apart, mixture_of
@@ -74,5 +74,5 @@ def _written(family: Family) -> str:
     return family.key
 
 
-for _kind in (Own, Censored, Joint, Mixture, Truncated):
+for _kind in (CustomFamily, Censored, Joint, Mixture, Truncated):
     keyed(_kind, _written, family_of)

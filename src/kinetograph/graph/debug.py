@@ -24,11 +24,11 @@ from .precision import x64
 from .source import place_text
 from .value_texts import in_words, value_text
 
-__all__ = ["Evaluation", "debug"]
+__all__ = ["DebugEvaluation", "debug"]
 
 
 @dataclass
-class Evaluation:
+class DebugEvaluation:
     """The values of outputs, and the first bad value among them.
 
     Attributes
@@ -71,7 +71,7 @@ def _array(value: Any, role: str) -> Array:
 
 def debug(
     outputs: Computed | Iterable[Computed], values: Mapping[Array, Any] | None = None
-) -> Evaluation:
+) -> DebugEvaluation:
     """Evaluate arrays node by node, without compiling.
 
     This is slow, but shows each step: each node is computed on its own, and branches and loops run
@@ -156,4 +156,4 @@ def debug(
         results = [np.asarray(environment[node]) for node in nodes]
     trips = {loop.title: int(report.most) for loop, report in scope.trips.items()}
     first_bad = next(filter(None, map(culprits.of, nodes, (environment[n] for n in nodes))), None)
-    return Evaluation(results, first_bad, trips, [describe(node, names) for node in nodes])
+    return DebugEvaluation(results, first_bad, trips, [describe(node, names) for node in nodes])

@@ -27,7 +27,7 @@ PRINT = Operation("print", lambda state, *values: state)
 
 
 @storable
-class _Place:
+class _PrintPlace:
     """A marker for an array in a structure that is printed."""
 
     def __init__(self, number: int) -> None:
@@ -72,7 +72,7 @@ class Print(Effect):
 def _filled(part: Any, arrays: Sequence[np.ndarray]) -> Any:
     leaves, _, structure = flatten(part)
     return structure.fill(
-        _value(arrays[leaf.number]) if isinstance(leaf, _Place) else leaf for leaf in leaves
+        _value(arrays[leaf.number]) if isinstance(leaf, _PrintPlace) else leaf for leaf in leaves
     )
 
 
@@ -146,8 +146,8 @@ def _part(value: Any, nodes: list[Node]) -> Any:
     if not any(isinstance(leaf, Array) for leaf in leaves):
         return str(value)
 
-    def place(leaf: Array) -> _Place:
+    def place(leaf: Array) -> _PrintPlace:
         nodes.append(leaf.node)
-        return _Place(len(nodes) - 1)
+        return _PrintPlace(len(nodes) - 1)
 
     return structure.fill(place(leaf) if isinstance(leaf, Array) else leaf for leaf in leaves)

@@ -11,7 +11,7 @@ __all__ = [
     "INSTEAD",
     "Closed",
     "MissingAttributeError",
-    "Named",
+    "SuggestingDict",
     "closest",
     "meant",
     "plain",
@@ -52,7 +52,7 @@ def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) 
     return "" if name is None else f"; did you mean {show(name)}?"
 
 
-class Named[V](dict[str, V]):
+class SuggestingDict[V](dict[str, V]):
     """A dictionary whose KeyError lists its names."""
 
     def __missing__(self, name: Any) -> V:

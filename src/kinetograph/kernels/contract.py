@@ -24,7 +24,7 @@ import numpy as np
 from .noise import Noise
 from .target import Position, Target
 
-__all__ = ["Info", "Kernel", "Moment", "Space", "State", "Statistic", "Turns"]
+__all__ = ["Info", "TransitionKernel", "Moment", "Space", "KernelState", "Statistic", "Turns"]
 
 
 class Space(NamedTuple):
@@ -45,7 +45,7 @@ class Moment(NamedTuple):
     target: Target
 
 
-class State(NamedTuple):
+class KernelState(NamedTuple):
     """The state before or after a transition.
 
     `trips` are reports on the model's loops, passed from one evaluation to the next.
@@ -62,7 +62,7 @@ class Info(NamedTuple):
     acceptance: Any  # the statistic that warm-up drives to the sampler's target
     gradients: Any  # number of points at which value and gradient were evaluated
     diverging: Any
-    statistics: Any  # a vector: the values of `Kernel.statistics`, one after the other
+    statistics: Any  # a vector: the values of `TransitionKernel.statistics`, one after the other
     values: Any = 0  # number of evaluations of the value alone, if the record `n_value` is wanted
     within: Any = ()  # acceptance for each inner step size, by name; NaN if no step was made
 
@@ -106,7 +106,7 @@ class Turns(Protocol):
         """The new position and the report of the transition."""
 
 
-class Kernel(Protocol):
+class TransitionKernel(Protocol):
     """The interface of a sampler that is bound to a space."""
 
     @property
@@ -138,5 +138,5 @@ class Kernel(Protocol):
     def init(self, moment: Moment, position: Position) -> Any:
         """The slots at a starting point."""
 
-    def step(self, moment: Moment, state: State) -> tuple[State, Info]:
+    def step(self, moment: Moment, state: KernelState) -> tuple[KernelState, Info]:
         """A transition."""

@@ -12,7 +12,7 @@ import numpy as np
 from ..graph.errors import ModelError
 from ..graph.lower import Environment, Scope
 from ..graph.trips import Capacity, Trips
-from ..models.batch import Batch
+from ..models.batch import RowBatch
 from ..models.density import Density
 from .noise import Noise
 
@@ -38,7 +38,7 @@ class Target(NamedTuple):
     density: Density
     data: Environment
     capacity: Capacity
-    batch: Batch | None = None
+    batch: RowBatch | None = None
     rows: Any = None
 
     def of_transition(self, noise: Noise) -> "Target":

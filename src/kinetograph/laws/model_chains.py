@@ -18,7 +18,7 @@ from ..bits.draws import chain_key
 from ..bits.keys import SIMULATION, make_key
 from ..graph.errors import ModelError
 from ..graph.precision import x64
-from ..kernels.contract import Moment, State
+from ..kernels.contract import KernelState, Moment
 from ..kernels.noise import BEFORE, Noise
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
@@ -212,11 +212,13 @@ class _Chains:
             position, trips = target.evaluate(q, target.no_trips())
             slots = kernel.init(Moment(self.hyper, Noise(key, BEFORE), target), position)
 
-            def step(event: Any, state: State) -> State:
+            def step(event: Any, state: KernelState) -> KernelState:
                 return kernel.step(Moment(self.hyper, Noise(key, event), target), state)[0]
 
-            begin = State(position, slots, trips)
-            end: State = lax.fori_loop(jnp.uint32(0), jnp.uint32(self.transitions), step, begin)
+            begin = KernelState(position, slots, trips)
+            end: KernelState = lax.fori_loop(
+                jnp.uint32(0), jnp.uint32(self.transitions), step, begin
+            )
             return end.position.q
 
         # One after the other: in a batch every row would execute both sides of each branch.

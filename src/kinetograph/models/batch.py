@@ -27,7 +27,7 @@ from ..graph.trips import Capacity
 from .density import Density
 from .term import Term
 
-__all__ = ["Batch", "RowsTerm"]
+__all__ = ["RowBatch", "RowsTerm"]
 
 
 class RowsTerm(Term):
@@ -43,7 +43,7 @@ class RowsTerm(Term):
         return self.scale * jnp.sum(self.elements(environment))
 
 
-class Batch:
+class RowBatch:
     """The rows that a transition sees, and the densities it computes.
 
     Attributes

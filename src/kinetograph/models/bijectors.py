@@ -19,9 +19,9 @@ import numpy as np
 from ..distributions import support as sp
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node
-from .custom_bijectors import OwnSupport
+from .custom_bijectors import CustomBijectorSupport
 
-__all__ = ["Bijector", "bijector"]
+__all__ = ["SupportBijector", "bijector"]
 
 Lookup = Callable[[Any], Any]
 
@@ -37,7 +37,7 @@ class Image(NamedTuple):
     forms: Mapping[str, Any]
 
 
-class Bijector:
+class SupportBijector:
     """The base class of bijectors.
 
     `shape` is the shape of the constrained value, `free_shape` the shape of the free numbers.
@@ -65,10 +65,10 @@ class Bijector:
         raise NotImplementedError(type(self).__name__)
 
 
-class Own(Bijector):
+class CustomBijector(SupportBijector):
     """The expressions of a user's `kg.Bijector`."""
 
-    def __init__(self, shape: tuple[int, ...], support: OwnSupport) -> None:
+    def __init__(self, shape: tuple[int, ...], support: CustomBijectorSupport) -> None:
         super().__init__(shape, support.free.shape)
         self.support = support
 
@@ -95,7 +95,7 @@ class Own(Bijector):
         return [environment[node] for node in wanted]
 
 
-class Identity(Bijector):
+class Identity(SupportBijector):
     """x = u."""
 
     def forward(self, free: Any, lookup: Lookup) -> Image:
@@ -105,7 +105,7 @@ class Identity(Bijector):
         return value
 
 
-class Bounded(Bijector):
+class Bounded(SupportBijector):
     """Bounds below, above or both, element by element.
 
     lower:  x = a + exp(u)              log J = u
@@ -179,7 +179,7 @@ class Bounded(Bijector):
         return result
 
 
-class StickBreaking(Bijector):
+class StickBreaking(SupportBijector):
     """Simplex by stick breaking.
 
     z_k = sigma(u_k - log(K - k)), x_k = z_k (1 - x_1 - ... - x_{k-1}),
@@ -204,7 +204,7 @@ class StickBreaking(Bijector):
         return jnp.log(value[..., :-1]) - jnp.log(after) + self._offset
 
 
-class Increments(Bijector):
+class Increments(SupportBijector):
     """Ordered vector from its increments.
 
     x_1 = u_1, x_i = x_{i-1} + exp(u_i); log J = sum of u_i, i >= 2.
@@ -218,7 +218,7 @@ class Increments(Bijector):
         return jnp.concatenate([value[..., :1], jnp.log(jnp.diff(value, axis=-1))], -1)
 
 
-class PositiveIncrements(Bijector):
+class PositiveIncrements(SupportBijector):
     """Positive ordered vector from its increments.
 
     x_i = x_{i-1} + exp(u_i) with x_0 = 0; log J = sum of u.
@@ -231,7 +231,7 @@ class PositiveIncrements(Bijector):
         return jnp.log(jnp.diff(value, axis=-1, prepend=0.0))
 
 
-class Helmert(Bijector):
+class Helmert(SupportBijector):
     """Vector with sum zero, by a Helmert matrix.
 
     x_i = w_i + ... + w_(n-1) - (i - 1) w_(i-1), w_k = u_k / sqrt(k (k + 1)); log J = 0.
@@ -256,7 +256,7 @@ class Helmert(Bijector):
         return (before - self._number * value[..., 1:]) / self._length
 
 
-class PartialCorrelations(Bijector):
+class PartialCorrelations(SupportBijector):
     """Cholesky factor of a correlation matrix, from partial correlations z = tanh(u).
 
         L_ij = z_ij sqrt(rest_ij), rest_ij = 1 - sum_{j' < j} L_ij'**2, L_ii = sqrt(rest_ii);
@@ -326,7 +326,7 @@ class Correlation(PartialCorrelations):
         return super().inverse(jnp.linalg.cholesky(value), lookup)
 
 
-class Factor(Bijector):
+class CholeskyBijector(SupportBijector):
     """Cholesky factor L of a covariance matrix.
 
     L_ij = u_ij below the diagonal, L_ii = exp(u_ii); log J = sum_i u_ii.
@@ -356,7 +356,7 @@ class Factor(Bijector):
         return jnp.where(on_diagonal, jnp.log(jnp.where(on_diagonal, elements, 1.0)), elements)
 
 
-class Covariance(Factor):
+class Covariance(CholeskyBijector):
     """Covariance matrix X = L L'.
 
     log J = n log 2 + sum_i (n - i + 2) u_ii, i = 1 .. n. It is the Jacobian of the exponentials,
@@ -377,7 +377,7 @@ class Covariance(Factor):
         return super().inverse(jnp.linalg.cholesky(value), lookup)
 
 
-def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
+def bijector(support: sp.Support, shape: tuple[int, ...]) -> SupportBijector:
     """The bijector whose values lie in `support`."""
     if isinstance(support, sp.Interval):
         if support is sp.REAL:
@@ -386,13 +386,13 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
         if not (bounded.has_lower.any() or bounded.has_upper.any()):
             return Identity(shape, shape)
         return bounded
-    if isinstance(support, OwnSupport):
-        return Own(shape, support)
-    simple: dict[type[sp.Support], Callable[[], Bijector]] = {
+    if isinstance(support, CustomBijectorSupport):
+        return CustomBijector(shape, support)
+    simple: dict[type[sp.Support], Callable[[], SupportBijector]] = {
         sp.Simplex: lambda: StickBreaking(shape),
         sp.ZeroSum: lambda: Helmert(shape),
         sp.Ordered: lambda: _increments(support, shape),
-        sp.CholeskyCovariance: lambda: Factor(shape),
+        sp.CholeskyCovariance: lambda: CholeskyBijector(shape),
         sp.CholeskyCorrelation: lambda: PartialCorrelations(shape),
         sp.CorrelationMatrix: lambda: Correlation(shape),
         sp.CovarianceMatrix: lambda: Covariance(shape),
@@ -400,6 +400,6 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
     return simple[type(support)]()
 
 
-def _increments(support: Any, shape: tuple[int, ...]) -> Bijector:
+def _increments(support: Any, shape: tuple[int, ...]) -> SupportBijector:
     """The bijector of ordered vectors."""
     return (PositiveIncrements if support.positive else Increments)(shape, shape)

@@ -23,7 +23,7 @@ from ..graph.operations.shaping import as_sizes
 from ..graph.precision import FLOAT32, float_dtype, x64
 from ..graph.source import place_text
 
-__all__ = ["Bijector", "OwnSupport", "own_support"]
+__all__ = ["Bijector", "CustomBijectorSupport", "own_support"]
 
 MOST = 20  # greatest number of free numbers for which the Jacobian is checked
 
@@ -79,7 +79,7 @@ class Bijector:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnSupport(Support):
+class CustomBijectorSupport(Support):
     """The image of a user's bijector, with the graphs of its methods.
 
     `image` and `log_det` are computed from `free`, `preimage` from `value`, and all three from
@@ -137,7 +137,7 @@ def _close(actual: np.ndarray, expected: np.ndarray) -> bool:
     return bool(np.all(np.abs(actual - expected) <= tolerance * (np.abs(expected) + size + 1e-6)))
 
 
-def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> OwnSupport:
+def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> CustomBijectorSupport:
     """The support of an unknown with a custom bijector.
 
     Raises
@@ -169,7 +169,7 @@ def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> OwnSupport:
                 f"{what}: a method of {title} uses the argument of another method; each method "
                 "must depend on its own argument only"
             )
-    support = OwnSupport(
+    support = CustomBijectorSupport(
         title, first.node, image, log_det, second.node, preimage, _outer(results, ends)
     )
     if support.is_known:
@@ -210,7 +210,7 @@ def _is_literal(node: Node) -> bool:
     return all(isinstance(n, Data) and n.literal for n in ancestors([node]) if not n.parents)
 
 
-def _check(support: OwnSupport, what: str) -> None:
+def _check(support: CustomBijectorSupport, what: str) -> None:
     """Check a bijector at two points."""
     shape = support.free.shape
     count = math.prod(shape)
@@ -239,7 +239,7 @@ def _check(support: OwnSupport, what: str) -> None:
                 )
 
 
-def _log_det_by_differences(support: OwnSupport, free: np.ndarray) -> float:
+def _log_det_by_differences(support: CustomBijectorSupport, free: np.ndarray) -> float:
     """The log determinant of the Jacobian by central differences."""
     step = 1e-5 if support.free.dtype != FLOAT32 else 1e-2
     columns = []

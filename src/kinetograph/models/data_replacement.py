@@ -34,7 +34,7 @@ from ..graph.node import Data, FormOf, Inner, Node, ancestors, sources, with_val
 from ..graph.precision import x64
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
-from .batch import Batch
+from .batch import RowBatch
 from .data_checks import check_support
 from .factor import check_density, is_density
 from .labels import check_coords
@@ -89,7 +89,7 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
             for key in _WRITTEN
         }
         remade = not same or (old is not None and bool(old.derived))
-        batch = Batch(density, *old.settings) if remade and old is not None else old
+        batch = RowBatch(density, *old.settings) if remade and old is not None else old
     model.values = model._given_values() | changed | computed
     model.coords = coords
     if remade:

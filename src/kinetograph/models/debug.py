@@ -23,7 +23,7 @@ from .term import Term
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["Report", "TermReport", "report"]
+__all__ = ["DebugReport", "TermReport", "report"]
 
 
 @dataclass
@@ -40,7 +40,7 @@ class TermReport:
 
 
 @dataclass
-class Report:
+class DebugReport:
     """The terms of a model at a point; prints as a table."""
 
     log_density: float
@@ -71,7 +71,7 @@ class Report:
     __repr__ = __str__
 
 
-def report(model: "Model", free: np.ndarray) -> Report:
+def report(model: "Model", free: np.ndarray) -> DebugReport:
     """Evaluate the model at a free state, node by node, without compiling."""
     density = model.density
     scope = Scope(eager=True)
@@ -97,7 +97,7 @@ def report(model: "Model", free: np.ndarray) -> Report:
     total = sum(t.value for t in terms) + float(log_jacobian)
     if first_bad is None and not np.isfinite(model.gradient(free)).all():
         first_bad = _bad_slope(model, np.asarray(free), data)
-    return Report(total, terms, first_bad)
+    return DebugReport(total, terms, first_bad)
 
 
 def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | None:

@@ -24,8 +24,8 @@ from ..graph.faults import FAULT, numbered
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
 from ..graph.trips import Capacity
-from .bijectors import Bijector, bijector
-from .custom_bijectors import OwnSupport
+from .bijectors import SupportBijector, bijector
+from .custom_bijectors import CustomBijectorSupport
 from .marginal.marginal import MarginalTerm
 from .rewrites.batches import Batches, find_batches
 from .term import Term
@@ -39,7 +39,7 @@ class Density:
     def __init__(self, unknowns: Sequence[Variable], terms: Sequence[Term]) -> None:
         self.unknowns = tuple(unknowns)
         self.terms = tuple(terms)
-        self.bijectors: dict[Variable, Bijector] = {
+        self.bijectors: dict[Variable, SupportBijector] = {
             v: bijector(v.support, v.shape) for v in self.unknowns
         }
         sizes = [self.bijectors[v].free_size for v in self.unknowns]
@@ -77,7 +77,7 @@ class Density:
     @cached_property
     def maps(self) -> tuple[Node, ...]:
         """The nodes of the user's own bijectors."""
-        own = [v.support for v in self.unknowns if isinstance(v.support, OwnSupport)]
+        own = [v.support for v in self.unknowns if isinstance(v.support, CustomBijectorSupport)]
         return tuple(ancestors([node for s in own for node in (s.image, s.log_det)]))
 
     @cached_property
@@ -263,7 +263,7 @@ class _Images:
 
     def __init__(
         self,
-        bijectors: Mapping[Variable, Bijector],
+        bijectors: Mapping[Variable, SupportBijector],
         pieces: Mapping[Variable, Any],
         environment: Environment,
         scope: Scope | None,

@@ -15,7 +15,7 @@ from ..graph.precision import x64
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
-from .batch import Batch
+from .batch import RowBatch
 from .checks import no_model
 from .density import data_environment
 from .model import Model
@@ -210,7 +210,7 @@ def _title(model: Model, term: Term) -> str:
     return f"{kind} of {model.name(target)}{site_text(target)}"
 
 
-def _check(model: Model, batch: Batch) -> None:
+def _check(model: Model, batch: RowBatch) -> None:
     """Raise ModelError if the contribution of a row depends on other rows.
 
     The terms of a random batch are compared with the same rows of the terms of all data.
@@ -286,7 +286,7 @@ def _elements(term: Term, environment: Environment) -> Any:
         raise _Stuck(term.node) from error
 
 
-def _not_of_rows(batch: Batch, node: Node) -> ModelError:
+def _not_of_rows(batch: RowBatch, node: Node) -> ModelError:
     """The error for a node that needs all rows."""
     shapes = ", ".join(f"{describe(n)} {n.shape}" for n in node.parents)
     return ModelError(

@@ -77,7 +77,7 @@ def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) ->
     family = follows.family
     check_shape(node, follows)
     _check_family(node, follows)
-    rows = _Rows(node, follows)
+    rows = _MissingRows(node, follows)
     if rows.in_part.any() and (follows.support is not REAL or family.event_ndim != 1):
         raise ModelError(
             f"observe: {describe(node)} has {family.name} values that are partly missing, and the "
@@ -111,7 +111,7 @@ def _check_family(node: Incomplete, follows: Distribution) -> None:
         )
 
 
-class _Rows:
+class _MissingRows:
     """The data as rows: one number, vector or matrix each."""
 
     def __init__(self, node: Incomplete, follows: Distribution) -> None:
@@ -231,7 +231,7 @@ def labels_of_rows(
     return dims, labels
 
 
-def _seen(rows: _Rows, array: Array) -> Node:
+def _seen(rows: _MissingRows, array: Array) -> Node:
     """The observed rows, with their likelihood."""
     data = rows.data("observed", rows.values[rows.seen], np.flatnonzero(rows.seen), False)
     likelihood = rows.distribution(rows.seen)
@@ -242,7 +242,7 @@ def _seen(rows: _Rows, array: Array) -> Node:
     return reshape(data, -1)
 
 
-def _unknown(rows: _Rows, chosen: np.ndarray) -> Node:
+def _unknown(rows: _MissingRows, chosen: np.ndarray) -> Node:
     """An unknown in place of the chosen rows."""
     follows = rows.distribution(chosen)
     dtype = np.dtype(np.int64) if follows.family.discrete else float_dtype()
@@ -250,7 +250,7 @@ def _unknown(rows: _Rows, chosen: np.ndarray) -> Node:
     return reshape(_named(rows, unknown), -1)
 
 
-def _in_part(rows: _Rows, chosen: np.ndarray) -> Node:
+def _in_part(rows: _MissingRows, chosen: np.ndarray) -> Node:
     """Partly observed vectors, with the density of whole vectors."""
     missing = rows.missing[chosen]
     places = rows.elements(chosen)
@@ -267,7 +267,7 @@ def _in_part(rows: _Rows, chosen: np.ndarray) -> Node:
     return reshape(vectors, -1)
 
 
-def _named(rows: _Rows, unknown: Variable) -> Variable:
+def _named(rows: _MissingRows, unknown: Variable) -> Variable:
     """The unknown with the name and dims of missing values."""
     _MISSING[unknown] = rows.node
     if rows.label is not None:

@@ -17,7 +17,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
 from .axes import axes_of
-from .batch import Batch
+from .batch import RowBatch
 from .checks import (
     check_component,
     check_densities,
@@ -44,7 +44,7 @@ from .unused_data import warn_of_unused
 
 if TYPE_CHECKING:
     from ..graph.drawing.drawing import Drawing
-    from .debug import Report
+    from .debug import DebugReport
 
 __all__ = ["Model", "check_model", "model"]
 
@@ -107,7 +107,7 @@ class Model(LogDensity):
         self.coords = self._labels(self.data, check_coords(coords))
         check_names(self)
         with self.its_values():
-            self.batch = None if batch is None else Batch(self.density, *batch)
+            self.batch = None if batch is None else RowBatch(self.density, *batch)
 
     @property
     def arguments(self) -> tuple[Node, ...]:
@@ -168,7 +168,7 @@ class Model(LogDensity):
         """The terms of the log density that belong to no distribution."""
         return (*self.component.factors, *self._made_of[1])
 
-    def debug(self, point: Any = None) -> "Report":
+    def debug(self, point: Any = None) -> "DebugReport":
         """Evaluate the model node by node, and find the first non-finite value.
 
         Parameters
@@ -271,7 +271,7 @@ class Model(LogDensity):
         return draw_model(self, collapse)
 
     def _seen_by(self, *batch: Any) -> "Model":
-        """This model with batches of rows for samplers; `batch` are `Batch` arguments."""
+        """This model with batches of rows for samplers; `batch` are `RowBatch` arguments."""
         targets, factors, coords = self._made_of
         parts = targets, factors, self.component, coords, self._node_names, batch
         return Model(*parts, self._given_values())

@@ -25,7 +25,7 @@ from .factor import density_at, is_density, parameters_of
 from .missing import missing_of
 
 if TYPE_CHECKING:
-    from .batch import Batch
+    from .batch import RowBatch
     from .model import Model
 
 __all__ = ["ADVICE", "Remaker", "with_data"]
@@ -216,7 +216,7 @@ def with_data(
     return result, made
 
 
-def _in_batches(model: "Model", rows: list[Data], batch: "Batch") -> "Model":
+def _in_batches(model: "Model", rows: list[Data], batch: "RowBatch") -> "Model":
     """The model with batches of the same size, of the new rows."""
     from .minibatch import in_batches
 

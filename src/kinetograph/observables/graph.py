@@ -26,7 +26,7 @@ from ..kernels.contract import Space, Statistic
 from ..kernels.step_checks import Given, refuse_effects, refuse_elsewhere
 from ..kernels.target import Position
 from ..kernels.tracing_checks import watched
-from .observable import Named, Observable, Step
+from .observable import NamedObservable, Observable, Step
 
 __all__ = ["ObservableGraph"]
 
@@ -116,10 +116,10 @@ class ObservableGraph:
         where = f"observable {observable.name}{written_at(observable.function)}"
         label = f"observable {observable.name}"
         step = step._replace(
-            slots=Named(step.slots, label, "slot"),
-            hyper=Named(step.hyper, label, "hyper-parameter"),
-            recorded=Named(step.recorded, label, "record"),
-            parts=Named(step.parts, label, "unknown"),
+            slots=NamedObservable(step.slots, label, "slot"),
+            hyper=NamedObservable(step.hyper, label, "hyper-parameter"),
+            recorded=NamedObservable(step.recorded, label, "record"),
+            parts=NamedObservable(step.parts, label, "unknown"),
         )
         with watched(None, where):
             value = convert(observable.function)(step)

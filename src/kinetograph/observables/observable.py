@@ -32,7 +32,7 @@ class Step(NamedTuple):
     parts: Mapping[str, Array]
 
 
-class Named(dict[str, Array]):
+class NamedObservable(dict[str, Array]):
     """Arrays by name; a missing name raises ModelError."""
 
     def __init__(self, values: Mapping[str, Array], label: str, kind: str) -> None:

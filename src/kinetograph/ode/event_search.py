@@ -55,7 +55,7 @@ class EventState(NamedTuple):
     undefined: Any  # whether it has ended because its continuation is not defined
 
 
-class Search(NamedTuple):
+class EventSearch(NamedTuple):
     """The result of the search in a step."""
 
     has_change: Any  # whether a function changes its sign
@@ -96,7 +96,7 @@ class Watch:
             false,
         )
 
-    def search(self, t: Array, until: Array, row: Array, events: EventState) -> Search:
+    def search(self, t: Array, until: Array, row: Array, events: EventState) -> EventSearch:
         """Search a step, given by its row, for a sign change."""
         t, until, row = stop_gradient(t), stop_gradient(until), stop_gradient(row)
         shares = np.arange(PARTS, dtype=t.dtype) / PARTS
@@ -108,15 +108,15 @@ class Watch:
         first = where(events.settled | (abs(values[0]) <= noise), events.sides, signs[0])
         signs = concatenate([first.reshape(1, -1), signs[1:]])
         change = first_change(signs, events.sides, self.directions)
-        return Search(change.place >= 0, change, samples, noise)
+        return EventSearch(change.place >= 0, change, samples, noise)
 
-    def pass_step(self, accepted: Array, search: Search, events: EventState) -> EventState:
+    def pass_step(self, accepted: Array, search: EventSearch, events: EventState) -> EventState:
         """The state after a rejected step or one without a change."""
         sides = where(accepted, search.change.after, events.sides)
         return events._replace(sides=sides, settled=events.settled & ~accepted)
 
     def take_event(
-        self, t: Array, row: Array, search: Search, events: EventState
+        self, t: Array, row: Array, search: EventSearch, events: EventState
     ) -> tuple[Array, Leaves, Leaves, EventState]:
         """Go to the first change in a step.
 

@@ -23,7 +23,7 @@ from .stops import Stops
 from .times import Times
 from .unreached_times import Ending
 
-__all__ = ["Limits", "integrate"]
+__all__ = ["StepLimits", "integrate"]
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 NOW, BEFORE = 0.17, 0.04  # exponents of the last two steps' errors, for errors of order 5
@@ -32,7 +32,7 @@ SHORTEST = 1e-12  # share of the interval; below it the smallest step shrinks no
 BESIDE = 8  # rounding errors between a stop and the times at which f is evaluated around it
 
 
-class Limits(NamedTuple):
+class StepLimits(NamedTuple):
     """Bounds on the steps, and how the loop is differentiated."""
 
     steps: int  # the largest number of steps
@@ -49,7 +49,7 @@ def integrate(
     y: Leaves,
     slopes: Leaves,
     step: Any,
-    limits: Limits,
+    limits: StepLimits,
     watch: Any = None,
     events: Any = None,
 ) -> tuple[Path, Ending, Any]:

@@ -33,7 +33,7 @@ from ..graph.functions.mathematics import abs, maximum
 from ..graph.lift import lift
 from .arguments import Tolerance
 from .right_hand_side import Leaves, Right
-from .step import Step, combined, scaled_square
+from .step import RungeKuttaStep, combined, scaled_square
 
 __all__ = ["RODAS5P", "Coefficients", "Rosenbrock"]
 
@@ -160,7 +160,7 @@ class Rosenbrock(NamedTuple):
         """The order of the estimated error of a step."""
         return self.coefficients.order
 
-    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> RungeKuttaStep:
         """Take a step of a given size from a given state.
 
         `until` is the time with which f is called at the end of the step.
@@ -182,7 +182,7 @@ class Rosenbrock(NamedTuple):
         bends = tuple(_parted(combined(row, stages), like) for row in method.bends)
         sizes = [maximum(abs(a), abs(b)) for a, b in zip(y, new, strict=True)]
         square = scaled_square(_parted(stages[-1], like), self.tolerance.scales(sizes))
-        return Step(new, self.right(until, new), bends, square)
+        return RungeKuttaStep(new, self.right(until, new), bends, square)
 
     def _derivatives(self, t: Array, y: Leaves) -> tuple[Array, Array]:
         """The derivatives of the slopes by the values and by the time.

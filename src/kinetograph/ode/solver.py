@@ -10,7 +10,7 @@ from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
 from .event_search import Watch
 from .events import Solution, read_events
-from .integrate import Limits, integrate
+from .integrate import StepLimits, integrate
 from .right_hand_side import Leaves, Right
 from .rosenbrock import RODAS5P, Rosenbrock
 from .step import Method, Trial, choose_first_step
@@ -235,7 +235,7 @@ def solve(
     room = ROOM if rows or times.outputs.shape[0] * row_width(leaves) < 2**12 else LARGEST_ROOM
     if grad == "auto" and step_limit * _row_bytes(leaves) <= room:
         grad = "stack"
-    limits = Limits(
+    limits = StepLimits(
         steps=int(step_limit),
         longest=longest,
         rows=rows,

@@ -12,10 +12,10 @@ from .arguments import Tolerance
 from .right_hand_side import Leaves, Right
 from .tableaus import Tableau
 
-__all__ = ["Method", "Step", "Trial", "choose_first_step", "combined", "scaled_square"]
+__all__ = ["Method", "RungeKuttaStep", "Trial", "choose_first_step", "combined", "scaled_square"]
 
 
-class Step(NamedTuple):
+class RungeKuttaStep(NamedTuple):
     """The result of a step."""
 
     new: Leaves  # the value at the end of the step
@@ -36,7 +36,7 @@ class Trial(Protocol):
         """The order of the estimated error of a step."""
         ...
 
-    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> RungeKuttaStep:
         """Take a step of a given size from a given state.
 
         `until` is the time with which f is called at the end of the step.
@@ -56,7 +56,7 @@ class Method(NamedTuple):
         """The order of the estimated error of a step."""
         return self.tableau.order
 
-    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> RungeKuttaStep:
         """Take a step of a given size from a given state.
 
         `until` is the time with which f is called at the end of the step.
@@ -71,7 +71,7 @@ class Method(NamedTuple):
         sizes = [maximum(abs(a), abs(b)) for a, b in zip(y, new, strict=True)]
         square = scaled_square(errors, self.tolerance.scales(sizes))
         bends = tuple([size * b for b in _combined(row, stages)] for row in self.tableau.bends)
-        return Step(new, stages[-1], bends, square)
+        return RungeKuttaStep(new, stages[-1], bends, square)
 
 
 def _combined(weights: Sequence[float], stages: Sequence[Leaves]) -> Leaves:

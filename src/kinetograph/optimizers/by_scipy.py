@@ -15,9 +15,9 @@ import numpy as np
 
 from ..kernels.blas import one_thread
 from .objective import Objective
-from .optimizer import ROUNDING, Limits, Optimizer, Reached, within
+from .optimizer import ROUNDING, Optimizer, Reached, SearchLimits, within
 
-__all__ = ["ByScipy", "Walk", "bfgs", "lbfgs", "nelder_mead", "newton"]
+__all__ = ["ByScipy", "ScipyRun", "bfgs", "lbfgs", "nelder_mead", "newton"]
 
 
 # Errors that SciPy's minimisers raise when they fail; one of them reads an unbound variable.
@@ -54,16 +54,18 @@ class Minimization:
         results = (self.objective.value_and_gradient(point) for point in points)
         return np.array([np.isfinite(v) and bool(np.isfinite(g).all()) for v, g in results])
 
-    def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
+    def run(self, points: np.ndarray, limits: SearchLimits) -> list[Reached]:
         """Search from one point after the other."""
-        return [Walk(self.optimizer, self.objective, point, limits).reached() for point in points]
+        return [
+            ScipyRun(self.optimizer, self.objective, point, limits).reached() for point in points
+        ]
 
 
-class Walk:
+class ScipyRun:
     """One minimisation, with a test of convergence after each iteration."""
 
     def __init__(
-        self, optimizer: ByScipy, objective: Objective, point: np.ndarray, limits: Limits
+        self, optimizer: ByScipy, objective: Objective, point: np.ndarray, limits: SearchLimits
     ) -> None:
         self.optimizer, self.objective, self.limits = optimizer, objective, limits
         self.before = objective.evaluations

@@ -18,7 +18,7 @@ from ..graph.lower import Scope
 from ..graph.precision import x64
 from ..graph.trips import Capacity
 from .objective import Objective
-from .optimizer import Limits, Optimizer, Reached, within
+from .optimizer import Optimizer, Reached, SearchLimits, within
 
 __all__ = ["Steps"]
 
@@ -60,7 +60,7 @@ class _Good(NamedTuple):
     change: Any  # the change of the value in the last step
 
 
-class _Place(NamedTuple):
+class _DescentPlace(NamedTuple):
     """The loop variables of a descent."""
 
     good: _Good
@@ -82,9 +82,9 @@ class Descent:
 
     def fit(self, points: np.ndarray) -> np.ndarray:
         """Whether objective and gradient are finite at the points."""
-        return self._descend(points, Limits(0, 0.0)).status != _LOST
+        return self._descend(points, SearchLimits(0, 0.0)).status != _LOST
 
-    def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
+    def run(self, points: np.ndarray, limits: SearchLimits) -> list[Reached]:
         """Search from all points at once."""
         places = self._descend(points, limits)
         ends = zip(*places.good, places.evaluations, places.status, strict=True)
@@ -101,7 +101,7 @@ class Descent:
             for free, value, norm, change, evaluations, status in ends
         ]
 
-    def _descend(self, points: np.ndarray, limits: Limits) -> Any:
+    def _descend(self, points: np.ndarray, limits: SearchLimits) -> Any:
         """Run the loop from all points.
 
         If a loop of the model overflows its capacity, the program is compiled again with more.
@@ -138,17 +138,19 @@ class Descent:
         def value_fn(free: Any) -> Any:  # for transformations that search along a line
             return potential(free).astype(free.dtype)
 
-        def descend(free: Any, data: Any, rate: Any, iterations: Any, tolerances: Any) -> _Place:
+        def descend(
+            free: Any, data: Any, rate: Any, iterations: Any, tolerances: Any
+        ) -> _DescentPlace:
             make = self.optimizer.make
             steps = optax.with_extra_args_support(make(self.schedule or rate))
 
-            def continues(place: _Place) -> Any:
+            def continues(place: _DescentPlace) -> Any:
                 going = (place.status == _GOING) & (place.evaluations <= iterations)
                 for report in place.reports:
                     going = going & ~report.overflowed
                 return going
 
-            def trip(place: _Place) -> _Place:
+            def trip(place: _DescentPlace) -> _DescentPlace:
                 free = place.next
                 value, gradient, reports = objective.traced(free, data, capacity)
                 scope = Scope()
@@ -165,7 +167,7 @@ class Descent:
                     gradient, place.state, free, value=value, grad=gradient, value_fn=value_fn
                 )
                 state = jax.tree.map(lambda new, old: jnp.asarray(new, old.dtype), state, first)
-                return _Place(
+                return _DescentPlace(
                     good,
                     (free + step).astype(free.dtype),
                     state,
@@ -178,7 +180,7 @@ class Descent:
             infinite = jnp.full((), jnp.inf, free.dtype)
             no_point = _Good(free, infinite, infinite, infinite)
             counts = jnp.zeros((), jnp.int64), jnp.asarray(_GOING)
-            start = _Place(no_point, free, first, *counts, Scope().reports(loops))
+            start = _DescentPlace(no_point, free, first, *counts, Scope().reports(loops))
             place = lax.while_loop(continues, trip, start)
             return place._replace(next=None, state=None)
 

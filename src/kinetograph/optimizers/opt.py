@@ -11,12 +11,12 @@ from ..bits.keys import fresh_seed
 from ..graph.errors import StartError
 from ..graph.node import Node
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import Named, meant
+from ..graph.suggestions import SuggestingDict, meant
 from ..models.model import Model, check_model
 from ..models.starting_points import START_ATTEMPTS, blame, initial_points, random_point
 from . import __all__ as _NAMES
 from .objective import Objective
-from .optimizer import Limits, Optimizer, Reached, Search, within
+from .optimizer import Optimizer, OptimizerSearch, Reached, SearchLimits, within
 from .result import ConvergenceWarning, Optimum, standard_errors
 from .steps import of_transformation
 
@@ -131,7 +131,7 @@ def find(
     optimizer: Optimizer,
     adjusted: bool,
     initial: Any,
-    limits: Limits,
+    limits: SearchLimits,
     starts: int,
     seed: int,
     hessian: bool,
@@ -160,8 +160,8 @@ def find(
         of_unknowns, of_targets = objective.slopes(free)
         errors, _ = standard_errors(second, of_unknowns | of_targets)
     return Optimum(
-        values=Named(_typed(unknowns, model.component.unknowns)),
-        targets=Named(_typed(targets, model.targets)),
+        values=SuggestingDict(_typed(unknowns, model.component.unknowns)),
+        targets=SuggestingDict(_typed(targets, model.targets)),
         value=best.value,
         converged=bool(converged),
         message=_message(best, bool(converged), limits),
@@ -174,7 +174,7 @@ def find(
         optimizer=optimizer.name,
         seed=seed,
         hessian=second,
-        standard_errors=None if errors is None else Named(errors),
+        standard_errors=None if errors is None else SuggestingDict(errors),
         model=model,
     )
 
@@ -188,7 +188,7 @@ def _all_finite(errors: dict[str, np.ndarray] | None) -> bool:
     return errors is None or all(np.isfinite(error).all() for error in errors.values())
 
 
-def _message(best: Reached, converged: bool, limits: Limits) -> str:
+def _message(best: Reached, converged: bool, limits: SearchLimits) -> str:
     """The reason for which the search ended."""
     if converged:
         return "converged"
@@ -207,7 +207,11 @@ def _message(best: Reached, converged: bool, limits: Limits) -> str:
 
 
 def starting_points(
-    objective: Objective, search: Search, initial: Any, keys: Sequence[np.ndarray], doing: str
+    objective: Objective,
+    search: OptimizerSearch,
+    initial: Any,
+    keys: Sequence[np.ndarray],
+    doing: str,
 ) -> np.ndarray:
     """Given or random points with finite objective and gradient, one per key.
 
@@ -298,7 +302,7 @@ def whole(what: str, name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def limits_of(what: str, max_iterations: Any, tolerance: Any) -> Limits:
+def limits_of(what: str, max_iterations: Any, tolerance: Any) -> SearchLimits:
     """Read the limits of a search.
 
     Raises
@@ -312,4 +316,4 @@ def limits_of(what: str, max_iterations: Any, tolerance: Any) -> Limits:
         raise ValueError(
             f"{what}: tolerance must be a number that is not negative, got {tolerance!r:.60}"
         )
-    return Limits(iterations, float(tolerance))
+    return SearchLimits(iterations, float(tolerance))

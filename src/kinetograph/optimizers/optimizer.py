@@ -1,7 +1,8 @@
 """The interface of optimisers to `kg.opt`, and the test of convergence.
 
-An optimiser makes a `Search` over an objective. A search checks whether points can be started from,
-and searches from them until the test of convergence holds, which is the same for all optimisers:
+An optimiser makes an `OptimizerSearch` over an objective. A search checks whether points can be
+started from, and searches from them until the test of convergence holds, which is the same for all
+optimisers:
 
     |f_k - f_(k-1)| <= tolerance   and   |gradient of f at x_k| <= 10 tolerance
 
@@ -19,10 +20,10 @@ from .objective import Objective
 
 __all__ = [
     "ROUNDING",
-    "Limits",
+    "SearchLimits",
     "Optimizer",
     "Reached",
-    "Search",
+    "OptimizerSearch",
     "fraction",
     "positive",
     "within",
@@ -31,7 +32,7 @@ __all__ = [
 ROUNDING = 10.0  # a change of the objective by fewer epsilons of its size is a rounding error
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """The limits of a search, which are arguments of the compiled programs."""
 
     iterations: int
@@ -56,13 +57,13 @@ class Reached(NamedTuple):
     resolved: bool = False  # whether the possible gain is below rounding errors
 
 
-class Search(Protocol):
+class OptimizerSearch(Protocol):
     """The search of an optimiser over an objective."""
 
     def fit(self, points: np.ndarray) -> np.ndarray:
         """Whether objective and gradient are finite at each point."""
 
-    def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
+    def run(self, points: np.ndarray, limits: SearchLimits) -> list[Reached]:
         """Search from each point, with one compiled program for all points."""
 
 
@@ -72,7 +73,7 @@ class Optimizer:
 
     name: str
 
-    def search(self, objective: Objective, starts: int) -> Search:
+    def search(self, objective: Objective, starts: int) -> OptimizerSearch:
         """The search over an objective from `starts` points."""
         raise NotImplementedError(type(self).__name__)
 

@@ -13,7 +13,7 @@ from ..graph.messages import describe
 from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.source import place_text
-from ..graph.suggestions import Named, meant
+from ..graph.suggestions import SuggestingDict, meant
 from ..graph.value_texts import in_words
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
@@ -124,7 +124,7 @@ def calculate(
     count = 1 if draws is None else int(draws)
     rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
     computed = run_rows(program, make_key(used, SIMULATION, 0), count, rows)
-    return Named(
+    return SuggestingDict(
         (name, value[0] if draws is None else value)
         for name, value in zip(wanted.values(), computed, strict=True)
     )

@@ -18,7 +18,7 @@ from ..adaptation.schedule import Adaptation
 from ..graph.lower import Scope
 from ..graph.trips import Trips
 from ..kernels.batching import once
-from ..kernels.contract import Info, Moment, State
+from ..kernels.contract import Info, KernelState, Moment
 from ..kernels.noise import Noise
 from ..kernels.target import Position, any_short
 from .state import BY_CHAIN, Block, BlockLoop, ChainState, DrawRecord, Plan, Where
@@ -184,7 +184,7 @@ class _BlockSteps:
     def transition(self, loop: BlockLoop, any_warming: Any = None) -> tuple[BlockLoop, DrawRecord]:
         """Make a transition, and return its row."""
         chain = loop.chain
-        state = State(chain.position, chain.slots, loop.trips)
+        state = KernelState(chain.position, chain.slots, loop.trips)
         return self.close(loop, *self.program.kernel.step(self.moment(chain), state), any_warming)
 
     def open(self, chain: ChainState, before: Any = None) -> Any:
@@ -209,7 +209,7 @@ class _BlockSteps:
         point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
         told_state = turns.tell(moment, state, point)
         position, info = once(turns.end(told_state))
-        ending = State(position, loop.chain.slots, trips)
+        ending = KernelState(position, loop.chain.slots, trips)
         closed, row = self.close(loop, ending, info, any_warming)
         running, finished = self.more(loop), turns.finished(told_state)
         ended, running, finished = once((running & finished, running, finished))
@@ -218,7 +218,7 @@ class _BlockSteps:
         return after, _chosen(finished, self.open(closed.chain, told_state), told_state), row
 
     def close(
-        self, loop: BlockLoop, state: State, info: Info, any_warming: Any = None
+        self, loop: BlockLoop, state: KernelState, info: Info, any_warming: Any = None
     ) -> tuple[BlockLoop, DrawRecord]:
         """The loop after a transition, and the row of its draw."""
         chain, plan, position = loop.chain, self.plan, state.position

@@ -27,7 +27,7 @@ from ..graph.control.state import Cell
 from ..graph.control.subgraph import Subgraph
 from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
-from ..models.custom_bijectors import OwnSupport
+from ..models.custom_bijectors import CustomBijectorSupport
 from ..models.marginal.marginal import MarginalTerm
 from ..models.rewrites.normal_regression import Compressed
 from ..models.term import Term
@@ -170,7 +170,7 @@ class _Writer:
         functions = (family.terms, family.small_terms, family.total)
         return f"{family.name} {[self.function(f) for f in functions if f is not None]}"
 
-    def own_support(self, support: OwnSupport) -> str:
+    def own_support(self, support: CustomBijectorSupport) -> str:
         ends = {"free": support.free, "value": support.value}
         for name, node in ends.items():
             self.entry(name, node)
@@ -181,7 +181,7 @@ class _Writer:
         return f"own {','.join(refs)}"
 
     def support(self, support: Any) -> str:
-        if isinstance(support, OwnSupport):
+        if isinstance(support, CustomBijectorSupport):
             return self.own_support(support)
         fields = {
             name: self.reference(v) if isinstance(v, Node) else self.value(v)

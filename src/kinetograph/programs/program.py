@@ -29,7 +29,7 @@ from ..graph.control.control_node import Looping, loops_in
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
-from ..kernels.contract import Kernel, Moment, Space, Statistic
+from ..kernels.contract import Moment, Space, Statistic, TransitionKernel
 from ..kernels.noise import BEFORE, Noise
 from ..kernels.target import Position, Target
 from ..models.density import data_environment
@@ -110,7 +110,7 @@ class Program:
         return () if count is None else (int(count),)
 
     @cached_property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> TransitionKernel:
         """The sampler's transition."""
         return self.sampler.kernel(self.space)
 

@@ -30,7 +30,7 @@ from ..kernels.moments import Moments
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
 from .chain import RunningChain
-from .rows import Rows, joint
+from .rows import TransitionRows, joint
 from .state_arrays import WINDOWS, record
 
 __all__ = [
@@ -84,7 +84,7 @@ def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
 def _groups(
     program: Program,
     named: Sequence[tuple[str, Node]],
-    chains: Sequence[Rows],
+    chains: Sequence[TransitionRows],
     numbers: np.ndarray,
     prefix: str = "",
 ) -> dict[str, Any]:
@@ -131,19 +131,19 @@ def _stacked(chains: Sequence[np.ndarray]) -> np.ndarray:
     return stacked
 
 
-def blank_rows(program: Program, targets: Iterable[Node]) -> Rows:
+def blank_rows(program: Program, targets: Iterable[Node]) -> TransitionRows:
     """Rows of a chain without any transition."""
     walkers = program.walkers
     blank_targets = [np.empty((0, *walkers, *node.shape), node.dtype) for node in targets]
-    return Rows(
+    return TransitionRows(
         blank_targets, np.empty((0, sum(s.size for s in program.statistics)), program.dtype)
     )
 
 
-def _of_warmup(program: Program, chain: RunningChain, targets: int) -> Rows:
+def _of_warmup(program: Program, chain: RunningChain, targets: int) -> TransitionRows:
     """The rows of a chain's warm-up."""
-    blocks = [Rows(b.targets[:targets], b.statistics) for b in chain.warmup or []]
-    return Rows.joined([blank_rows(program, program.targets[:targets]), *blocks])
+    blocks = [TransitionRows(b.targets[:targets], b.statistics) for b in chain.warmup or []]
+    return TransitionRows.joined([blank_rows(program, program.targets[:targets]), *blocks])
 
 
 def _averages(program: Program, chains: Sequence[RunningChain], numbers: np.ndarray) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ..adaptation.host_warmup import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
 from ..programs.state import Block, ChainState, Start, Where
 from ..samplers.sampler import Sampler
-from .rows import Rows, Sink, rows_of
+from .rows import Sink, TransitionRows, rows_of
 
 __all__ = ["ENDLESS", "RunningChain", "Lengths"]
 
@@ -57,7 +57,7 @@ class RunningChain:
     sampler: Sampler | None = None  # if its hyper-parameters differ from the program's
     tuned: Mapping[str, Any] = field(default_factory=dict)  # hyper-parameters of another run
     climbing: bool = True  # whether the search for a starting point makes ascents
-    warmup: list[Rows] | None = None  # the rows of warm-up, if the run keeps them
+    warmup: list[TransitionRows] | None = None  # the rows of warm-up, if the run keeps them
     start: Start | None = None  # the result of the search for a starting point
     transition: int = 0
     gradients: int = 0

@@ -16,7 +16,7 @@ from ..results.advice import LOOKED_AT
 from .chain import RunningChain
 from .chains import RunEnding
 from .progress.reporting import LOG
-from .rows import Rows, Sink
+from .rows import Sink, TransitionRows
 from .state_arrays import NotItsState, record, restore
 from .store.layout import GROUPS
 from .store.place import interrupted
@@ -51,7 +51,7 @@ class Keeper:
         if chain.warmup is not None:
             warmups = self.store.warmups(chain.number)
             if chain.warmup:
-                warmups.add(Rows.joined(chain.warmup))
+                warmups.add(TransitionRows.joined(chain.warmup))
                 chain.warmup.clear()
             head["warmup"] = warmups.count
         self.store.write_state(chain.number, record(chain), **head)
@@ -112,7 +112,7 @@ class Keeper:
                 chain.warmup = self._warmup(chain)
         return chains
 
-    def _warmup(self, chain: RunningChain) -> list[Rows] | None:
+    def _warmup(self, chain: RunningChain) -> list[TransitionRows] | None:
         """All rows of a chain's warm-up; None if some have been lost."""
         try:
             return [*self.store.warmups(chain.number).read(), *(chain.warmup or ())]

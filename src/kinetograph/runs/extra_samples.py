@@ -27,7 +27,7 @@ from .memory import check_memory
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import restored_averages, restored_observables, restored_samplers
-from .rows import MemorySink, Rows
+from .rows import MemorySink, TransitionRows
 from .run import Run, carry_out
 from .signals import ON_SIGTERM, stoppable_call
 from .state_arrays import WINDOWS, NotItsState, restore
@@ -285,7 +285,7 @@ class ResultRows:
     def __init__(self, program: Program, results: Any, names: Sequence[str]) -> None:
         self.program, self.results, self.names = program, results, names
 
-    def rows(self, number: int) -> Rows:
+    def rows(self, number: int) -> TransitionRows:
         """The rows of a chain, or of an ensemble.
 
         They are the draws in the posterior, followed by the unfinished ones.
@@ -295,9 +295,9 @@ class ResultRows:
         made = int(state["draws"].sel({each: number}))
         parts = [self._part(number, "", made)]
         parts.append(self._part(number, "unfinished_", made - len(parts[0].statistics)))
-        return Rows.joined(parts)
+        return TransitionRows.joined(parts)
 
-    def _part(self, number: int, prefix: str, most: int) -> Rows:
+    def _part(self, number: int, prefix: str, most: int) -> TransitionRows:
         program = self.program
         blank = blank_rows(program, program.targets[: len(self.names)])
         if f"{prefix}posterior" not in self.results.children:
@@ -318,4 +318,4 @@ class ResultRows:
             for name, like in zip(self.names, blank.targets, strict=True)
         ]
         columns = {s.name: of(stats, s.name) for s in program.statistics}
-        return Rows(targets, join_statistics(program, columns))
+        return TransitionRows(targets, join_statistics(program, columns))

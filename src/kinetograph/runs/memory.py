@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .rows import Rows
+from .rows import TransitionRows
 
 __all__ = ["available", "check_memory"]
 
@@ -25,7 +25,7 @@ _FEWER = f"Ask for fewer draws, or run kg.mcmc again: {_STORE}, and kg.resume co
 
 
 def check_memory(
-    doing: str, names: Sequence[str], blank: Rows, chains: int, draws: int, copied: bool
+    doing: str, names: Sequence[str], blank: TransitionRows, chains: int, draws: int, copied: bool
 ) -> str:
     """A text about the memory that draws need, or ''.
 

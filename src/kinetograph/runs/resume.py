@@ -29,7 +29,7 @@ from .mcmc import check_every, program_of
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import restored_averages, restored_observables, restored_samplers
-from .rows import Rows
+from .rows import TransitionRows
 from .run import Run, carry_out
 from .signals import ON_SIGTERM, stoppable_call
 from .state_arrays import NotItsState, begin_again, restore
@@ -306,7 +306,7 @@ def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChai
 
 def _blank(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
     key = chain_key(int(store.manifest["attributes"]["seed"]), number)
-    warmup: list[Rows] | None = [] if store.manifest.get("keep_warmup") else None
+    warmup: list[TransitionRows] | None = [] if store.manifest.get("keep_warmup") else None
     chain = RunningChain(key, number=number, sampler=sampler, warmup=warmup)
     attach(store, run.program, run.keep, len(run.targets), chain)
     return chain

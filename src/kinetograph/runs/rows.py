@@ -7,27 +7,27 @@ import numpy as np
 
 from ..programs.state import Block, Where
 
-__all__ = ["MemorySink", "Rows", "Sink", "joint", "rows_of"]
+__all__ = ["MemorySink", "TransitionRows", "Sink", "joint", "rows_of"]
 
 FIRST = 1000  # rows allocated first, if the number of draws is not known
 
 
-class Rows(NamedTuple):
+class TransitionRows(NamedTuple):
     """Rows of transitions."""
 
     targets: list[np.ndarray]
     statistics: np.ndarray
 
-    def cut(self, first: int, until: int | None = None) -> "Rows":
+    def cut(self, first: int, until: int | None = None) -> "TransitionRows":
         """The rows `first` to `until`, as views."""
-        return Rows([t[first:until] for t in self.targets], self.statistics[first:until])
+        return TransitionRows([t[first:until] for t in self.targets], self.statistics[first:until])
 
-    def copied(self) -> "Rows":
+    def copied(self) -> "TransitionRows":
         """Copies of the rows."""
-        return Rows([np.array(t) for t in self.targets], np.array(self.statistics))
+        return TransitionRows([np.array(t) for t in self.targets], np.array(self.statistics))
 
     @classmethod
-    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+    def joined(cls, parts: Sequence["TransitionRows"]) -> "TransitionRows":
         """The rows of all parts, one part after the other."""
         targets = zip(*(part.targets for part in parts), strict=True)
         joined = [np.concatenate(each) for each in targets]
@@ -48,11 +48,11 @@ def joint(parts: Sequence[np.ndarray]) -> np.ndarray | None:
     return shared if in_order and are_rows and shared.size else None
 
 
-def rows_of(block: Block, count: int | None = None) -> Rows:
+def rows_of(block: Block, count: int | None = None) -> TransitionRows:
     """The rows of a block, as NumPy views of its arrays."""
     rows = int(Where(*np.asarray(block.progress)).rows) if count is None else count
     targets = [np.asarray(values)[:rows] for values in block.targets]
-    return Rows(targets, np.asarray(block.statistics)[:rows])
+    return TransitionRows(targets, np.asarray(block.statistics)[:rows])
 
 
 class Sink:
@@ -67,11 +67,11 @@ class Sink:
     count = 0
     readable = False  # whether `rows` can return the draws
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: TransitionRows) -> None:
         """Receive new draws, whose arrays will be overwritten afterwards."""
         self.count += len(rows.statistics)
 
-    def rows(self) -> Rows:
+    def rows(self) -> TransitionRows:
         """All draws received."""
         raise NotImplementedError
 
@@ -85,12 +85,16 @@ class MemorySink(Sink):
 
     readable = True
 
-    def __init__(self, blank: Rows, room: int | None, buffer: Rows | None = None) -> None:
+    def __init__(
+        self, blank: TransitionRows, room: int | None, buffer: TransitionRows | None = None
+    ) -> None:
         self._blank = blank
         self._buffer = _room(blank, FIRST if room is None else room) if buffer is None else buffer
 
     @classmethod
-    def side_by_side(cls, blank: Rows, room: int | None, chains: int) -> list["MemorySink"]:
+    def side_by_side(
+        cls, blank: TransitionRows, room: int | None, chains: int
+    ) -> list["MemorySink"]:
         """The sinks of some chains.
 
         If the number of draws is known, the sinks share arrays, in which each chain has a part.
@@ -98,13 +102,17 @@ class MemorySink(Sink):
         if room is None:
             return [cls(blank, None) for _ in range(chains)]
         shared = [np.empty((chains, room, *t.shape[1:]), t.dtype) for t in blank.targets]
-        apart = Rows([], blank.statistics)
+        apart = TransitionRows([], blank.statistics)
         return [
-            cls(blank, room, Rows([array[i] for array in shared], _room(apart, room).statistics))
+            cls(
+                blank,
+                room,
+                TransitionRows([array[i] for array in shared], _room(apart, room).statistics),
+            )
             for i in range(chains)
         ]
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: TransitionRows) -> None:
         """Copy new draws."""
         end = self.count + len(rows.statistics)
         if end > len(self._buffer.statistics):
@@ -114,20 +122,20 @@ class MemorySink(Sink):
         _put(self._buffer, rows, self.count)
         self.count = end
 
-    def rows(self) -> Rows:
+    def rows(self) -> TransitionRows:
         """All draws, as views."""
         return self._buffer.cut(0, self.count)
 
 
-def _put(buffer: Rows, rows: Rows, place: int) -> None:
+def _put(buffer: TransitionRows, rows: TransitionRows, place: int) -> None:
     end = place + len(rows.statistics)
     buffer.statistics[place:end] = rows.statistics
     for column, values in zip(buffer.targets, rows.targets, strict=False):
         column[place:end] = values
 
 
-def _room(blank: Rows, count: int) -> Rows:
+def _room(blank: TransitionRows, count: int) -> TransitionRows:
     def empty(array: Any) -> np.ndarray:
         return np.empty((count, *array.shape[1:]), array.dtype)
 
-    return Rows([empty(t) for t in blank.targets], empty(blank.statistics))
+    return TransitionRows([empty(t) for t in blank.targets], empty(blank.statistics))

@@ -29,7 +29,7 @@ from .arguments import check_sampler, check_seed, check_whole
 from .assembly import split_statistics
 from .chain import RunningChain
 from .chains import advance, beginnings
-from .rows import Rows, rows_of
+from .rows import TransitionRows, rows_of
 from .starting_points import explain_failure, starting_points
 
 __all__ = ["Chain", "StepResults", "chain"]
@@ -278,7 +278,7 @@ class Chain:
             pace.adjust(running.spent, time.perf_counter() - begun)
         self._state = jax.device_get(running.state)
 
-    def _run(self, n: int, keep: bool = False) -> list[Rows]:
+    def _run(self, n: int, keep: bool = False) -> list[TransitionRows]:
         rows = []
         until, pace = self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)

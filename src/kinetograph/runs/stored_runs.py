@@ -21,7 +21,7 @@ from ..version import __version__
 from .assembly import as_tree, blank_rows, join_statistics, split_statistics
 from .chain import RunningChain
 from .checkpoints import Keeper
-from .rows import Rows, Sink
+from .rows import Sink, TransitionRows
 from .run import Run
 from .state_arrays import record_of_begin
 from .store.blocks import Column, block_rows
@@ -197,7 +197,7 @@ def attach(
     columns, statistics = store.columns, program.statistics
     blank, walkers = blank_rows(program, program.targets[:targets]), program.walkers
 
-    def to_columns(rows: Rows, walker: int) -> list[np.ndarray]:
+    def to_columns(rows: TransitionRows, walker: int) -> list[np.ndarray]:
         statistics_by_name = split_statistics(statistics, rows.statistics)
         values = [t[:, walker] if walkers else t for t in rows.targets[:targets]]
         for s in statistics:
@@ -207,13 +207,13 @@ def attach(
             )
         return [v.astype(c.dtype, copy=False) for v, c in zip(values, columns, strict=True)]
 
-    def to_rows(each: list[list[np.ndarray]]) -> Rows:
+    def to_rows(each: list[list[np.ndarray]]) -> TransitionRows:
         def joined(i: int) -> np.ndarray:
             parts = [values[i] for values in each]
             return np.stack(parts, 1) if walkers else parts[0]
 
         target_rows = [joined(i).astype(b.dtype) for i, b in enumerate(blank.targets)]
         statistics_by_name = {s.name: joined(targets + i) for i, s in enumerate(statistics)}
-        return Rows(target_rows, join_statistics(program, statistics_by_name))
+        return TransitionRows(target_rows, join_statistics(program, statistics_by_name))
 
     chain.sink = StoredSink(store.blocks(chain.number), to_columns, to_rows)

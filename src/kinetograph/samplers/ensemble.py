@@ -14,7 +14,7 @@ import numpy as np
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.mathematics import floor, minimum
 from ..graph.ranges import range
-from ..kernels.contract import Kernel, Space
+from ..kernels.contract import Space, TransitionKernel
 from .acceptance import is_accepted, probability, record_bad
 from .hyper import hyper
 from .points import Point
@@ -51,7 +51,7 @@ class Ensemble(Sampler):
         u = self.noise.uniform(shape=self.walkers // 2, name=name)
         return minimum(floor(count * u).astype(int), count - 1)
 
-    def kernel(self, space: Space) -> Kernel:
+    def kernel(self, space: Space) -> TransitionKernel:
         """The kernel of this sampler on a space.
 
         Raises

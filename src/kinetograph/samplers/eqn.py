@@ -41,7 +41,7 @@ from ..graph.functions.reductions import all as all_of
 from ..graph.functions.reductions import sum as sum_of
 from ..graph.operations.operands import as_node
 from ..graph.ranges import range
-from ..kernels.contract import Kernel, Space
+from ..kernels.contract import Space, TransitionKernel
 from .baoab import BAOAB
 from .gla1 import GLA1
 from .gla2 import GLA2
@@ -128,7 +128,7 @@ class EQN(Sampler):
         del self.__dict__["_values"]["scale"]  # the scheme has the scale
         self._check_groups()
 
-    def kernel(self, space: Space) -> Kernel:
+    def kernel(self, space: Space) -> TransitionKernel:
         """The kernel of this sampler on a space."""
         self._check_groups()
         return super().kernel(space)
@@ -182,7 +182,7 @@ class EQN(Sampler):
             group, other_walkers = at.split(size)
             factor, usable = self._factor(other_walkers.q)
             unpreconditioned = unpreconditioned + where(usable, 0, 1)
-            inside = _Inside(self, group, factor)
+            inside = _InsideEnsemble(self, group, factor)
             point, group_slots = inside.start, {name: slots[name][:size] for name in slots}
             for _ in range(self.steps):
                 point, group_slots = inside.step(point, group_slots)
@@ -220,7 +220,7 @@ class EQN(Sampler):
         return label[:, None] == label
 
 
-class _Inside:
+class _InsideEnsemble:
     """A group of walkers in the coordinates B^-1 (q - q_0)."""
 
     def __init__(self, sampler: EQN, group: Point, factor: Any) -> None:

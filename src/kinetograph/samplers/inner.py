@@ -24,7 +24,7 @@ from ..graph.suggestions import meant
 from .block import BlockSession, in_coordinates_of
 from .points import Point
 
-__all__ = ["Block", "bound"]
+__all__ = ["InnerBlock", "bound"]
 
 
 def bound(session: Any, sampler: Any, name: str) -> Any:
@@ -148,7 +148,7 @@ def _point(parts: tuple[Any, ...]) -> Point:
     return Point(q, potential, gradient, free or None)
 
 
-class Block:
+class InnerBlock:
     """An inner sampler that moves some of the unknowns; made by `block`."""
 
     names: list[str] | None
@@ -217,7 +217,7 @@ class Block:
             )
 
 
-class _Whole(Block):
+class _Whole(InnerBlock):
     """An inner sampler of all unknowns, in coordinates of its own scale."""
 
     def __init__(self, sampler: Any, outside: Any) -> None:

@@ -13,7 +13,7 @@ Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1
 from collections.abc import Mapping
 from typing import Any
 
-from ..kernels.contract import Kernel, Space
+from ..kernels.contract import Space, TransitionKernel
 from ..kernels.directions import Directions
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
@@ -113,7 +113,7 @@ class NUTS(Sampler):
         if directions is not None:
             directions.check(type(self).__name__)
 
-    def kernel(self, space: Space) -> Kernel:
+    def kernel(self, space: Space) -> TransitionKernel:
         """The kernel of this sampler on a space.
 
         Raises

@@ -12,7 +12,7 @@ from ..graph.suggestions import read_missing
 __all__ = ["Point"]
 
 
-class _Part(Array):
+class _PointPart(Array):
     """An array of a point, which cannot be changed in place."""
 
     __slots__ = ()
@@ -23,7 +23,7 @@ class _Part(Array):
 
 
 def _part(value: Any) -> Any:
-    return _Part(value.node) if isinstance(value, Array) else value
+    return _PointPart(value.node) if isinstance(value, Array) else value
 
 
 class Point(tuple[Any, ...]):

@@ -9,10 +9,10 @@ import numpy as np
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
-from ..kernels.contract import Kernel, Space
+from ..kernels.contract import Space, TransitionKernel
 from .declarations import check_class, signature_of, takes_settings
 from .hyper import POSITIVE
-from .inner import Block
+from .inner import InnerBlock
 from .noise import NamedNoise
 from .points import Point
 from .scale import Scale
@@ -235,7 +235,7 @@ class Sampler(Settings):
         position: Array = self._staging("join").join(parts)
         return position
 
-    def block(self, *names: str) -> Block:
+    def block(self, *names: str) -> InnerBlock:
         """An inner sampler as a move of only the named unknowns.
 
         Its `init` and `step` take and return points of all unknowns.
@@ -260,7 +260,7 @@ class Sampler(Settings):
         >>> bool(abs(tree["posterior"]["b"].var() - 2.0) < 0.4)
         True
         """
-        return Block(self, self._staging("block"), names)
+        return InnerBlock(self, self._staging("block"), names)
 
     def _staging(self, method: str) -> Any:
         """The present session, which the named method needs."""
@@ -331,7 +331,7 @@ class Sampler(Settings):
     def check_start(self, q: np.ndarray) -> None:
         """Refuse a user's starting point from which the sampler cannot move."""
 
-    def kernel(self, space: Space) -> Kernel:
+    def kernel(self, space: Space) -> TransitionKernel:
         """The kernel of this sampler on a space."""
         from .staged import StagedKernel
 

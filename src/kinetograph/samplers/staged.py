@@ -20,7 +20,7 @@ from ..graph.node import Node
 from ..graph.operations.elementwise import astype
 from ..graph.operations.operands import as_node
 from ..graph.trips import Trips
-from ..kernels.contract import Info, Moment, Space, State, Statistic
+from ..kernels.contract import Info, KernelState, Moment, Space, Statistic
 from ..kernels.target import Position
 from .acceptance import divergences
 from .arguments import check_arguments
@@ -243,7 +243,7 @@ class StagedKernel:
         results, _ = self._init.run(moment.target, given)
         return self._filled(dict(zip(self._slots, results, strict=True)))
 
-    def step(self, moment: Moment, state: State) -> tuple[State, Info]:
+    def step(self, moment: Moment, state: KernelState) -> tuple[KernelState, Info]:
         """Make a transition."""
         values = self._values(moment, state.position)
         for name, slot in state.slots.items():
@@ -277,7 +277,7 @@ class StagedKernel:
                 if not name.endswith(".scale")
             },
         )
-        return State(position, slots, trips), info
+        return KernelState(position, slots, trips), info
 
 
 def _acceptance(name: str) -> str:

@@ -31,7 +31,7 @@ from jax import lax
 
 from ..bits.source import unit
 from ..kernels.batching import once
-from ..kernels.contract import Info, Moment, State, Statistic
+from ..kernels.contract import Info, KernelState, Moment, Statistic
 from ..kernels.target import Position, any_short
 from .integrators import Integrator
 from .turning import HalfTrees, read, straight, write
@@ -77,7 +77,7 @@ class _Tree(NamedTuple):
     worst: Any = None  # the energy error of largest size, if it is recorded
 
 
-class _Inside(NamedTuple):
+class _InsideTree(NamedTuple):
     """The state inside of a leaf, for an integrator with several stages."""
 
     stage: Any  # the number of stages that are done
@@ -104,7 +104,7 @@ class _Subtree(NamedTuple):
     diverging: Any
     stopped: Any  # whether the subtree has turned or diverged
     worst: Any
-    inside: _Inside | None
+    inside: _InsideTree | None
 
 
 class _Growing(NamedTuple):
@@ -153,7 +153,7 @@ class NutsKernel:
         """The slots: there are none."""
         return {}
 
-    def step(self, moment: Moment, state: State) -> tuple[State, Info]:
+    def step(self, moment: Moment, state: KernelState) -> tuple[KernelState, Info]:
         """Make a transition."""
 
         def unfinished(carry: tuple[_Tree, _Room, Any]) -> Any:
@@ -179,7 +179,7 @@ class NutsKernel:
         position = state.position
         begun = self._start(moment, position), self._room(position), state.trips
         tree, _, trips = lax.while_loop(unfinished, double, begun)
-        return State(tree.candidate.position, state.slots, trips), self._info(tree)
+        return KernelState(tree.candidate.position, state.slots, trips), self._info(tree)
 
     # A transition in turns: `begin`, then `ask` and `tell` until `finished`, then `end`.
 
@@ -275,7 +275,7 @@ class NutsKernel:
             diverging=false,
             stopped=false,
             worst=tree.worst,
-            inside=_Inside(count, end) if self.integrator.stages > 1 else None,
+            inside=_InsideTree(count, end) if self.integrator.stages > 1 else None,
         )
 
     def _is_over(self, tree: _Tree, subtree: _Subtree) -> Any:
@@ -310,11 +310,11 @@ class NutsKernel:
         def proceed(_: None) -> _Subtree:
             p = self._kicked(moment, subtree)
             end = _End(point.q, p, _force(moment.hyper, point.gradient))
-            return subtree._replace(inside=_Inside(stage, end))
+            return subtree._replace(inside=_InsideTree(stage, end))
 
         def leaf(_: None) -> _Subtree:
             grown = self._with_leaf(moment, tree, subtree, point)
-            return grown._replace(inside=_Inside(jnp.zeros_like(stage), grown.end))
+            return grown._replace(inside=_InsideTree(jnp.zeros_like(stage), grown.end))
 
         grown: _Subtree = lax.cond(stage < self.integrator.stages, proceed, leaf, None)
         return grown

@@ -8,7 +8,7 @@ from tests.runs.store.test_store import PowerCut, cut, flip
 import kinetograph as kg
 from kinetograph.programs.sealed_files import Damaged, twins
 from kinetograph.runs.checkpoints import Keeper, opened
-from kinetograph.runs.rows import Rows
+from kinetograph.runs.rows import TransitionRows
 from kinetograph.runs.store.warmups import Warmups
 
 pytestmark = [
@@ -164,7 +164,7 @@ def test_parts_of_warm_up_go_with_states(tmp_path):
 
     def part(first, end):
         each = np.arange(first, end, dtype=float)
-        return Rows([each * 2, each.reshape(-1, 1)], each.reshape(-1, 1) * 3)
+        return TransitionRows([each * 2, each.reshape(-1, 1)], each.reshape(-1, 1) * 3)
 
     held = Warmups(tmp_path, 3)
     for first, end in ((0, 100), (100, 104), (104, 110)):
@@ -172,10 +172,10 @@ def test_parts_of_warm_up_go_with_states(tmp_path):
     Warmups(tmp_path, 33).add(part(0, 7))
     assert held.count == 110
     again = Warmups(tmp_path, 3, count=100)
-    assert len(Rows.joined(again.read()).statistics) == 100
+    assert len(TransitionRows.joined(again.read()).statistics) == 100
     again.add(part(100, 120))  # over that from 100 on; that from 104 on lies within
     for _ in range(2):
-        whole = Rows.joined(again.read())
+        whole = TransitionRows.joined(again.read())
         np.testing.assert_array_equal(whole.targets[0], np.arange(120) * 2.0)
         np.testing.assert_array_equal(whole.statistics[:, 0], np.arange(120) * 3.0)
         again.count = 100

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 from .activity import Activity, activity
 
-__all__ = ["FlowGraph", "Point"]
+__all__ = ["FlowGraph", "ControlFlowPoint"]
 
 
-class Point:
+class ControlFlowPoint:
     """A place in the program, with its symbols and its successors."""
 
     __slots__ = ("activity", "code", "raises", "successors")
@@ -23,8 +23,8 @@ class Point:
     def __init__(self, activity: Activity | None = None, code: Sequence[ast.AST] = ()) -> None:
         self.activity = activity or _NOTHING
         self.code = code
-        self.successors: list[Point] = []
-        self.raises: list[Point] = []  # where an exception goes
+        self.successors: list[ControlFlowPoint] = []
+        self.raises: list[ControlFlowPoint] = []  # where an exception goes
 
 
 _NOTHING = Activity()
@@ -42,15 +42,17 @@ class FlowGraph:
     """
 
     def __init__(self, body: Sequence[ast.stmt], parameters: Sequence[str] = ()) -> None:
-        self.points: list[Point] = []
-        self.before: dict[ast.stmt, Point] = {}
-        self.after: dict[ast.stmt, Point] = {}
-        self.heads: dict[ast.stmt, Point] = {}
-        self._handlers: list[Point] = []
-        self._loops: list[tuple[Point, Point]] = []  # where `continue` and `break` go
-        self._returns: list[Point] = []
-        self.end = Point()
-        self._leave = Point()  # leads directly to the single `return` at the end
+        self.points: list[ControlFlowPoint] = []
+        self.before: dict[ast.stmt, ControlFlowPoint] = {}
+        self.after: dict[ast.stmt, ControlFlowPoint] = {}
+        self.heads: dict[ast.stmt, ControlFlowPoint] = {}
+        self._handlers: list[ControlFlowPoint] = []
+        self._loops: list[
+            tuple[ControlFlowPoint, ControlFlowPoint]
+        ] = []  # where `continue` and `break` go
+        self._returns: list[ControlFlowPoint] = []
+        self.end = ControlFlowPoint()
+        self._leave = ControlFlowPoint()  # leads directly to the single `return` at the end
         self._returns.append(self.end)
         self.start = self._point(Activity(binds=set(parameters)))
         self._link(self._block(body, self.start), self.end)
@@ -58,18 +60,22 @@ class FlowGraph:
             self._link(self._leave, self.before[body[-1]])
         self.points += [self._leave, self.end]
 
-    def _point(self, symbols: Activity | None = None, code: Sequence[ast.AST] = ()) -> Point:
-        point = Point(symbols, code)
+    def _point(
+        self, symbols: Activity | None = None, code: Sequence[ast.AST] = ()
+    ) -> ControlFlowPoint:
+        point = ControlFlowPoint(symbols, code)
         point.raises = list(self._handlers[-1:])
         self.points.append(point)
         return point
 
     @staticmethod
-    def _link(first: Point | None, second: Point) -> None:
+    def _link(first: ControlFlowPoint | None, second: ControlFlowPoint) -> None:
         if first is not None:
             first.successors.append(second)
 
-    def _step(self, first: Point | None, *code: ast.AST, binds: str | None = None) -> Point:
+    def _step(
+        self, first: ControlFlowPoint | None, *code: ast.AST, binds: str | None = None
+    ) -> ControlFlowPoint:
         """Add a point behind another one."""
         symbols = activity(code)
         if binds is not None:
@@ -78,7 +84,9 @@ class FlowGraph:
         self._link(first, point)
         return point
 
-    def _block(self, body: Sequence[ast.stmt], point: Point | None) -> Point | None:
+    def _block(
+        self, body: Sequence[ast.stmt], point: ControlFlowPoint | None
+    ) -> ControlFlowPoint | None:
         """Add statements behind a point.
 
         Returns the point at their end; None if they never reach it.
@@ -92,7 +100,7 @@ class FlowGraph:
                 point = None  # the following statements are unreachable, but analysed, too
         return point
 
-    def _statement(self, node: ast.stmt, point: Point) -> Point | None:
+    def _statement(self, node: ast.stmt, point: ControlFlowPoint) -> ControlFlowPoint | None:
         match node:
             case ast.If():
                 return self._if(node, point)
@@ -121,14 +129,14 @@ class FlowGraph:
             case _:
                 return self._step(point, node)
 
-    def _perhaps(self, point: Point, pattern: ast.AST) -> Point:
+    def _perhaps(self, point: ControlFlowPoint, pattern: ast.AST) -> ControlFlowPoint:
         """Add a pattern, which binds its names only if it matches."""
         last = self._point()
         self._link(self._step(point, pattern), last)
         self._link(point, last)
         return last
 
-    def _if(self, node: ast.If, point: Point) -> Point:
+    def _if(self, node: ast.If, point: ControlFlowPoint) -> ControlFlowPoint:
         test = self._step(point, node.test)
         last = self._point()
         for branch, left in zip(
@@ -147,12 +155,12 @@ class FlowGraph:
     def _loop(
         self,
         node: ast.While | ast.For,
-        point: Point,
+        point: ControlFlowPoint,
         test: Sequence[ast.AST],
         target: ast.AST | None,
-    ) -> Point:
+    ) -> ControlFlowPoint:
         head = self._step(point, *test)
-        last = Point(None)
+        last = ControlFlowPoint(None)
         last.raises = list(self._handlers[-1:])
         body = head if target is None else self._step(head, target)
         self._loops.append((head, last))
@@ -163,11 +171,11 @@ class FlowGraph:
         self.points.append(last)
         return last
 
-    def _try(self, node: ast.Try | ast.TryStar, point: Point) -> Point:
+    def _try(self, node: ast.Try | ast.TryStar, point: ControlFlowPoint) -> ControlFlowPoint:
         last = self._point()
         final = self._point() if node.finalbody else last
         entries = [self._point() for _ in node.handlers]
-        catch = Point()  # the target of exceptions in the body
+        catch = ControlFlowPoint()  # the target of exceptions in the body
         catch.successors = [*entries, *([final] if node.finalbody else self._handlers[-1:])]
         self.points.append(catch)
         with self._exits(final if node.finalbody else None):
@@ -196,7 +204,7 @@ class FlowGraph:
         return last
 
     @contextmanager
-    def _exits(self, final: Point | None) -> Iterator[None]:
+    def _exits(self, final: ControlFlowPoint | None) -> Iterator[None]:
         """Lead `return`, `break` and `continue` through a `finally`."""
         if final is None:
             yield

@@ -5,22 +5,24 @@ Both are computed by iteration to a fixed point.
 
 from collections.abc import Iterable, Sequence
 
-from .cfg import FlowGraph, Point
+from .cfg import ControlFlowPoint, FlowGraph
 
 __all__ = ["live_before", "reaching_definitions", "UNDEFINED", "Definitions"]
 
-UNDEFINED: Point | None = None  # the definition of a variable at the start, and after `del`
-Definitions = dict[str, frozenset[Point | None]]
-_NEVER: frozenset[Point | None] = frozenset()
+UNDEFINED: ControlFlowPoint | None = (
+    None  # the definition of a variable at the start, and after `del`
+)
+Definitions = dict[str, frozenset[ControlFlowPoint | None]]
+_NEVER: frozenset[ControlFlowPoint | None] = frozenset()
 
 
-def live_before(points: Sequence[Point]) -> dict[Point, set[str]]:
+def live_before(points: Sequence[ControlFlowPoint]) -> dict[ControlFlowPoint, set[str]]:
     """The symbols whose values at a point may be read later.
 
     A symbol is live before a point if the point reads it, or if it is live after the point and the
     point does not bind it.
     """
-    live: dict[Point, set[str]] = {point: set() for point in points}
+    live: dict[ControlFlowPoint, set[str]] = {point: set() for point in points}
     changed = True
     while changed:
         changed = False
@@ -39,13 +41,15 @@ def live_before(points: Sequence[Point]) -> dict[Point, set[str]]:
     return live
 
 
-def reaching_definitions(graph: FlowGraph, symbols: Iterable[str]) -> dict[Point, Definitions]:
+def reaching_definitions(
+    graph: FlowGraph, symbols: Iterable[str]
+) -> dict[ControlFlowPoint, Definitions]:
     """The points whose bindings may be valid, for each point and symbol.
 
     `UNDEFINED` may be among them. Unreachable points have no definitions at all.
     """
     start: Definitions = {symbol: frozenset([UNDEFINED]) for symbol in symbols}
-    at: dict[Point, Definitions] = {point: {} for point in graph.points}
+    at: dict[ControlFlowPoint, Definitions] = {point: {} for point in graph.points}
     at[graph.start] = start
     pending = [graph.start]
     while pending:
@@ -62,7 +66,7 @@ def reaching_definitions(graph: FlowGraph, symbols: Iterable[str]) -> dict[Point
     return at
 
 
-def _passed(point: Point, before: Definitions) -> Definitions:
+def _passed(point: ControlFlowPoint, before: Definitions) -> Definitions:
     """The definitions after a point."""
     activity = point.activity
     if not activity.binds and not activity.removes:

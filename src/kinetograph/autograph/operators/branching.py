@@ -18,7 +18,7 @@ from .staging import building
 from .undefined import Undefined
 from .values import (
     Containers,
-    Value,
+    RecordedValue,
     caller,
     frozen,
     own_copy,
@@ -165,7 +165,7 @@ def if_stmt(
         written.close()
 
 
-def _is_left_inside(value: Value, context: CondContext) -> bool:
+def _is_left_inside(value: RecordedValue, context: CondContext) -> bool:
     """Whether a variable holds an array of an inner statement.
 
     The inner statement did not return the array. The variable is overwritten on all paths to a
@@ -175,13 +175,15 @@ def _is_left_inside(value: Value, context: CondContext) -> bool:
     return any(c is not None and c is not context and context in c.enclosing() for c in contexts)
 
 
-def _left(flags: Sequence[tuple[str, str]], names: Sequence[str], values: Sequence[Value]) -> str:
+def _left(
+    flags: Sequence[tuple[str, str]], names: Sequence[str], values: Sequence[RecordedValue]
+) -> str:
     """The way in which a branch was left, by its flags."""
     exits = {exit_kind for flag, exit_kind in flags if values[names.index(flag)].object is True}
     return max(exits, default="")  # a `return` before another jump
 
 
-def _unread(value: Value, name: str, old: Any) -> Value:
+def _unread(value: RecordedValue, name: str, old: Any) -> RecordedValue:
     """The value of a variable that is not read: usually undefined.
 
     A list or dictionary that was there before keeps its value, because other names may refer to it.

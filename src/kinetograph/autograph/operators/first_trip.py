@@ -14,7 +14,7 @@ from ...graph.checks import run_time_check
 from .branching import if_stmt
 from .loop_state import LoopState, no_attribute
 from .undefined import Maybe, Undefined, UndefinedError
-from .values import Value
+from .values import RecordedValue
 
 __all__ = ["first_trip"]
 
@@ -46,7 +46,7 @@ def _in_branch(go: Array, body: Callable[[], None], state: LoopState) -> None:
     if_stmt(go, body, stay, *access, len(state.names), lenient=True)
 
 
-def _without_trip(name: str, current: Any, after: Value) -> Any:
+def _without_trip(name: str, current: Any, after: RecordedValue) -> Any:
     """A variable's value without the trip, with placeholders for new keys."""
     if isinstance(current, Undefined) and "." not in name:
         return current

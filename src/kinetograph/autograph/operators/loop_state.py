@@ -25,7 +25,7 @@ from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, Undefine
 from .values import (
     UNDEFINED,
     Containers,
-    Value,
+    RecordedValue,
     as_leaf_node,
     frozen,
     is_number,
@@ -45,7 +45,7 @@ class _Variable(NamedTuple):
 
     name: str
     object: Any  # its value before the loop
-    value: Value
+    value: RecordedValue
     place: str | None  # the place of the loop, if the variable may be undefined after it
     defined: Any = True
 
@@ -65,7 +65,9 @@ class LoopState:
         self.written: dict[int, str] = {}  # the loop variables that are written into, with places
         self.always_bound: set[str] = set()  # variables that each trip binds
         self.trip = Trip(names, self.entry)
-        self.found_values: list[Value] = []  # values of the variables after the discarded trip
+        self.found_values: list[
+            RecordedValue
+        ] = []  # values of the variables after the discarded trip
         self.new_keys: list[str] = []  # keys of dictionaries that the loop creates
         self.new_attributes: list[str] = []
 
@@ -112,7 +114,7 @@ class LoopState:
             for v, value in zip(self.variables, values, strict=True)
         ]
 
-    def _created(self, variable: _Variable, value: Value) -> _Variable:
+    def _created(self, variable: _Variable, value: RecordedValue) -> _Variable:
         if isinstance(value.object, Undefined):
             return variable
         if isinstance(variable.object, UndefinedReturnValue):
@@ -299,7 +301,7 @@ class LoopState:
         return leaves
 
 
-def _types(name: str, current: Any) -> Value:
+def _types(name: str, current: Any) -> RecordedValue:
     """The type of a variable's value, with blank numbers.
 
     The value is used when the arrays of the discarded trip no longer exist.
@@ -367,7 +369,7 @@ def _shown(value: Any) -> str:
 _KEYS = "; create all its keys before the loop, or in the first trip"
 
 
-def _check_structure(name: str, before: Value, after: Value) -> None:
+def _check_structure(name: str, before: RecordedValue, after: RecordedValue) -> None:
     difference = before.structure.difference(after.structure)
     if not difference:
         return

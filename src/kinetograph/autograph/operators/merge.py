@@ -22,7 +22,7 @@ from .undefined import (
     UndefinedReturnValue,
     Unread,
 )
-from .values import Value, as_leaf_node, is_number, same
+from .values import RecordedValue, as_leaf_node, is_number, same
 
 __all__ = ["BRANCHES", "Merge", "blank", "no_return_value"]
 
@@ -49,7 +49,7 @@ class Merge:
         self.outputs: tuple[list[Node], list[Node]] = ([], [])
         self.fills: list[Fill] = []
 
-    def variable(self, name: str, first: Value, second: Value) -> None:
+    def variable(self, name: str, first: RecordedValue, second: RecordedValue) -> None:
         """Add a variable with its values at the ends of the branches.
 
         Raises
@@ -59,7 +59,7 @@ class Merge:
         """
         self.fills.append(self._variable(name, first, second))
 
-    def variable_if_possible(self, name: str, first: Value, second: Value) -> None:
+    def variable_if_possible(self, name: str, first: RecordedValue, second: RecordedValue) -> None:
         """Add a variable that may never be read.
 
         It is undefined if the values cannot be merged.
@@ -86,7 +86,7 @@ class Merge:
         results = join(pred, self.contexts[::-1], (otherwise, main))
         return [fill(results) for fill in self.fills]
 
-    def _variable(self, name: str, first: Value, second: Value) -> Fill:
+    def _variable(self, name: str, first: RecordedValue, second: RecordedValue) -> Fill:
         pair = (first, second)
         if any(isinstance(v.object, Unread) for v in pair):
             return lambda _: Unread(name)
@@ -120,7 +120,7 @@ class Merge:
         place = next((v.object.place for v in pair if isinstance(v.object, Maybe)), "")
         return lambda results: Maybe(name, fill(results), flag(results), place)
 
-    def _structure(self, name: str, first: Value, second: Value) -> Fill:
+    def _structure(self, name: str, first: RecordedValue, second: RecordedValue) -> Fill:
         _check_structures(name, self._title(name), first, second)
         unchanged = first.object is second.object and not isinstance(
             first.object, (list, dict, tuple)
@@ -199,7 +199,7 @@ def blank(leaf: Any) -> Any:
     return np.full(node.shape, np.nan if node.dtype.kind == "f" else 0, node.dtype)
 
 
-def _check_structures(name: str, title: str, first: Value, second: Value) -> None:
+def _check_structures(name: str, title: str, first: RecordedValue, second: RecordedValue) -> None:
     difference = first.structure.difference(second.structure)
     if not difference:
         return

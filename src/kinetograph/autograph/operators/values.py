@@ -27,7 +27,7 @@ from .undefined import Maybe, Undefined
 __all__ = [
     "UNDEFINED",
     "Containers",
-    "Value",
+    "RecordedValue",
     "as_leaf_node",
     "caller",
     "frozen",
@@ -48,7 +48,7 @@ def is_number(leaf: Any) -> bool:
 UNDEFINED = Structure(None, "undefined")
 
 
-class Value(NamedTuple):
+class RecordedValue(NamedTuple):
     """The value of a variable at one moment."""
 
     object: Any  # the value itself
@@ -57,12 +57,12 @@ class Value(NamedTuple):
     structure: Structure
 
 
-def read_value(value: Any, name: str) -> Value:
+def read_value(value: Any, name: str) -> RecordedValue:
     """The structure of a value; an undefined value is a single leaf."""
     if isinstance(value, Undefined):
-        return Value(value, [], [], UNDEFINED)
+        return RecordedValue(value, [], [], UNDEFINED)
     content = value.value if isinstance(value, Maybe) else value
-    return Value(value, *flatten(content, name))
+    return RecordedValue(value, *flatten(content, name))
 
 
 def frozen(value: Any) -> Any:

@@ -24,7 +24,7 @@ _SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def lower_assignment_expressions(node: ast.FunctionDef, namer: Namer) -> None:
     """Rewrite a function and the functions in it, in place."""
-    node.body = _Lowering(namer).block(node.body)
+    node.body = _AssignmentLowering(namer).block(node.body)
 
 
 def _binds(node: ast.AST) -> bool:
@@ -48,7 +48,7 @@ def binds_lazily(node: ast.AST) -> bool:
     return not isinstance(node, _SCOPES) and any(map(binds_lazily, ast.iter_child_nodes(node)))
 
 
-class _Lowering:
+class _AssignmentLowering:
     def __init__(self, namer: Namer) -> None:
         self.namer = namer
 

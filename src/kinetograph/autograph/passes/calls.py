@@ -19,10 +19,10 @@ def lower_calls(node: ast.FunctionDef, plain: Callable[[ast.expr], bool]) -> Non
 
     `plain` says whether the function that an expression denotes needs no conversion.
     """
-    _Lowering(plain).visit(node)
+    _CallLowering(plain).visit(node)
 
 
-class _Lowering(ast.NodeTransformer):
+class _CallLowering(ast.NodeTransformer):
     def __init__(self, plain: Callable[[ast.expr], bool]) -> None:
         self.plain = plain
 

@@ -13,10 +13,10 @@ from ..analysis.cfg import FlowGraph
 from ..analysis.dataflow import UNDEFINED, live_before, reaching_definitions
 from .build import is_opaque
 
-__all__ = ["Carried", "State"]
+__all__ = ["Carried", "CarriedSymbols"]
 
 
-class State(NamedTuple):
+class CarriedSymbols(NamedTuple):
     """The symbols that a statement carries."""
 
     symbols: tuple[str, ...]  # first the needed ones, then the shared ones, then the remaining ones
@@ -54,7 +54,7 @@ class Carried:
         self.shared = symbols.globals | symbols.nonlocals
         self.own = (bound | self.parameters) - self.shared
         self.unsure = unsure - self.own
-        self.states: dict[ast.stmt, State] = {}
+        self.states: dict[ast.stmt, CarriedSymbols] = {}
         self.managed: set[str] = set()
         self._analyse()
 
@@ -93,7 +93,7 @@ class Carried:
 
     def _state_of(
         self, node: ast.If | ast.While | ast.For, behind: set[str], inside: set[str]
-    ) -> State:
+    ) -> CarriedSymbols:
         symbols = activity(_parts(node))
         modified = symbols.modifies | (self.activity.rebound if symbols.calls else set())
         modified = {s for s in modified if root(s) not in self.modules}
@@ -115,7 +115,7 @@ class Carried:
             elif symbol in inside:
                 remaining.add(symbol)
         carried = (*sorted(needed), *sorted(shared), *sorted(remaining))
-        return State(carried, len(needed), len(shared), frozenset(modified))
+        return CarriedSymbols(carried, len(needed), len(shared), frozenset(modified))
 
 
 def _parts(node: ast.If | ast.While | ast.For) -> list[ast.AST]:

@@ -38,10 +38,10 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 
 def lower_conditions(node: ast.FunctionDef, asserts: bool = __debug__) -> None:
     """Rewrite a function and its inner functions, in place."""
-    _Lowering(asserts).visit(node)
+    _ConditionLowering(asserts).visit(node)
 
 
-class _Lowering(ast.NodeTransformer):
+class _ConditionLowering(ast.NodeTransformer):
     def __init__(self, asserts: bool) -> None:
         self.asserts = asserts
 

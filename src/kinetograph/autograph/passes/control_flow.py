@@ -27,7 +27,7 @@ from .build import (
     name,
     text,
 )
-from .carried import Carried, State
+from .carried import Carried, CarriedSymbols
 from .items import lower_items
 from .jumps import RETURN_VALUE
 
@@ -45,10 +45,10 @@ def lower_control_flow(
     `modules` are names of modules, which have no state; `unsure` are variables of enclosing
     functions that may be undefined.
     """
-    _Lowering(node, namer, frozenset(modules), frozenset(unsure)).run()
+    _ControlFlowLowering(node, namer, frozenset(modules), frozenset(unsure)).run()
 
 
-class _Lowering:
+class _ControlFlowLowering:
     def __init__(
         self, node: ast.FunctionDef, namer: Namer, modules: frozenset[str], unsure: frozenset[str]
     ) -> None:
@@ -204,7 +204,11 @@ class _Lowering:
         return [located(s, header(node)) for s in (*definitions, ast.Expr(call))]
 
     def function(
-        self, wanted: str, body: list[ast.stmt], state: State, parameters: Iterable[str] = ()
+        self,
+        wanted: str,
+        body: list[ast.stmt],
+        state: CarriedSymbols,
+        parameters: Iterable[str] = (),
     ) -> ast.FunctionDef:
         """A generated function that works on the variables of the user's function."""
         symbols = activity(body)
@@ -217,7 +221,7 @@ class _Lowering:
             globals=changed & self.carried.activity.globals,
         )
 
-    def access(self, state: State) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+    def access(self, state: CarriedSymbols) -> tuple[ast.FunctionDef, ast.FunctionDef]:
         """The functions that read and write the state."""
         reads: list[ast.expr] = []
         writes: list[ast.expr] = []
@@ -318,7 +322,7 @@ def _attribute(path: Sequence[str], context: ast.expr_context) -> ast.expr:
     return ast.Attribute(value, path[-1], context)
 
 
-def _names(state: State) -> ast.expr:
+def _names(state: CarriedSymbols) -> ast.expr:
     return ast.Tuple([text(symbol) for symbol in state.symbols], ast.Load())
 
 

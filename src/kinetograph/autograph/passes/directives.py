@@ -38,10 +38,10 @@ def read_directives(
     ValueError
         If options are set outside of a loop, are not its first statement, or are unknown.
     """
-    _Reader(resolve, loop_options, element_type, filename).visit(node)
+    _DirectiveReader(resolve, loop_options, element_type, filename).visit(node)
 
 
-class _Reader(ast.NodeTransformer):
+class _DirectiveReader(ast.NodeTransformer):
     def __init__(
         self, resolve: Callable[[ast.expr], Any], options: Any, element_type: Any, filename: str
     ) -> None:

@@ -35,13 +35,13 @@ OPERATORS_IN_PLACE: dict[type[ast.operator], str] = {
 
 def lower_items(body: list[ast.stmt], writable: set[str], namer: Namer) -> list[ast.stmt]:
     """Replace assignments of items in statements, but not in inner functions."""
-    lowering = _Lowering(writable, namer)
+    lowering = _ItemLowering(writable, namer)
     module = lowering.visit(ast.Module(body, []))
     assert isinstance(module, ast.Module)
     return module.body
 
 
-class _Lowering(ast.NodeTransformer):
+class _ItemLowering(ast.NodeTransformer):
     def __init__(self, writable: set[str], namer: Namer) -> None:
         self.writable = writable
         self.namer = namer

@@ -31,7 +31,7 @@ FALL, BREAK, CONTINUE, RETURN = "fall", "break", "continue", "return"
 
 
 @dataclass
-class _Loop:
+class _PythonLoop:
     """The flags of a loop; empty for jumps that do not occur."""
 
     broken: str
@@ -58,7 +58,7 @@ def lower_jumps(node: ast.FunctionDef, namer: Namer) -> None:
         function.returned = namer.fresh("do_return")
         if FALL in _exits(body):
             body = [*body, located(ast.Return(None), body[-1])]
-    lowered = _Lowering(function, namer).block(body, None)
+    lowered = _JumpLowering(function, namer).block(body, None)
     if returned:
         assignments: list[ast.stmt] = [assign_name(function.value, ag_call("UndefinedReturnValue"))]
         if function.returned in function.needed:
@@ -133,13 +133,13 @@ def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
 
 
-class _Lowering:
+class _JumpLowering:
     def __init__(self, function: _Function, namer: Namer) -> None:
         self.function = function
         self.namer = namer
         self.finals = 0  # number of enclosing `try` statements with a `finally`
 
-    def block(self, body: Sequence[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    def block(self, body: Sequence[ast.stmt], loop: _PythonLoop | None) -> list[ast.stmt]:
         """An equivalent block without jumps."""
         rewritten: list[ast.stmt] = []
         for index, statement in enumerate(body):
@@ -166,7 +166,9 @@ class _Lowering:
                 return rewritten
         return rewritten
 
-    def guard(self, ways: set[str], statements: Sequence[ast.stmt], loop: _Loop | None) -> ast.stmt:
+    def guard(
+        self, ways: set[str], statements: Sequence[ast.stmt], loop: _PythonLoop | None
+    ) -> ast.stmt:
         """An `if` around statements that run only if no jump was made.
 
         `ways` are the jumps that the preceding statement may have made.
@@ -178,7 +180,9 @@ class _Lowering:
         self.annotate(guard, exits, ways, loop)
         return located(guard, statements[0])
 
-    def annotate(self, node: ast.If, body: set[str], orelse: set[str], loop: _Loop | None) -> None:
+    def annotate(
+        self, node: ast.If, body: set[str], orelse: set[str], loop: _PythonLoop | None
+    ) -> None:
         """Attach hints on its branches to a conditional.
 
         `left` says how each branch is left, and `flags` names the flags that show it.
@@ -187,7 +191,7 @@ class _Lowering:
         node.flags = {self.jumped(loop): "jump"}  # type: ignore[attr-defined]
         node.flags[self.function.returned] = self.left({RETURN})  # type: ignore[attr-defined]
 
-    def jumped(self, loop: _Loop | None) -> str:
+    def jumped(self, loop: _PythonLoop | None) -> str:
         """The flag that all jumps out of a block set."""
         return loop.jumped if loop is not None else self.function.returned
 
@@ -200,7 +204,7 @@ class _Lowering:
             return ""
         return "return" if ways == {RETURN} and not self.finals else "jump"
 
-    def jump(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+    def jump(self, node: ast.stmt, loop: _PythonLoop | None) -> list[ast.stmt]:
         statements: list[ast.stmt] = []
         if isinstance(node, ast.Return):
             if not self.function.value:
@@ -219,7 +223,7 @@ class _Lowering:
         tests = [negation(name(flag)) for flag in flags]
         return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
 
-    def statement(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+    def statement(self, node: ast.stmt, loop: _PythonLoop | None) -> list[ast.stmt]:
         """Rewrite a statement that is not a jump."""
         match node:
             case ast.FunctionDef():
@@ -235,7 +239,7 @@ class _Lowering:
                 return self.trial(node, loop)
         return [node]
 
-    def trial(self, node: ast.Try | ast.TryStar, loop: _Loop | None) -> list[ast.stmt]:
+    def trial(self, node: ast.Try | ast.TryStar, loop: _PythonLoop | None) -> list[ast.stmt]:
         ways = _exits(node.body) - {FALL}
         self.finals += bool(node.finalbody)
         # The `else` runs only if the body came to its end.
@@ -250,13 +254,13 @@ class _Lowering:
         node.finalbody = self.block(node.finalbody, loop)
         return [node]
 
-    def loop(self, node: ast.While | ast.For, outer: _Loop | None) -> list[ast.stmt]:
+    def loop(self, node: ast.While | ast.For, outer: _PythonLoop | None) -> list[ast.stmt]:
         jumps = _exits(node.body) - {FALL}
         endless = isinstance(node, ast.While) and _is_true(node.test) and BREAK not in jumps
         broken = self.namer.fresh("break_") if BREAK in jumps else ""
         needs_common_flag = CONTINUE in jumps or len(jumps) > 1
         skipped = self.namer.fresh("continue_") if needs_common_flag else ""
-        flags = _Loop(broken, skipped, skipped or broken or self.function.returned)
+        flags = _PythonLoop(broken, skipped, skipped or broken or self.function.returned)
         body = self.block(node.body, flags)
         if skipped in self.function.needed:
             body.insert(0, located(assign_name(skipped, text(False)), node.body[0]))
@@ -288,7 +292,11 @@ class _Lowering:
         return statements
 
     def loop_else(
-        self, body: list[ast.stmt], jumps: set[str], end_flags: Sequence[str], outer: _Loop | None
+        self,
+        body: list[ast.stmt],
+        jumps: set[str],
+        end_flags: Sequence[str],
+        outer: _PythonLoop | None,
     ) -> list[ast.stmt]:
         """The `else` of a loop, for loops that were not left.
 

@@ -24,10 +24,10 @@ def lower_match(node: ast.FunctionDef, namer: Namer) -> None:
 
     Inner functions are included.
     """
-    _Lowering(namer).visit(node)
+    _MatchLowering(namer).visit(node)
 
 
-class _Lowering(ast.NodeTransformer):
+class _MatchLowering(ast.NodeTransformer):
     def __init__(self, namer: Namer) -> None:
         self.namer = namer
         self.globals: set[str] = set()

@@ -18,7 +18,7 @@ from ..control.contexts import require_outside
 from ..control.control_node import Control, Looping, everything, loops_in
 from ..control.effects import Effects
 from ..control.loops import While
-from ..control.program import Program
+from ..control.program import GraphProgram
 from ..control.structure import LEAF, Structure, flatten
 from ..errors import LoopError, ModelError
 from ..faults import FAULT, fault_error, numbered
@@ -67,7 +67,7 @@ class Function(Closed):
         self,
         inputs: Sequence[Node],
         outputs: Sequence[Node],
-        program: Program | None = None,
+        program: GraphProgram | None = None,
         *,
         arguments: Sequence[Structure] | None = None,  # None: each is an array
         results: Structure | None = None,  # None: a list of arrays
@@ -84,7 +84,7 @@ class Function(Closed):
         require_outside(inputs, f"{doing}: inputs")
         require_outside(outputs, f"{doing}: outputs")
         given = set(inputs)
-        program = Program.of(outputs, given) if program is None else program
+        program = GraphProgram.of(outputs, given) if program is None else program
         self._program = program
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
@@ -399,7 +399,7 @@ def _loaded(data: bytes, arguments: Sequence[Any] | None, results: Any) -> Funct
     function = Function(
         inputs,
         outputs,
-        Program(cells, reads, finals, effects),
+        GraphProgram(cells, reads, finals, effects),
         arguments=arguments and [flatten(value)[2] for value in arguments],
         results=None if results is None else flatten(results)[2],
     )

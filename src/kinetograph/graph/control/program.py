@@ -9,11 +9,11 @@ from ..node import Apply, Bundle, Data, Node, ancestors
 from .effects import Entry
 from .state import Assigned, Cell, Read, Versions, new_program, top_level
 
-__all__ = ["Program", "effects_of"]
+__all__ = ["GraphProgram", "effects_of"]
 
 
 @dataclass
-class Program:
+class GraphProgram:
     """The states and effects of a compiled function.
 
     `reads` are the nodes of the states in `cells` at the start of a call, `finals` their versions
@@ -26,7 +26,7 @@ class Program:
     effects: dict[Node, Node]  # from the effect state before an effect to the state after it
 
     @staticmethod
-    def of(outputs: Sequence[Node], inputs: Collection[Node]) -> "Program":
+    def of(outputs: Sequence[Node], inputs: Collection[Node]) -> "GraphProgram":
         """Return the program of the outputs and begin a new one.
 
         The returned program has the states that the outputs read or assign, and the effects on
@@ -35,7 +35,7 @@ class Program:
         current program.
         """
         current = top_level()
-        part = _Part(outputs, inputs)
+        part = _ProgramPart(outputs, inputs)
         part.add_pending(current)
         _check_one_program(list(part.homes | {current: None}), part.cells)
         homes = [next(p for p in part.homes if cell in p.latest) for cell in part.cells]
@@ -46,7 +46,7 @@ class Program:
         cells = tuple(part.cells)
         reads = tuple(home.entered[cell] for home, cell in zip(homes, cells, strict=True))
         finals = tuple(home.latest[cell] for home, cell in zip(homes, cells, strict=True))
-        return Program(cells, reads, finals, part.effects)
+        return GraphProgram(cells, reads, finals, part.effects)
 
 
 def effects_of(outputs: Sequence[Node], inputs: Collection[Node]) -> dict[Node, Node]:
@@ -54,12 +54,12 @@ def effects_of(outputs: Sequence[Node], inputs: Collection[Node]) -> dict[Node, 
 
     The mapping leads from the state before each effect to the state after it.
     """
-    part = _Part(outputs, inputs)
+    part = _ProgramPart(outputs, inputs)
     part.add_pending(top_level())
     return part.effects
 
 
-class _Part:
+class _ProgramPart:
     """The states, programs and effects that outputs depend on."""
 
     def __init__(self, outputs: Sequence[Node], inputs: Collection[Node]) -> None:
@@ -92,7 +92,7 @@ class _Part:
 
     def add(self, output: Node) -> None:
         """Add an output if it can be computed from the inputs."""
-        part = _Part((), self.inputs)
+        part = _ProgramPart((), self.inputs)
         part._reach((output,), self.nodes)
         if part.complete:
             self.homes |= part.homes

@@ -27,13 +27,13 @@ from ..expressions import Expression, apply_expression, atom, call_expression, c
 from ..messages import describe
 from ..node import PART, Apply, Bundle, Data, Inner, Node
 
-__all__ = ["Classic", "ClassicFrame", "ClassicNode", "Value"]
+__all__ = ["Classic", "ClassicFrame", "ClassicNode", "FlowValue"]
 
 LONGEST = 40  # the most characters of an operation that is folded into an expression
 LONGEST_NAME = 24  # the most characters of a captured expression used as a name
 
 
-class Value(NamedTuple):
+class FlowValue(NamedTuple):
     """A value on an arrow: its expression and its source nodes.
 
     The outputs of a Switch have the names `x/switch:0` and `x/switch:1`.
@@ -57,7 +57,7 @@ class ClassicNode:
 
     name: str
     op: str
-    inputs: tuple[Value, ...]
+    inputs: tuple[FlowValue, ...]
     frame: int | None
     constant: bool = False
     node: Node | None = None  # the node of the graph, if there is one
@@ -94,27 +94,27 @@ class Classic:
         self._numbers: dict[str, int] = {}  # the last number used, by prefix
 
     def add(
-        self, name: str, op: str, *inputs: Value, frame: int | None, constant: bool = False,
+        self, name: str, op: str, *inputs: FlowValue, frame: int | None, constant: bool = False,
         node: Node | None = None,
-    ) -> Value:  # fmt: skip
+    ) -> FlowValue:  # fmt: skip
         """Append a node, and return its value."""
         self._taken.add(name)
         self.nodes.append(ClassicNode(name, op, inputs, frame, constant, node))
-        return Value(atom(name), (name,))
+        return FlowValue(atom(name), (name,))
 
     def graph(
         self,
         outputs: Sequence[Node],
-        given: dict[Node, Value],
+        given: dict[Node, FlowValue],
         frame: int | None,
         prefix: str,
-    ) -> list[Value]:
+    ) -> list[FlowValue]:
         """Append the computation of one level, and return the outputs.
 
         Branches and loops in it are included. Operations are folded into expressions, but an
         operation with several uses has a separate line.
         """
-        values, results = dict(given), dict[Node, list[Value]]()
+        values, results = dict(given), dict[Node, list[FlowValue]]()
         order = _closure(outputs, values)
         uses: dict[Node, int] = {}
         for node in order:
@@ -145,26 +145,26 @@ class Classic:
             values[node] = value
         return [values[node] for node in outputs]
 
-    def _value(self, node: Node, parents: Sequence[Value]) -> Value:
+    def _value(self, node: Node, parents: Sequence[FlowValue]) -> FlowValue:
         sources = tuple(dict.fromkeys(s for p in parents for s in p.sources))
         parts = [p.expression for p in parents]
         if isinstance(node, Data) and node.literal:
-            return Value(atom(constant_text(node)))
+            return FlowValue(atom(constant_text(node)))
         if _is_part(node):
             bundle = node.parents[0]
             assert isinstance(bundle, Bundle)
             place = node.attributes["place"]  # type: ignore[attr-defined]
-            return Value(call_expression(bundle.call(place), parts), sources)
+            return FlowValue(call_expression(bundle.call(place), parts), sources)
         if isinstance(node, Apply):
-            return Value(apply_expression(node, parts), sources)
+            return FlowValue(apply_expression(node, parts), sources)
         distribution = getattr(node, "distribution", None)
         if distribution is not None:
-            return Value(apply_expression(distribution, parts), sources)
-        return Value(atom(node.kind), sources)
+            return FlowValue(apply_expression(distribution, parts), sources)
+        return FlowValue(atom(node.kind), sources)
 
     def control(
-        self, node: Control, inputs: Sequence[Value], frame: int | None, prefix: str
-    ) -> list[Value]:
+        self, node: Control, inputs: Sequence[FlowValue], frame: int | None, prefix: str
+    ) -> list[FlowValue]:
         """Append a conditional, loop or batch, and return its results.
 
         All names inside start with `prefix`.
@@ -192,7 +192,9 @@ class Classic:
         return len(self.frames) - 1
 
     # The form of each kind of control node.
-    def _cond(self, node: Cond, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
+    def _cond(
+        self, node: Cond, inputs: Sequence[FlowValue], frame: int, prefix: str
+    ) -> list[FlowValue]:
         is_switch = len(node.subgraphs) > 2 or node.parents[0].dtype.kind != "b"
         index = self.add(
             f"{prefix}{'index' if is_switch else 'predicate'}", "", inputs[0], frame=frame
@@ -207,7 +209,7 @@ class Classic:
             self.add(f"{name}/switch", op, inputs[1 + place], index, frame=frame)
         # As in the reference, the branch of a true predicate comes first.
         order = range(len(node.subgraphs)) if is_switch else (1, 0)
-        results: dict[int, list[Value]] = {}
+        results: dict[int, list[FlowValue]] = {}
         for number in order:
             subgraph, places = node.subgraphs[number], node.places[number]
             pivot = node.contexts[number].pivot  # type: ignore[attr-defined]
@@ -233,7 +235,9 @@ class Classic:
             for i, values in enumerate(zip(*merged, strict=True))
         ]
 
-    def _while(self, node: While, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
+    def _while(
+        self, node: While, inputs: Sequence[FlowValue], frame: int, prefix: str
+    ) -> list[FlowValue]:
         predicate, body = node.subgraphs
         count = node.carried
         names = [self._name(inner, prefix) for inner in predicate.inputs[:count]]
@@ -250,9 +254,14 @@ class Classic:
         values = self.graph(body.outputs, given, frame, prefix)
         exits = self._add_exits(names, values, frame)
         ends = (f"{prefix}loop_cond",)
-        return [*exits, *(Value(atom(f"{prefix}{name}"), ends) for name in ("trips", "truncated"))]
+        return [
+            *exits,
+            *(FlowValue(atom(f"{prefix}{name}"), ends) for name in ("trips", "truncated")),
+        ]
 
-    def _scan(self, node: Scan, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
+    def _scan(
+        self, node: Scan, inputs: Sequence[FlowValue], frame: int, prefix: str
+    ) -> list[FlowValue]:
         (body,) = node.subgraphs
         count = node.carried
         results = [f"ys[{i}]" if node.results > 1 else "ys" for i in range(node.results)]
@@ -261,34 +270,34 @@ class Classic:
             *(self._name(inner, prefix) for inner in body.inputs[:count]),
             *(self._free(f"{prefix}{result}") for result in results),
         ]
-        start = Value(atom("0"))
-        empty = [Value(atom(f"zeros({node.length})")) for _ in results]
+        start = FlowValue(atom("0"))
+        empty = [FlowValue(atom(f"zeros({node.length})")) for _ in results]
         merges = self._add_merges(names, [start, *inputs[:count], *empty], frame)
         constants = self._add_constants(body.inputs[count:], inputs[count:], frame, prefix)
-        verdict = Value(Expression(f"{merges[0].text} < {node.length}", 1), merges[0].sources)
+        verdict = FlowValue(Expression(f"{merges[0].text} < {node.length}", 1), merges[0].sources)
         self._add_switches(names, merges, verdict, frame, prefix)
         counter, *entering = [_output(f"{name}/switch", 1) for name in names]
         row = f"{node.length - 1} - {counter.text}" if node.reverse else counter.text
         rows = [
-            Value(atom(f"{array.text}[{row}]"), (*array.sources, *counter.sources))
+            FlowValue(atom(f"{array.text}[{row}]"), (*array.sources, *counter.sources))
             for array in constants[: node.rows]
         ]
         inside = [*entering[:count], *rows, *constants[node.rows :]]
         given = dict(zip(body.inputs, inside, strict=True))
         values = self.graph(body.outputs, given, frame, prefix)
         written = [
-            Value(
+            FlowValue(
                 atom(f"{array.text}.at[{row}].set({value.text})"),
                 (*array.sources, *counter.sources, *value.sources),
             )
             for array, value in zip(entering[count:], values[count:], strict=True)
         ]
-        next_counter = Value(Expression(f"{counter.text} + 1", 5), counter.sources)
+        next_counter = FlowValue(Expression(f"{counter.text} + 1", 5), counter.sources)
         return self._add_exits(names, [next_counter, *values[:count], *written], frame)[1:]
 
     def _batch(
-        self, node: Control, inputs: Sequence[Value], frame: int, prefix: str
-    ) -> list[Value]:
+        self, node: Control, inputs: Sequence[FlowValue], frame: int, prefix: str
+    ) -> list[FlowValue]:
         (body,) = node.subgraphs
         rows = sum(isinstance(n, Inner) and n.role == "row" for n in body.inputs)
         given = {}
@@ -303,7 +312,9 @@ class Classic:
         ]
 
     # Parts of a loop.
-    def _add_merges(self, names: list[str], starts: Sequence[Value], frame: int) -> list[Value]:
+    def _add_merges(
+        self, names: list[str], starts: Sequence[FlowValue], frame: int
+    ) -> list[FlowValue]:
         for name, start in zip(names, starts, strict=True):
             self.add(f"{name}/enter", "Enter", start, frame=frame)
         return [
@@ -312,22 +323,24 @@ class Classic:
         ]
 
     def _add_constants(
-        self, inners: Sequence[Node], values: Sequence[Value], frame: int, prefix: str
-    ) -> list[Value]:
+        self, inners: Sequence[Node], values: Sequence[FlowValue], frame: int, prefix: str
+    ) -> list[FlowValue]:
         return [
             self.add(f"{self._name(n, prefix)}/enter", "Enter", v, frame=frame, constant=True)
             for n, v in zip(inners, values)  # a bound may follow
         ]
 
     def _add_switches(
-        self, names: list[str], merges: list[Value], verdict: Value, frame: int, prefix: str
+        self, names: list[str], merges: list[FlowValue], verdict: FlowValue, frame: int, prefix: str
     ) -> None:
         predicate = self.add(f"{prefix}predicate", "", verdict, frame=frame)
         loop_cond = self.add(f"{prefix}loop_cond", "LoopCond", predicate, frame=frame)
         for name, merge in zip(names, merges, strict=True):
             self.add(f"{name}/switch", "Switch", merge, loop_cond, frame=frame)
 
-    def _add_exits(self, names: list[str], values: Sequence[Value], frame: int) -> list[Value]:
+    def _add_exits(
+        self, names: list[str], values: Sequence[FlowValue], frame: int
+    ) -> list[FlowValue]:
         nexts = [
             self._as_node(value, f"{name}/body", frame)
             for name, value in zip(names, values, strict=True)
@@ -339,7 +352,7 @@ class Classic:
             for name in names
         ]
 
-    def _as_node(self, value: Value, name: str, frame: int) -> Value:
+    def _as_node(self, value: FlowValue, name: str, frame: int) -> FlowValue:
         """Add a node for a value that is not a node already."""
         if value.text in value.sources:
             return value
@@ -370,15 +383,15 @@ class Classic:
         return f"#{number}"
 
 
-def _node(name: str) -> Value:
-    return Value(atom(name), (name,))
+def _node(name: str) -> FlowValue:
+    return FlowValue(atom(name), (name,))
 
 
-def _output(name: str, place: int) -> Value:
+def _output(name: str, place: int) -> FlowValue:
     return _node(f"{name}:{place}")
 
 
-def _place(place: int, values: Sequence[Value]) -> str:
+def _place(place: int, values: Sequence[FlowValue]) -> str:
     """The index of a result in brackets; empty for a single result."""
     return f"[{place}]" if len(values) > 1 else ""
 
@@ -395,7 +408,7 @@ def _operands(node: Node) -> tuple[Node, ...]:
     return getattr(getattr(node, "distribution", None), "parents", node.parents)
 
 
-def _closure(outputs: Iterable[Node], given: dict[Node, Value]) -> list[Node]:
+def _closure(outputs: Iterable[Node], given: dict[Node, FlowValue]) -> list[Node]:
     """The nodes that the outputs are computed from, in order of creation."""
     nodes: dict[Node, None] = {}
     stack = [*outputs]

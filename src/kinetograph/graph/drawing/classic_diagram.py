@@ -6,7 +6,7 @@ from ..control.contexts import ControlFlowContext
 from ..expressions import atom
 from ..messages import describe, names_in_scope
 from ..node import Apply, Data, Node
-from .classic import Classic, ClassicNode, Value
+from .classic import Classic, ClassicNode, FlowValue
 from .diagram import Diagram, Edge, Group, Vertex
 from .listing import listing
 
@@ -45,7 +45,7 @@ def describe_context(context: ControlFlowContext) -> str:
         ]
         return "\n".join(lines)
     classic = Classic(names_in_scope())
-    inputs = [Value(atom(describe(node, classic.node_names))) for node in owner.parents]
+    inputs = [FlowValue(atom(describe(node, classic.node_names))) for node in owner.parents]
     classic.control(owner, inputs, frame=None, prefix="")
     return listing(classic_diagram(classic))
 

@@ -144,11 +144,11 @@ def read(
     collapse
         Whether to fold unnamed operations and constants.
     """
-    reader = _Reader(nodes, names, set(roots), dict(marks or {}), dict(dims or {}), collapse)
+    reader = _NodeReader(nodes, names, set(roots), dict(marks or {}), dict(dims or {}), collapse)
     return reader.diagram()
 
 
-class _Reader:
+class _NodeReader:
     def __init__(
         self,
         nodes: Iterable[Node],

@@ -7,7 +7,7 @@ lane by lane, by isotonic regression within the layers. Then the lanes are put o
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .lanes import Span, Step, stack
+from .lanes import LaneStep, Span, stack
 
 __all__ = ["Box", "in_lanes"]
 
@@ -24,7 +24,7 @@ class Box(NamedTuple):
 
 def in_lanes(
     lane: list[int],
-    steps: Sequence[Step],
+    steps: Sequence[LaneStep],
     layers: list[list[int]],
     items: list[Box],
     before: list[list[int]],

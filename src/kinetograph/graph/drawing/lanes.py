@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from .diagram import Group
 
-__all__ = ["Span", "Step", "stack", "steps_of"]
+__all__ = ["Span", "LaneStep", "stack", "steps_of"]
 
 TITLE = 20.0  # the height of a box's title
 PAD = 8.0  # the space between a box and its content, above and below
 APART = 16.0  # the space between boxes
 
 
-class Step(NamedTuple):
+class LaneStep(NamedTuple):
     """A step from top to bottom: a group's "open", "lane" or "close"."""
 
     kind: str
@@ -30,18 +30,18 @@ class Span(NamedTuple):
     bottom: float
 
 
-def steps_of(groups: Sequence[Group], outer: int | None = None) -> list[Step]:
+def steps_of(groups: Sequence[Group], outer: int | None = None) -> list[LaneStep]:
     """The steps of a group: its lane, and all groups inside it."""
-    steps = [Step("lane", 0 if outer is None else outer + 1)]
+    steps = [LaneStep("lane", 0 if outer is None else outer + 1)]
     for place, group in enumerate(groups):
         if group.outer == outer:
             inner = steps_of(groups, place)
-            steps += [Step("open", place + 1), *inner, Step("close", place + 1)]
+            steps += [LaneStep("open", place + 1), *inner, LaneStep("close", place + 1)]
     return steps
 
 
 def stack(
-    steps: Sequence[Step], sizes: Mapping[int, float]
+    steps: Sequence[LaneStep], sizes: Mapping[int, float]
 ) -> tuple[dict[int, float], dict[int, Span]]:
     """The tops of lanes with given heights, and their boxes' spans."""
     tops: dict[int, float] = {}

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .heights import Box, in_lanes
-from .lanes import Span, Step
+from .lanes import LaneStep, Span
 
 __all__ = ["Box", "Layout", "Place", "arrange"]
 
@@ -57,7 +57,7 @@ def arrange(
     pulls: Sequence[float],
     back: Sequence[bool] = (),
     lanes: Sequence[int] = (),
-    steps: Sequence[Step] = (Step("lane", 0),),
+    steps: Sequence[LaneStep] = (LaneStep("lane", 0),),
 ) -> Layout:
     """Compute the layout of nodes and arrows.
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from .diagram import Diagram, Edge, Vertex
 from .labels import BASE, GREY, INK, PALE, QUIET, label_lines, shorten, tint
-from .lanes import Span, Step, steps_of
+from .lanes import LaneStep, Span, steps_of
 from .layout import Box, Place, arrange
 from .listing import one_line
 
@@ -278,7 +278,7 @@ def svg(diagram: Diagram) -> str:
     plates = [i for i, group in enumerate(diagram.groups) if group.plate]
     # Either all groups are plates, or none are.
     lanes = [0 if v.group is None else v.group + 1 for v in vertices] if plates else ()
-    steps = steps_of(diagram.groups) if plates else [Step("lane", 0)]
+    steps = steps_of(diagram.groups) if plates else [LaneStep("lane", 0)]
     layout = arrange(boxes, ends, labels, pulls, back, lanes, steps)
     places = [
         Place(p.x + MARGIN, p.y + MARGIN, p.left + MARGIN, p.right + MARGIN) for p in layout.nodes

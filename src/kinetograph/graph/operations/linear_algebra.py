@@ -95,12 +95,12 @@ EINSUM = Operation("einsum", lambda *xs, subscripts: jnp.einsum(subscripts, *xs)
 KRON = Operation("kron", jnp.kron)
 
 
-class Slogdet(NamedTuple):
+class SlogdetTensors(NamedTuple):
     sign: Any
     logabsdet: Any
 
 
-class Eigh(NamedTuple):
+class EighTensors(NamedTuple):
     eigenvalues: Any
     eigenvectors: Any
 
@@ -122,7 +122,7 @@ def _svd(a: Any) -> Any:
 
 _FACTORS: dict[str, tuple[type, tuple[Operation, ...]]] = {
     "eigh": (
-        Eigh,
+        EighTensors,
         (
             Operation("eigenvalues", lambda a: jnp.linalg.eigh(a)[0]),
             Operation("eigenvectors", lambda a: jnp.linalg.eigh(a)[1]),
@@ -349,14 +349,14 @@ def det(x: Operand) -> Node:
     return Apply(DETERMINANT, (node,), node.shape[:-2], node.dtype)
 
 
-def slogdet(x: Operand) -> Slogdet:
+def slogdet(x: Operand) -> SlogdetTensors:
     """The sign of the determinant and the logarithm of its absolute value."""
     node = _square(x, "slogdet")
     sign, logabsdet = (
         Apply(operation, (node,), node.shape[:-2], node.dtype)
         for operation in (SIGN_DETERMINANT, LOG_DETERMINANT)
     )
-    return Slogdet(sign, logabsdet)
+    return SlogdetTensors(sign, logabsdet)
 
 
 def factors(name: str, x: Operand) -> Any:

@@ -46,7 +46,7 @@ _MOST_ROWS = 32  # largest number of carried rows of one array
 _READS, _WRITES = (READ, READ_CHECKED), (WRITE, WRITE_CHECKED)
 
 
-class _Loop(Protocol):
+class _RowLoop(Protocol):
     subgraphs: tuple[Subgraph, ...]
     carried: int
 
@@ -62,7 +62,7 @@ class _Moving(NamedTuple):
     part: tuple[Any, ...]
 
 
-class _Rows(NamedTuple):
+class _LoopRows(NamedTuple):
     """Rows of an array before the loop, as inputs of trips."""
 
     place: int
@@ -73,7 +73,7 @@ class _Rows(NamedTuple):
 class _Filled(NamedTuple):
     """An array that the loop fills."""
 
-    own: _Rows  # the rows that it writes, as they were before the loop
+    own: _LoopRows  # the rows that it writes, as they were before the loop
     starts: bool  # whether these rows are inputs
     lags: int  # number of carried rows that were written last, the newest first
     type: jax.ShapeDtypeStruct  # of a row
@@ -86,7 +86,7 @@ class _Read(NamedTuple):
     """
 
     node: Node
-    rows: _Rows
+    rows: _LoopRows
     lag: int
     part: tuple[Any, ...]
 
@@ -108,7 +108,7 @@ class Rowwise:
         The largest number of trips, where rows are inputs or outputs; else None.
     """
 
-    def __init__(self, loop: _Loop, left: Collection[int] = (), most: int | None = None) -> None:
+    def __init__(self, loop: _RowLoop, left: Collection[int] = (), most: int | None = None) -> None:
         """Plan a loop that makes at most `most` trips.
 
         The inputs in the places `left` are not changed.
@@ -181,7 +181,7 @@ class Rowwise:
                     continue
                 size = inner.shape[at.axis]
                 if at.line.within(-size, size - 1, trips):
-                    rows = _Rows(place, at.axis, at.line)
+                    rows = _LoopRows(place, at.axis, at.line)
                     self._reads.append(_Read(read, rows, 0, at.part))
 
     def _fill(self, place: int, trips: int) -> None:
@@ -198,7 +198,7 @@ class Rowwise:
         if None in moving or len(moving) > 1:
             return
         ((axis, line),) = filter(None, moving)
-        size, own = inner.shape[axis], _Rows(place, axis, line)
+        size, own = inner.shape[axis], _LoopRows(place, axis, line)
         if not line.within(0, size - 1, trips):
             return
         now: dict[Node, Instead] = {}
@@ -213,7 +213,7 @@ class Rowwise:
             elif not odd and 0 < lag <= _MOST_ROWS and _is_recent(at.line, line, size, trips):
                 reads.append(_Read(node, own, lag, at.part))
             elif (odd or lag < 0) and at.line.within(0, size - 1, trips):
-                reads.append(_Read(node, _Rows(place, axis, at.line), 0, at.part))
+                reads.append(_Read(node, _LoopRows(place, axis, at.line), 0, at.part))
             else:
                 return
         self._reads += reads
@@ -428,7 +428,7 @@ def _row_before(array: Any, f: _Filled, lag: int) -> Any:
     return lax.index_in_dim(array, number % size, axis, keepdims=False)
 
 
-def _rows(array: Any, rows: _Rows, trips: int | None) -> Any:
+def _rows(array: Any, rows: _LoopRows, trips: int | None) -> Any:
     """The input rows of all trips, along a first axis."""
     assert trips is not None
     line, array = rows.line, jnp.moveaxis(jnp.asarray(array), rows.axis, 0)
@@ -446,7 +446,7 @@ def _progression(array: Any, line: Affine, first: int, end: int) -> Any:
     return found if line.step > 0 else jnp.flip(found, 0)
 
 
-def _with_rows(array: Any, rows: Any, filled: _Rows, trips: Any) -> Any:
+def _with_rows(array: Any, rows: Any, filled: _LoopRows, trips: Any) -> Any:
     """The array after the loop, given the output rows."""
     array, line = jnp.moveaxis(jnp.asarray(array), filled.axis, 0), filled.line
     count = rows.shape[0]

@@ -28,13 +28,13 @@ from ...graph.messages import describe, site_text
 from ...graph.numerics.log_sums import logsumexp
 from .tables import COMBINATIONS, Domain
 
-__all__ = ["Elimination", "Factor", "Step"]
+__all__ = ["Elimination", "AtomTable", "EliminationStep"]
 
 Numbers = Callable[[Variable], Any]  # gives uniform numbers, one for each element
 
 
 @dataclass(frozen=True)
-class Factor:
+class AtomTable:
     """A table over some unknowns.
 
     It has an axis for each unknown, and a last axis for the atoms.
@@ -45,7 +45,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Step:
+class EliminationStep:
     """The elimination of an unknown, and the other unknowns in its table."""
 
     variable: Variable
@@ -66,7 +66,7 @@ class Elimination:
         self, variables: Sequence[Variable], domains: Mapping[Variable, Domain], scopes: Any
     ) -> None:
         self.domains = domains
-        self.steps: list[Step] = []
+        self.steps: list[EliminationStep] = []
         remaining = list(variables)
         sets = [set(scope) for scope in scopes]
         while remaining:
@@ -89,7 +89,7 @@ class Elimination:
                     f"marginalised together with {', '.join(map(describe, others))}, on which the "
                     "same part of the density depends"
                 )
-            self.steps.append(Step(variable, others, chain))
+            self.steps.append(EliminationStep(variable, others, chain))
 
     def _check(self, variable: Variable, others: tuple[Variable, ...]) -> None:
         size = np.prod([len(self.domains[v].values) for v in (variable, *others)], dtype=float)
@@ -100,7 +100,7 @@ class Elimination:
                 f"{size:.0f} combinations of values; at most {COMBINATIONS} are allowed"
             )
 
-    def run(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
+    def run(self, factors: Sequence[AtomTable], environment: Environment) -> tuple[Any, list[Any]]:
         """The logarithm of the whole sum, and the state of each step.
 
         `draw` takes these states.
@@ -124,7 +124,9 @@ class Elimination:
                 ends[step.variable] = last.index(step), step.variable.size // length
         return ends
 
-    def parts(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
+    def parts(
+        self, factors: Sequence[AtomTable], environment: Environment
+    ) -> tuple[Any, list[Any]]:
         """The logarithms of the sums over independent groups of unknowns."""
         factors_left, states = list(factors), []
         for step in self.steps:
@@ -138,10 +140,10 @@ class Elimination:
             states.append(state)
             if step.others and step.variable.size > 1 and all(o.size == 1 for o in step.others):
                 table = jnp.sum(table, -1, keepdims=True)
-            factors_left.append(Factor(step.others, table))
+            factors_left.append(AtomTable(step.others, table))
         return [f.table for f in factors_left], states
 
-    def _combined(self, step: Step, factors: Sequence[Factor]) -> Any:
+    def _combined(self, step: EliminationStep, factors: Sequence[AtomTable]) -> Any:
         """The sum of tables.
 
         It has an axis for the unknown of the step, for each other unknown, and for the atoms.
@@ -196,7 +198,7 @@ def _pick(logits: Any, u: Any) -> Any:
     return jnp.sum(u * bounds[-1] >= bounds[:-1], 0)
 
 
-def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any]:
+def _forward(step: EliminationStep, table: Any, environment: Environment) -> tuple[Any, Any]:
     """The forward algorithm over the last axis of a chain.
 
     It runs for all values of the other unknowns.
@@ -224,7 +226,7 @@ def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any
     return total.reshape(*sizes, -1), (filtered, log_next)
 
 
-def _backward(step: Step, state: Any, others: Sequence[Any], u: Any) -> Any:
+def _backward(step: EliminationStep, state: Any, others: Sequence[Any], u: Any) -> Any:
     """The states of a chain, drawn from the last one backward."""
     filtered, log_next = state
     *batch, length = step.variable.shape

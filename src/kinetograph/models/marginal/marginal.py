@@ -17,7 +17,7 @@ from ...graph.messages import describe, site_text
 from ...graph.node import Node, ancestors
 from ..term import Term
 from .addends import addends
-from .elimination import Elimination, Factor
+from .elimination import AtomTable, Elimination
 from .tables import Table, depends, domain_of
 
 __all__ = ["MarginalTerm", "sum_out"]
@@ -107,14 +107,14 @@ class MarginalTerm(Term):
         tables = [t.evaluate(environment, scope) for t in self.tables]
         return self.elimination.run(self.factors(tables), environment)
 
-    def factors(self, values: Sequence[Any]) -> list[Factor]:
+    def factors(self, values: Sequence[Any]) -> list[AtomTable]:
         """The tables that are added up, with their values."""
-        factors = [Factor(t.variables, v) for t, v in zip(self.tables, values, strict=True)]
+        factors = [AtomTable(t.variables, v) for t, v in zip(self.tables, values, strict=True)]
         covered = {v for table in self.tables for v in table.variables}
         for v in self.discrete:
             if v not in covered:  # a chain that no term depends on
                 count = len(self.elimination.domains[v].values)
-                factors.append(Factor((v,), jnp.zeros((count, v.size))))
+                factors.append(AtomTable((v,), jnp.zeros((count, v.size))))
         return factors
 
 

@@ -17,7 +17,7 @@ from ...graph.lower import Environment
 from ...graph.node import Data, ancestors
 from ..bijectors import Image
 from ..term import Term, widened
-from .columns import Columns, Ensure, Evaluation, Place, Rows, Unknowns, repeated
+from .columns import ColumnEvaluation, Columns, Ensure, PieceRows, Place, Unknowns, repeated
 from .normal_regression import Compressed, compress
 from .pieces import Alike, alike_terms, classes
 from .places import Column
@@ -73,7 +73,7 @@ class Batches:
 
     def total(self, images: Sequence[Image], environment: Environment, ensure: Ensure) -> Any:
         """The sum of all alike terms."""
-        at = Evaluation(self._columns, self._unknowns, images, environment, ensure)
+        at = ColumnEvaluation(self._columns, self._unknowns, images, environment, ensure)
 
         def tensor(nodes: Column) -> Any:
             found, axis = at.tensor(nodes)
@@ -98,10 +98,10 @@ def _places(group: Alike) -> list[Place]:
         return list(columns)
     lengths = [term.node.shape[0] for term in group.terms]
     pairs = zip(columns, group.by_rows, strict=True)
-    return [Rows(column) if row else repeated(column, lengths) for column, row in pairs]
+    return [PieceRows(column) if row else repeated(column, lengths) for column, row in pairs]
 
 
-def _total(group: Alike, at: Evaluation) -> Any:
+def _total(group: Alike, at: ColumnEvaluation) -> Any:
     rows, axes = zip(*(at.tensor(place) for place in _places(group)), strict=True)
     term = group.terms[0]
     node = term.node

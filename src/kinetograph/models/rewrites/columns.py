@@ -16,23 +16,23 @@ import numpy as np
 from ...distributions.variable import Variable
 from ...graph.lower import Environment
 from ...graph.node import Apply, Data, Node
-from ..bijectors import Bijector, Image, bijector
+from ..bijectors import Image, SupportBijector, bijector
 from .pieces import FEWEST, is_batchable, row_parents
 from .places import Column, is_single, place_of
 
-__all__ = ["Columns", "Ensure", "Evaluation", "Place", "Rows", "Unknowns", "repeated"]
+__all__ = ["Columns", "Ensure", "ColumnEvaluation", "Place", "PieceRows", "Unknowns", "repeated"]
 
 Ensure = Callable[[Node], Any]  # the tensor of a single node
 
 
 @dataclass(frozen=True)
-class Rows:
+class PieceRows:
     """Nodes with a row for each row of their piece."""
 
     nodes: Column
 
 
-Place = Column | Rows
+Place = Column | PieceRows
 
 
 def repeated(column: Column, lengths: Sequence[int]) -> Column:
@@ -74,7 +74,9 @@ class Columns:
         """The kind of computation of a column, and its input columns."""
         if place not in self._kinds:
             self._kinds[place] = (
-                self._kind_of_rows(place.nodes) if isinstance(place, Rows) else self._kind(place)
+                self._kind_of_rows(place.nodes)
+                if isinstance(place, PieceRows)
+                else self._kind(place)
             )
         return self._kinds[place]
 
@@ -88,7 +90,7 @@ class Columns:
         lengths = [node.shape[0] for node in nodes]
         columns = zip(*(node.parents for node in nodes), strict=True)
         return "operation", [
-            Rows(column) if row else repeated(column, lengths)
+            PieceRows(column) if row else repeated(column, lengths)
             for column, row in zip(columns, by_rows, strict=True)
         ]
 
@@ -128,7 +130,7 @@ class Unknowns:
     def __init__(self, families: Sequence[tuple[Variable, ...]]) -> None:
         self.families = families
         self.row = {v: (k, i) for k, vs in enumerate(families) for i, v in enumerate(vs)}
-        self._bijectors: list[Bijector] = [
+        self._bijectors: list[SupportBijector] = [
             bijector(vs[0].support, (len(vs), *vs[0].shape)) for vs in families
         ]
 
@@ -176,7 +178,7 @@ class Unknowns:
         return self.taken(unknowns, images, kinds[0]).astype(first.dtype)
 
 
-class Evaluation:
+class ColumnEvaluation:
     """The tensors of columns at one free state."""
 
     def __init__(
@@ -215,7 +217,7 @@ class Evaluation:
     def _computed(self, place: Place, kind: str, parts: Any) -> tuple[Any, int | None]:
         if kind == "data":
             return self.environment[self.columns.data[place]], 0
-        column = place.nodes if isinstance(place, Rows) else place
+        column = place.nodes if isinstance(place, PieceRows) else place
         if kind == "single":
             return self.ensure(column[0]), None
         if kind == "singles":
@@ -230,7 +232,7 @@ class Evaluation:
             return at(self.ensure(parts[0][0]), index), 0
         if kind == "unknowns":
             return self.unknowns.taken(column, self.images), 0
-        form = None if isinstance(place, Rows) else self.unknowns.form(column, self.images)
+        form = None if isinstance(place, PieceRows) else self.unknowns.form(column, self.images)
         return (form, 0) if form is not None else self._operation(column[0], parts)
 
     def _operation(self, node: Node, parts: Sequence[Place]) -> tuple[Any, int | None]:
@@ -251,9 +253,9 @@ class Evaluation:
 
 def stacked(place: Place) -> np.ndarray:
     """The data of all pieces, or all rows, in one array."""
-    nodes = place.nodes if isinstance(place, Rows) else place
+    nodes = place.nodes if isinstance(place, PieceRows) else place
     values = [np.asarray(node.value) for node in nodes if isinstance(node, Data)]
-    return np.concatenate(values)[:, None] if isinstance(place, Rows) else np.stack(values)
+    return np.concatenate(values)[:, None] if isinstance(place, PieceRows) else np.stack(values)
 
 
 def at(array: Any, places: np.ndarray) -> Any:

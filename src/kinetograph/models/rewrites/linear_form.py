@@ -21,7 +21,7 @@ from ...graph.operations.linear_algebra import MATMUL
 from ...graph.precision import x64
 from .places import Column, is_single, place_of
 
-__all__ = ["LinearForm", "NotLinear", "Reader"]
+__all__ = ["LinearPredictor", "NotLinear", "Reader"]
 
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATIVE = (
     ELEMENTWISE[name] for name in ("add", "subtract", "multiply", "divide", "negative")
@@ -29,7 +29,7 @@ _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATIVE = (
 
 
 @dataclass
-class LinearForm:
+class LinearPredictor:
     """An offset, and columns of coefficients with the nodes they multiply.
 
     `nodes` holds one node of each piece.
@@ -41,19 +41,19 @@ class LinearForm:
     grouped: list[tuple[Any, Column, np.ndarray]] = field(default_factory=list)
     vectors: list[tuple[np.ndarray, Column]] = field(default_factory=list)  # matrix, vector
 
-    def scaled(self, factor: Any) -> "LinearForm":
+    def scaled(self, factor: Any) -> "LinearPredictor":
         def rows(matrix: np.ndarray) -> np.ndarray:
             return matrix * (factor[:, None] if np.ndim(factor) else factor)
 
-        return LinearForm(
+        return LinearPredictor(
             self.offset * factor,
             [(c * factor, nodes) for c, nodes in self.scalars],
             [(c * factor, nodes, index) for c, nodes, index in self.grouped],
             [(rows(matrix), nodes) for matrix, nodes in self.vectors],
         )
 
-    def plus(self, other: "LinearForm") -> "LinearForm":
-        return LinearForm(
+    def plus(self, other: "LinearPredictor") -> "LinearPredictor":
+        return LinearPredictor(
             self.offset + other.offset,
             self.scalars + other.scalars,
             self.grouped + other.grouped,
@@ -138,22 +138,22 @@ class Reader:
             rows.append(array)
         return np.concatenate(rows).astype(float)
 
-    def read(self, nodes: Column) -> LinearForm:
+    def read(self, nodes: Column) -> LinearPredictor:
         """The linear form of the nodes of all pieces."""
         if self.known(nodes):
-            return LinearForm(offset=self.value(nodes))
+            return LinearPredictor(offset=self.value(nodes))
         if all(node.size == 1 for node in nodes):
             if is_single(nodes) or not self.deep:
-                return LinearForm(scalars=[(1.0, nodes)])
+                return LinearPredictor(scalars=[(1.0, nodes)])
             try:
                 return self._parts(nodes)
             except NotLinear:
-                return LinearForm(scalars=[(1.0, nodes)])
+                return LinearPredictor(scalars=[(1.0, nodes)])
         if any(n.shape != (length,) for n, length in zip(nodes, self.lengths, strict=True)):
             raise NotLinear
         return self._parts(nodes)
 
-    def _parts(self, nodes: Column) -> LinearForm:
+    def _parts(self, nodes: Column) -> LinearPredictor:
         first = nodes[0]
         if not isinstance(first, Apply) or len({(type(n), len(n.parents)) for n in nodes}) > 1:
             raise NotLinear
@@ -182,7 +182,7 @@ class Reader:
             return self._elements(nodes, *parents)
         raise NotLinear
 
-    def _product(self, left: Column, right: Column) -> LinearForm:
+    def _product(self, left: Column, right: Column) -> LinearPredictor:
         if not self.known(left) and all(len(n.shape) == 1 for n in (*left, *right)):
             left, right = right, left
         if not self.known(left) or any(len(n.shape) != 1 for n in right):
@@ -190,7 +190,7 @@ class Reader:
         matrices = [np.atleast_2d(array) for array in self.arrays(left)]
         if len({m.shape[1:] for m in matrices}) > 1 or matrices[0].ndim > 2:
             raise NotLinear
-        return LinearForm(vectors=[(self._rows(matrices).astype(float), right)])
+        return LinearPredictor(vectors=[(self._rows(matrices).astype(float), right)])
 
     def _rows(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Put arrays together that have a row for each observation.
@@ -202,7 +202,7 @@ class Reader:
             raise NotLinear
         return np.concatenate([np.broadcast_to(a, (n, *a.shape[1:])) for a, n in pairs])
 
-    def _elements(self, nodes: Column, base: Column, index: Column) -> LinearForm:
+    def _elements(self, nodes: Column, base: Column, index: Column) -> LinearPredictor:
         sizes = {node.shape for node in base}
         if len(sizes) > 1 or len(base[0].shape) != 1:
             raise NotLinear
@@ -214,4 +214,4 @@ class Reader:
         indices = [array.astype(np.int64).reshape(-1) for array in self.arrays(index)]
         rows = self._rows(indices)
         rows[rows < 0] += base[0].shape[0]  # counted from the end
-        return LinearForm(grouped=[(1.0, base, rows)])
+        return LinearPredictor(grouped=[(1.0, base, rows)])

@@ -29,7 +29,7 @@ from ...distributions.normal import HALF_LOG_2PI, NORMAL
 from ...distributions.variable import Distribution
 from ...graph.lower import Environment
 from ...graph.node import Data, Node
-from .linear_form import LinearForm, NotLinear, Reader
+from .linear_form import LinearPredictor, NotLinear, Reader
 from .places import Column, is_single, same_place
 
 __all__ = ["Compressed", "compress"]
@@ -41,7 +41,7 @@ Tensor = Callable[[Column], Any]  # of one node, or of several along a new first
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class RegressionBlock:
     """Unknown quantities that are multiplied by columns of the factor.
 
     `nodes` is one node, or one for each group. `elements` holds the element of an array that each
@@ -69,7 +69,7 @@ class Block:
         found = tensor(self.nodes)
         return found.reshape(-1) if self.elements is None else found[self.elements]
 
-    def same(self, other: "Block") -> bool:
+    def same(self, other: "RegressionBlock") -> bool:
         """Whether two blocks are the same quantities of the same groups."""
         ours, others = self.elements, other.elements
         if (self.nodes, self.width, ours is None) != (other.nodes, other.width, others is None):
@@ -87,7 +87,7 @@ class Compressed:
     """
 
     nodes: tuple[Distribution, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[RegressionBlock, ...]
     sd: Column | None
     factor: Data
     right: Data
@@ -209,7 +209,7 @@ class _Design:
     Observations are in one group if they read the same nodes and the same elements of arrays.
     """
 
-    def __init__(self, form: LinearForm, sd: Column | None, lengths: np.ndarray) -> None:
+    def __init__(self, form: LinearPredictor, sd: Column | None, lengths: np.ndarray) -> None:
         self.form, self.piece = form, np.repeat(np.arange(len(lengths)), lengths)
         self.length = len(self.piece)
         parts: list[tuple[Any, Column, np.ndarray | None]] = []
@@ -259,11 +259,11 @@ class _Design:
             return nodes[:1]
         return tuple(nodes[i] for i in self.piece[self.first])
 
-    def _block(self, nodes: Column, width: int, index: np.ndarray | None) -> Block:
+    def _block(self, nodes: Column, width: int, index: np.ndarray | None) -> RegressionBlock:
         elements = index
         if index is not None:
             elements = np.arange(self.groups) if self.first is None else index[self.first]
-        return Block(self._nodes(nodes), width, elements)
+        return RegressionBlock(self._nodes(nodes), width, elements)
 
     @property
     def gains(self) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..rows import Rows, Sink
+from ..rows import Sink, TransitionRows
 from .blocks import BlockFiles
 
 __all__ = ["StoredSink"]
 
-Out = Callable[[Rows, int], list[np.ndarray]]  # from rows to the columns of a walker
-Back = Callable[[list[list[np.ndarray]]], Rows]  # from the columns of all walkers to rows
+Out = Callable[[TransitionRows, int], list[np.ndarray]]  # from rows to the columns of a walker
+Back = Callable[[list[list[np.ndarray]]], TransitionRows]  # from the columns of all walkers to rows
 
 
 class StoredSink(Sink):
@@ -36,7 +36,7 @@ class StoredSink(Sink):
         """The number of rows of a block."""
         return self._places[0].rows
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: TransitionRows) -> None:
         """Take new draws, and write the blocks that are full."""
         with self._lock:
             first, count, self.broken = 0, len(rows.statistics), True
@@ -50,7 +50,7 @@ class StoredSink(Sink):
             self.count += count
             self.broken = False
 
-    def _put(self, rows: Rows, count: int) -> None:
+    def _put(self, rows: TransitionRows, count: int) -> None:
         end = self._filled + count
         for walker, columns in enumerate(self._block):
             for column, values in zip(columns, self._columns(rows, walker), strict=True):
@@ -83,7 +83,7 @@ class StoredSink(Sink):
         self._filled = self._written = filled
         self.count = count
 
-    def rows(self) -> Rows:
+    def rows(self) -> TransitionRows:
         """All draws; full blocks are read from disk."""
         with self._lock:
             filled = [[column[: self._filled] for column in columns] for columns in self._block]
@@ -91,4 +91,4 @@ class StoredSink(Sink):
         parts = [
             self._back([blocks.read(number) for blocks in self._places]) for number in range(count)
         ]
-        return Rows.joined([*parts, last])
+        return TransitionRows.joined([*parts, last])

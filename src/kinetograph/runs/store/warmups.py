@@ -17,7 +17,7 @@ from ...programs.sealed_files import (
     seal,
     write_whole,
 )
-from ..rows import Rows
+from ..rows import TransitionRows
 
 __all__ = ["Warmups"]
 
@@ -35,7 +35,7 @@ class Warmups:
         ]
         yield from sorted(files)
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: TransitionRows) -> None:
         """Write further rows."""
         values = {f"target_{i}": target for i, target in enumerate(rows.targets)}
         data = arrays_bytes(values | {"statistics": rows.statistics})
@@ -48,7 +48,7 @@ class Warmups:
             if first >= self.count:
                 file.unlink()
 
-    def read(self) -> Sequence[Rows]:
+    def read(self) -> Sequence[TransitionRows]:
         """All rows.
 
         Raises
@@ -61,7 +61,9 @@ class Warmups:
             if first == rows_read < self.count:  # other files belong to a lost checkpoint
                 values = arrays_of(read_sealed(file))
                 statistics = values.pop("statistics")
-                parts.append(Rows([values[f"target_{i}"] for i in range(len(values))], statistics))
+                parts.append(
+                    TransitionRows([values[f"target_{i}"] for i in range(len(values))], statistics)
+                )
                 rows_read += len(statistics)
         if rows_read != self.count:
             raise Damaged(f"rows of the warm-up of chain {self.number} are missing")

@@ -9,7 +9,7 @@ from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
-from kinetograph.samplers.eqn import _Inside
+from kinetograph.samplers.eqn import _InsideEnsemble
 
 EQN = samplers.EQN
 PRECISION = np.array([[2.0, 0.7, 0.1], [0.7, 1.0, 0.2], [0.1, 0.2, 0.5]])
@@ -96,7 +96,7 @@ class AllAtOnce(EQN):
 
     def step(self, at, **slots):
         factor, _ = self._factor(at.q)
-        inside = _Inside(self, at, factor)
+        inside = _InsideEnsemble(self, at, factor)
         point, slots = inside.step(inside.start, slots)
         return inside.left(point), slots
 
@@ -122,7 +122,7 @@ def test_moments_of_few_walkers_are_exact():
 def test_moments_of_correlated_unknowns(transposed, monkeypatch):
     """Exact; but not where the drift goes by B^T and the kick by B."""
     if transposed:
-        monkeypatch.setattr(_Inside, "place", lambda self, y: self.origin + y @ self.factor)
+        monkeypatch.setattr(_InsideEnsemble, "place", lambda self, y: self.origin + y @ self.factor)
     start = np.random.default_rng(0).normal(size=(8, 6, 3))
     made = EQN(samplers.BAOAB(0.2, friction=2.0), walkers=6, eta=1.0, steps=5)
     q = series(made, normal, start, 4000)

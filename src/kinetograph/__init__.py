@@ -27,7 +27,7 @@ else:
                 return names[name]
             if name in public.__all__:
                 return getattr(public, name)
-            raise _import_module(".calls.names", __name__).no_attribute(
+            raise _import_module(".calls.name_errors", __name__).no_attribute(
                 __name__, name, names["__all__"]
             )
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

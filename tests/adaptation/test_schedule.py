@@ -1,5 +1,6 @@
 """When warm-up does what."""
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -32,15 +33,18 @@ class Seen(NamedTuple):
 
 
 def warm(length: int, diverging: frozenset[int] = frozenset(), acceptance=0.8, step_size=0.5):
-    """The states of a warm-up whose draws are noise: the first, and one after each transition."""
+    """The states of a warm-up whose draws are noise: the first, and one after each transition.
+
+    `acceptance` is one number, or one for each transition.
+    """
     warmup = Warmup(("step_size", "scale"))
     draws = np.random.default_rng(1).normal(size=(length, SIZE))
     flags = np.array([done in diverging for done in range(length)], bool)
 
     def step(state, row):
-        q, done, flag = row
+        q, done, flag, accepted = row
         position = Position(q, jnp.float64(0), -q * np.array([1.0, 9.0]))
-        info = Info(jnp.float64(acceptance), 1, flag, None)
+        info = Info(accepted, 1, flag, None)
         state = Seen(*warmup.update(*state, done, Phases.of(length, length), position, info))
         return state, state
 
@@ -49,7 +53,8 @@ def warm(length: int, diverging: frozenset[int] = frozenset(), acceptance=0.8, s
         hyper = {"step_size": step_size, "scale": np.ones(SIZE), "target_acceptance": 0.8}
         guess = np.array([0.5, 2.0])
         start = Seen(*warmup.start(first, jax.tree.map(jnp.asarray, hyper), guess))
-        rows = (draws, np.arange(length, dtype=np.int32), flags)
+        accepted = np.broadcast_to(np.float64(acceptance), length)
+        rows = (draws, np.arange(length, dtype=np.int32), flags, accepted)
         _, states = jax.jit(lambda s, r: lax.scan(step, s, r))(start, rows)
         host = jax.device_get(states)
         return [
@@ -132,3 +137,60 @@ def test_very_short_warm_ups_end_well(length):
     assert np.all(np.isfinite(last.hyper["scale"]))
     assert np.all(np.asarray(last.hyper["scale"]) > 0)
     assert float(last.hyper["step_size"]) > 0
+
+
+def plain_dual_averaging(step_size, acceptances, target, last_phase=None):
+    """The last step size and its average, by the formulas of Hoffman and Gelman.
+
+    The update number `last_phase` starts again at the average, as after 2500 updates.
+    """
+    mu = math.log(10 * step_size)
+    mean_error, count, averaged, average = 0.0, 0, 0, math.log(step_size)
+    for number, acceptance in enumerate(acceptances):
+        if number == last_phase:
+            mu, mean_error, count, averaged = average, 0.0, 2500, 0
+        count, averaged = count + 1, averaged + 1
+        mean_error += (target - acceptance - mean_error) / (count + 10)
+        x = mu - math.sqrt(count) / 0.05 * mean_error
+        average += averaged**-0.75 * (x - average)
+    return math.exp(x), math.exp(average)
+
+
+def test_the_average_of_the_step_size_starts_again_when_the_metric_is_fixed():
+    acceptances = np.random.default_rng(2).uniform(0.5, 1, 200)
+    states = warm(200, acceptance=acceptances)
+    expected = [
+        plain_dual_averaging(0.5, acceptances[:number], 0.8, last_phase=170)
+        for number in (60, 61, 170, 171, 199, 200)
+    ]
+    for number, (step_size, average) in zip((60, 61, 170, 171, 199, 200), expected, strict=True):
+        found = float(states[number].hyper["step_size"])
+        assert found == pytest.approx(average if number == 200 else step_size, rel=1e-9)
+
+
+def test_transitions_without_a_step_of_an_inner_sampler_do_not_tune_it():
+    """The step size follows the transitions in which the inner sampler ran, and only these."""
+    name, length = "inner.step_size", 30
+    warmup = Warmup((), (name,))
+    acceptances = np.random.default_rng(3).uniform(0.5, 1, length)
+    ran = np.arange(length) % 3 == 1
+    position = Position(np.zeros(SIZE), np.float64(0), np.zeros(SIZE))
+
+    def step(state, row):
+        done, acceptance = row
+        info = Info(jnp.float64(0), 1, np.False_, None, within={name: acceptance})
+        phases = Phases.of(length, length)
+        state = warmup.update(*state, done, phases, position, info)
+        return state, state[1][name]
+
+    with x64():
+        hyper = {name: jnp.float64(0.5), "inner.target_acceptance": jnp.float64(0.7)}
+        rows = np.arange(length, dtype=np.int32), np.where(ran, acceptances, np.nan)
+        state = warmup.start(position, hyper, None)
+        _, found = jax.jit(lambda state, rows: lax.scan(step, state, rows))(state, rows)
+    expected = [0.5]
+    for done in range(length):
+        tuned = acceptances[: done + 1][ran[: done + 1]]
+        last = done == length - 1
+        expected.append(plain_dual_averaging(0.5, tuned, 0.7)[last] if len(tuned) else 0.5)
+    np.testing.assert_allclose(found, expected[1:], rtol=1e-9)

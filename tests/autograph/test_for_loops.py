@@ -257,6 +257,33 @@ def test_breaks(kind):
     assert [int(staged(n, kind)) for n in (0, 1, 3, 4, 5)] == expected[kind]
 
 
+@pytest.mark.parametrize("numbers", [range(5), range(7, -4, -3), range(1, 2), range(4, 8, 9)])
+@pytest.mark.parametrize("kind", ["break", "return"])
+def test_ranges_that_become_staged_make_every_trip(numbers, kind):
+    """The condition is a number at first; the loop ends by itself or by the jump."""
+
+    def breaks(x, most):
+        total, i = 0.0, -99
+        for i in numbers:
+            total = 10 * total + x + i
+            if i != numbers[0] and total > most:
+                break
+        return total, i
+
+    def returns(x, most):
+        total = 0.0
+        for i in numbers:
+            total = 10 * total + x + i
+            if i != numbers[0] and total > most:
+                return total, i
+        return total, 50
+
+    f = breaks if kind == "break" else returns
+    staged = kg.function(f)
+    for most in (0.0, 300.0, np.inf):
+        assert tuple(map(float, staged(2.0, most))) == tuple(map(float, f(2.0, most)))
+
+
 def test_breaks_of_nested_loops():
     """A23"""
 

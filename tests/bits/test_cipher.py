@@ -124,6 +124,7 @@ def test_keys_tell_apart_what_a_seed_sequence_does_not():
         (0,),
         (0, 0),
     ]
+    seeds += [(5 << 32 | 1, 7), (1, 7 << 32 | 5)]  # both consist of the words 1, 5, 7
     seeds += [(1, 2, 3, 4), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6), 2**200, 2**200 + 1]
     members = [0, 1, 5, 2**32, 2**32 + 1, "", "0", "eps", "eps "]
     keys = {

@@ -42,6 +42,13 @@ def test_a_uniform_is_its_upper_bits():
     assert max(double.max(), single.max()) < 1
 
 
+def test_a_uniform_of_a_chain_is_above_0(monkeypatch):
+    """A logarithm of it is finite for all words, also for those that are 0."""
+    zeros = (np.zeros(3, np.uint32),) * 4
+    monkeypatch.setattr(draws, "words", lambda *_: zeros)
+    assert uniforms(KEY, 0, 0, 3).tolist() == [2.0**-54] * 3
+
+
 def test_words_come_from_key_event_lane_place_and_attempt():
     key = [int(k) for k in KEY]
     low, high, lane = 0xFFFFFFFF, 1, 9

@@ -39,6 +39,12 @@ CASES = {
     "beta of large shapes at 1": (lambda v: (kg.beta(3e4, 1.0), v), 1.0, -1, _beta(30000, 1)),
     "uniform as beta": (lambda v: (kg.beta(1.0, 1.0), v), 0.0, 1, lambda v: mp.mpf(0)),
     "uniform": (lambda v: (kg.uniform(0.0, 2.0), v), 2.0, -1, lambda v: -mp.log(2)),
+    "pareto": (
+        lambda v: (kg.pareto(1.5, 2.0), v),
+        2.0,
+        1,
+        lambda v: mp.log(1.5) + 1.5 * mp.log(2) - 2.5 * mp.log(v),
+    ),
     "half_normal": (
         lambda v: (kg.half_normal(2.0), v),
         0.0,
@@ -61,6 +67,12 @@ CASES = {
         1.0,
         -1,
         lambda v: mp.mpf(2.5) * mp.log(v),
+    ),
+    "negative_binomial of mean 0": (
+        lambda v: (kg.negative_binomial(mean=v, dispersion=0.5), 0),
+        0.0,
+        1,
+        lambda v: -2 * mp.log1p(v / 2),
     ),
 }
 

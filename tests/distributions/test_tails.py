@@ -11,7 +11,7 @@ from tests.distributions.cases.reals import REALS
 from tests.distributions.cases.wholes import WHOLES
 
 from kinetograph.distributions.family import FAMILIES
-from kinetograph.distributions.tails import between, normal_quantile
+from kinetograph.distributions.tails import between, log_of_one, normal_quantile
 from kinetograph.graph.precision import x64
 
 PROBABILITIES = np.array([1e-300, 1e-30, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.95, 1 - 1e-9])
@@ -141,6 +141,16 @@ def test_slopes_are_difference_quotients(name):
             np.testing.assert_allclose(got, reverse, rtol=1e-9, atol=1e-12)
 
 
+def test_quantiles_of_geometric_numbers_at_their_steps():
+    """The quantile of P(X <= k) is k: rounding errors must not give the number above."""
+    prob, k = np.meshgrid(np.linspace(0.02, 0.98, 30), np.arange(40.0))
+    with x64():
+        tails = jax.jit(FAMILIES["geometric"].log_tails)(k, prob)
+        np.testing.assert_allclose(tails[0], stats.geom(prob).logcdf(k + 1), rtol=1e-9, atol=1e-15)
+        found = jax.jit(FAMILIES["geometric"].quantile)(*tails, prob)
+    np.testing.assert_array_equal(found, k)
+
+
 def test_far_out():
     def check(name, x, parameters, below, above):
         with x64():
@@ -197,6 +207,20 @@ def test_probabilities_between_points():
     np.testing.assert_allclose(slopes[0][0], -stats.norm.pdf(10) / z, rtol=1e-9)
     np.testing.assert_allclose(slopes[1][0], stats.norm.pdf(11) / z, rtol=1e-9)
     assert np.isfinite(np.stack(slopes)).all()
+
+
+def test_logarithms_of_differences_of_close_and_of_distant_numbers():
+    larger = np.array([-1.0, -500.0, 0.0, -2.0, -0.5, -3.0])
+    gaps = np.array([2.0**-40, 2.0**-40, 2.0**-70, 0.5, 50.0, 800.0])  # the differences are exact
+    with mp.workdps(60), x64():
+        wanted = [
+            float(mp.mpf(a) + mp.log(-mp.expm1(-mp.mpf(b))))
+            for a, b in zip(larger, gaps, strict=True)
+        ]
+        found = jax.jit(log_of_one)(larger, larger - gaps)
+        none = jax.jit(log_of_one)(np.array([-1.0, -1.0]), np.array([-np.inf, -1.0]))
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    np.testing.assert_array_equal(none, [-1.0, -np.inf])
 
 
 def test_a_von_mises_number_is_scipys_and_turns_with_mu():

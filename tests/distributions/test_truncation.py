@@ -139,6 +139,24 @@ def test_draws_far_out():
     assert drawn.mean() == pytest.approx(40.0249688, abs=6 * 0.0249 / np.sqrt(4000))
 
 
+def test_draws_between_close_bounds_stay_there():
+    """Rounding errors of the quantile are larger than the interval."""
+    low = np.linspace(-4.0, 4.0, 801)
+    high = low + 1e-14
+    x = kg.normal(0, 1, truncation=(low, high), shape=801, name="x")
+    drawn = np.asarray(kg.calculate(x, draws=1, seed=3)["x"]).reshape(-1)
+    assert (drawn >= low).all()
+    assert (drawn <= high).all()
+
+
+def test_quantiles_of_small_weibull_numbers():
+    """Below 0.1 P(X <= x) is x**20 in the working precision, and P(X > x) is rounded to 1."""
+    family, p = truncated(FAMILIES["weibull"], ("upper",)), np.array([1e-9, 0.3, 0.9, 1 - 1e-9])
+    with x64():
+        found = jax.jit(family.quantile)(np.log(p), np.log1p(-p), 20.0, 1.0, 0.1)
+    np.testing.assert_allclose(found, 0.1 * p**0.05, rtol=1e-12)
+
+
 def test_an_unknown_lies_between_its_bounds():
     top = kg.normal(3, 0.1, name="top")
     x = kg.normal(0, 1, truncation=(-0.5, top), name="x")

@@ -5,7 +5,7 @@ from functools import partial
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 import kinetograph as kg
 
@@ -57,6 +57,8 @@ def test_sums_products_and_the_others():
     d = distances(X)
     wanted = np.exp(-2 * d**2) * 4 * np.outer(X - 1, X - 1) + 9 + 0.01 * np.eye(5)
     np.testing.assert_allclose(value(kernel(X)), wanted, rtol=1e-12, atol=1e-13)
+    wanted = 4 * np.outer(X - 1, X[:2] + 3 - 1)
+    np.testing.assert_allclose(value(gp.linear(2.0, 1.0)(X, X[:2] + 3)), wanted, rtol=1e-12)
     variance = kg.data(3.0)
     for kernel in (3.0 * gp.rbf(0.5), gp.rbf(0.5) * variance, variance * gp.rbf(0.5)):
         np.testing.assert_allclose(value(kernel(X)), 3 * np.exp(-2 * d**2), rtol=1e-12, atol=1e-13)
@@ -82,6 +84,20 @@ def test_spectral_densities_are_fourier_transforms(name):
     for d in (0.0, 0.3, 1.5):
         found = integrate.simpson(density * np.cos(w * d), x=w) / np.pi
         assert found == pytest.approx(formula(d), abs=5e-3 if name == "matern12" else 1e-5)
+
+
+@pytest.mark.parametrize("name", ["rbf", "matern12", "matern32", "matern52"])
+def test_spectral_densities_in_two_dimensions_are_hankel_transforms(name):
+    """k(d) = integral of S(w) J0(w d) w / (2 pi) dw, for one length and for two equal lengths."""
+    kernel, formula = FORMULAS[name]
+    w = np.linspace(0, 1000, 400_001)
+    points = w[:, None] * [0.6, 0.8]
+    density = value(kernel.spectrum(points))
+    for d in (0.0, 0.3, 1.5):
+        found = integrate.simpson(density * special.j0(w * d) * w, x=w) / (2 * np.pi)
+        assert found == pytest.approx(formula(d), abs=1e-2 if name == "matern12" else 1e-5)
+    of_two = value(getattr(gp, name)([0.7, 0.7], 2.0).spectrum(points[:100]))
+    np.testing.assert_allclose(of_two, density[:100], rtol=1e-12)
 
 
 POINTS = np.array([[0.0, 0.3], [1.0, -0.4], [1.0, -0.4], [0.7, 0.3]])  # two of them coincide

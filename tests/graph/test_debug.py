@@ -44,6 +44,14 @@ def test_bad_elements_of_arrays_are_counted_out():
     assert "shape (4,), from 1 to 2, nan at [2]" in found.first_bad
 
 
+def test_whether_loops_were_truncated():
+    x = kg.placeholder(name="x")
+    (y,) = kg.while_loop(lambda y: y < 8, lambda y: y * 2, [x], 3)
+    outputs = [y, y.loop.trips, y.loop.truncated]
+    for start, wanted in ((1.0, (8, 3, False)), (0.9, (7.2, 3, True)), (9.0, (9, 0, False))):
+        assert kg.debug(outputs, {x: start}).values == pytest.approx(wanted)
+
+
 def test_states_start_with_their_initial_values():
     s = kg.state(2.0, name="s")
     assert kg.debug(s.assign_add(3.0)).values[0] == 5.0

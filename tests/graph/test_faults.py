@@ -61,6 +61,15 @@ def test_every_operation_that_takes_indices():
             kg.compile([u, x, i], output)(*arrays, 4)
 
 
+@pytest.mark.parametrize("at", [3, -4, 2**40])
+def test_writes_outside_write_nan_without_a_check(at):
+    """`kg.debug` raises no error of indices."""
+    u, i = placeholders()
+    outputs = [u.at[i].set(5.0), u.at[i].add(5.0), u.at[i + np.array([0, -1])].set(5.0)]
+    for found in kg.debug(outputs, {u: U, i: at}).values:
+        assert np.isnan(found).any()
+
+
 def test_several_labels_are_looked_at_one_by_one():
     """The labels -1 and 3 would combine to group 0."""
     i = kg.placeholder((2,), dtype=int, name="i")

@@ -332,6 +332,8 @@ def test_longer_draws_begin_with_shorter_ones():
         (lambda r, n: r.uniform(2.0, 1.0), "min"),
         (lambda r, n: r.normal(0.0, -1.0), "sd must be"),
         (lambda r, n: r.bernoulli(1.5), "prob must be"),
+        (lambda r, n: r.choice(2, p=[0.3, 0.6]), r"must sum to 1, got a sum of 0\.9 "),
+        (lambda r, n: r.choice(2, p=[0.5, 0.6]), r"must sum to 1, got a sum of 1\.1 "),
         (lambda r, n: r.uniform(shape=(-1,)), "negative length"),
         (lambda r, n: r.uniform(shape=2.5), "shape"),
         (lambda r, n: r.normal(np.zeros(3), 1.0, shape=(4,)), "shape"),

@@ -21,6 +21,45 @@ def test_python_containers_are_changed_in_place():
         assert ag.item(owner, *path).value == 7
 
 
+@pytest.mark.parametrize("word", _IN_PLACE)
+def test_every_operator_of_items_is_pythons(word):
+    """Items of a list, a NumPy array and an array of the graph, as by Python's statement."""
+    whole = word in ("&=", "|=", "^=", "<<=", ">>=")
+    first, other = (13, 3) if whole else (7.5, 2.0)
+    if word == "@=":
+        first, other = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.0, 1.0], [2.0, 3.0]])
+    start = np.stack([first, 2 * first])
+    expected, owner = list(start.copy()), list(start.copy())
+    v = kg.placeholder(start.shape, start.dtype)
+    exec(f"expected[1] {word} other", {"expected": expected, "other": other})
+    assert ag.update_item(word, ag.item(owner, 1), other) is owner
+    array = ag.update_item(word, ag.item(start.copy(), 1), other)
+    symbolic = kg.compile([v], ag.update_item(word, ag.item(v.copy(), 1), other))(start)
+    for found in (owner, array, symbolic):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_items_selected_by_a_mask():
+    """A mask that is not known selects elements or rows, as in NumPy."""
+    at, start = np.array([3.0, -1.0, 0.5, -2.0]), np.arange(1.0, 9).reshape(4, 2)
+    x, v = kg.placeholder(4, name="x"), kg.placeholder((4, 2), name="v")
+    results = [
+        ag.assign_item(9.0, x.copy(), x > 0),
+        ag.assign_item(x.sum(), x.copy(), x > 0),
+        ag.assign_item(9.0, v.copy(), x > 0),
+        ag.assign_item(9.0, v.copy(), v > 3),
+        ag.update_item("*=", ag.item(v.copy(), x > 0), 10.0),
+    ]
+    expected = [at.copy(), at.copy(), start.copy(), start.copy(), start.copy()]
+    expected[0][at > 0] = 9.0
+    expected[1][at > 0] = at.sum()
+    expected[2][at > 0] = 9.0
+    expected[3][start > 3] = 9.0
+    expected[4][at > 0] *= 10.0
+    for found, right in zip(kg.compile([x, v], results)(at, start), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-14)
+
+
 def test_lists_in_lists_are_extended_in_place():
     inner = [1]
     owner = [inner]

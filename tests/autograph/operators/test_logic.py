@@ -134,6 +134,19 @@ def test_in_python(container):
     assert ag.in_("9" if isinstance(container, str) else 9, container) is False
 
 
+def test_vectors_in_lists_are_equal_in_all_elements():
+    rows = [np.array([1.0, 2.0]), np.array([1.0, 3.0])]
+    x = kg.placeholder(2, name="x")
+    f = kg.compile([x], [ag.in_(x, rows), ag.in_(rows[0], (x, x + 1)), ag.in_(x, [rows[0], 1.0])])
+    for at in ([1.0, 2.0], [1.0, 3.0], [1.0, 4.0], [5.0, 3.0], [0.0, 1.0], [1.0, 1.0]):
+        wanted = [
+            any(np.all(at == row) for row in rows),
+            bool(np.all(at == rows[0]) or np.all(np.add(at, 1) == rows[0])),
+            bool(np.all(at == rows[0]) or np.all(np.array(at) == 1.0)),
+        ]
+        assert [bool(found) for found in f(at)] == wanted
+
+
 def test_in_arrays():
     x, v = kg.placeholder(name="x"), kg.placeholder(3, name="v")
     f = kg.compile([x, v], [ag.in_(x, v), ag.in_(x, (1.0, 2.0)), ag.in_(2.0, [x, 5.0])])

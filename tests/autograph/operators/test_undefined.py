@@ -1,5 +1,7 @@
 """Variables without a value."""
 
+import itertools
+
 import pytest
 
 import kinetograph as kg
@@ -63,3 +65,34 @@ def test_perhaps_defined():
     assert float(f(1.5)) == 3.0
     with pytest.raises(UndefinedError, match=r"at least once to initialize v \(file\.py:3\)"):
         f(-1.0)
+
+
+def bound_by_a_loop_or_a_branch(x, n):
+    for _ in kg.range(n):
+        v = x * 2
+    if x > 0:
+        v = 10.0
+    return v
+
+
+def bound_by_two_loops(x, n):
+    for _ in kg.range(n):
+        v = x * 2
+    if x < 0:
+        for _ in kg.range(n - 1):
+            v = x * 3
+    return v
+
+
+@pytest.mark.parametrize("f", [bound_by_a_loop_or_a_branch, bound_by_two_loops])
+def test_variables_that_several_statements_may_bind(f):
+    """A read fails for the arguments for which it fails in Python."""
+    staged = kg.function(f)
+    for x, n in itertools.product((3.0, -3.0), range(3)):
+        try:
+            expected = f(x, n)
+        except UnboundLocalError:
+            with pytest.raises(UndefinedError, match="'v' is used before assignment"):
+                staged(x, n)
+        else:
+            assert float(staged(x, n)) == expected

@@ -405,3 +405,20 @@ def test_loops_that_inner_loops_end(f):
     assert value == pytest.approx(plain(at), rel=1e-12)
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
     assert push == pytest.approx(wanted @ np.cos(at), rel=1e-9)
+
+
+def test_gradients_of_every_number_of_trips():
+    """Also of one trip more than there is room for, for each size of the buffer."""
+    n, x = kg.placeholder(dtype=int, name="n"), kg.placeholder(name="x")
+    _, y = kg.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * y / (y + x)), (0, 2.0))
+    f = kg.compile([n, x], kg.gradients(y, x))
+
+    def by_python(trips, x):
+        y, slope = 2.0, 0.0
+        for _ in range(trips):
+            numerator = 2 * y * slope * (y + x) - y * y * (slope + 1)
+            y, slope = y * y / (y + x), numerator / (y + x) ** 2
+        return slope
+
+    for trips in range(70):
+        assert float(f(trips, 0.01)) == pytest.approx(by_python(trips, 0.01), rel=1e-12)

@@ -34,6 +34,11 @@ FUNCTIONS = {
     sp.kl_div: TWO,
     sp.rel_entr: TWO,
     sp.stdtr: TWO,
+    sp.xlog1py: [
+        np.array([0.0, 0.0, 0.0, 2.0, -2.0, inf]),
+        np.array([-1.0, inf, -0.5, -1.0, inf, 1.0]),
+    ],
+    sp.xlogy: [np.array([0.0, 0.0, 0.0, 2.0, -2.0, inf]), np.array([0.0, inf, 0.5, 0.0, inf, 2.0])],
     sp.betainc: THREE,
     sp.betaincc: THREE,
 }

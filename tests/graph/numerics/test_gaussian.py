@@ -35,6 +35,16 @@ def test_normal_distribution_function_and_its_logarithm():
     compare(gaussian.mills, mills, TAILS)
 
 
+def test_logarithm_far_below():
+    """-x**2 / 2 - log(-x sqrt(2 pi)), down to the largest square."""
+    x = -np.array([1e8, 1e16, 1e17, 1e100, 1e150])
+    wanted = -0.5 * x * x - np.log(-x * np.sqrt(2 * np.pi))
+    with x64():
+        np.testing.assert_allclose(jax.jit(gaussian.log_ndtr)(x), wanted, rtol=1e-14)
+    single = jax.jit(gaussian.log_ndtr)(np.float32([-1e5, -1e8, -1e15]))
+    np.testing.assert_allclose(single, [-5e9, -5e15, -5e29], rtol=1e-6)
+
+
 def test_quantiles():
     p = np.array([1e-300, 1e-100, 1e-10, 0.1, 0.4999999, 0.9, 1 - 2.0**-53])
     with x64():

@@ -86,14 +86,16 @@ def test_forward_pass_with_forbidden_transitions():
     np.testing.assert_allclose(kg.compile([x], outputs)(0.5), [2.0, 4.0] * 3 + [0.0], atol=1e-12)
 
 
-def test_logaddexp_with_infinite_terms():
+def test_logaddexp_with_infinite_and_finite_terms():
     pairs = np.array([[-INF, -INF], [INF, 1.0], [-INF, 1.0], [2.0, 2.0], [INF, INF], [800.0, 0.0]])
-    x = kg.placeholder((6, 2), name="x")
+    pairs = np.array([*pairs, [1.5, 0.25]])
+    x = kg.placeholder((7, 2), name="x")
     y, z = np.logaddexp(x[:, 0], x[:, 1]), np.logaddexp2(x[:, 0], x[:, 1])
     f = kg.compile([x], [y, kg.gradients(y.sum(), x), z, kg.gradients(z.sum(), x)])
     value, slope, value2, slope2 = f(pairs)
     np.testing.assert_allclose(value, np.logaddexp(*pairs.T), rtol=1e-12)
     np.testing.assert_allclose(value2, np.logaddexp2(*pairs.T), rtol=1e-12)
     right = [[0, 0], [1, 0], [0, 1], [0.5, 0.5], [0.5, 0.5], [1, 0]]
-    np.testing.assert_allclose(slope, right, atol=1e-300)
-    np.testing.assert_allclose(slope2, right, atol=1e-200)
+    shares = [[1 / (1 + base**-1.25), 1 / (1 + base**1.25)] for base in (np.e, 2.0)]
+    np.testing.assert_allclose(slope, [*right, shares[0]], rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(slope2, [*right, shares[1]], rtol=1e-12, atol=1e-200)

@@ -186,6 +186,25 @@ def test_places_and_ties(name):
     assert found.dtype == expected.dtype
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of rows without a number
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "max", "min"])
+def test_reductions_of_rows_without_a_number(name):
+    function = getattr(np, f"nan{name}")
+    rows = np.array([GAPS, np.full(6, np.nan), np.arange(6.0)])
+    found = apply(lambda x: function(x, axis=1), rows)
+    np.testing.assert_allclose(found, function(rows, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("function", [np.nanvar, np.nanstd])
+def test_degrees_of_freedom_of_variances_that_ignore_nan(function):
+    rows = np.array([GAPS, np.arange(6.0)])
+
+    def with_each(x):
+        return np.stack([function(x, ddof=n, axis=1) for n in range(4)])
+
+    np.testing.assert_allclose(apply(with_each, rows), with_each(rows), rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "max", "min"])
 def test_what_is_no_nan(name):
     function = getattr(np, f"nan{name}")

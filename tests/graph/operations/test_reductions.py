@@ -97,7 +97,40 @@ def test_rounding_taking_and_grouping_are_numpys():
         np.testing.assert_allclose(one, other, rtol=1e-14)
 
 
-def test_a_label_that_is_none_leaves_no_group_a_number():
+@pytest.mark.parametrize("wrong", [[0, 2], [0, -1]])
+def test_labels_out_of_range_leave_no_group_a_number(wrong):
+    """Values without the check at run time: no label counts from the end."""
     x, labels = kg.placeholder((2,)), kg.placeholder((2,), int)
-    (found,) = kg.debug(kg.segment_sum(x, labels, 2), {x: [1.0, 2.0], labels: [0, 2]}).values
-    assert np.isnan(found).all()
+    groups = kg.segment_sum(x, labels, 2)
+    several = kg.segment_sum(x, (labels, 1 - labels), (2, 3))  # -1 and 2 would combine to group -1
+    rows = kg.one_hot(labels, 2)
+    found = kg.debug([groups, several, rows], {x: [1.0, 2.0], labels: wrong}).values
+    assert np.isnan(found[0]).all()
+    assert np.isnan(found[1]).all()
+    np.testing.assert_array_equal(found[2], [[1, 0], [np.nan, np.nan]])
+
+
+def test_only_sorted_known_labels_are_declared_sorted():
+    """XLA may add the elements of other labels wrongly if it is told that they are sorted."""
+    x, labels = kg.placeholder((3,)), kg.placeholder((3,), int)
+    for index, is_sorted in (([0, 1, 1], True), ([1, 0, 1], False), (labels, False)):
+        index = np.array(index) if isinstance(index, list) else index
+        node = kg.segment_sum(x, index, 2).node
+        assert node.attributes["is_sorted"] is is_sorted
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of means of nothing
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "median", "var", "std", "any", "all"])
+def test_reductions_of_no_elements_are_numpys(name):
+    shapes = [(0,), (2, 0), (0, 3)]
+    inputs = [kg.placeholder(shape) for shape in shapes]
+    ours, numpys = getattr(kg, name), getattr(np, name)
+    outputs = [*map(ours, inputs), ours(inputs[1], axis=1), ours(inputs[2], axis=0, keepdims=True)]
+    empty = [np.zeros(shape) for shape in shapes]
+    wanted = [
+        *map(numpys, empty),
+        numpys(empty[1], axis=1),
+        numpys(empty[2], axis=0, keepdims=True),
+    ]
+    for found, right in zip(kg.compile(inputs, outputs)(*empty), wanted, strict=True):
+        np.testing.assert_array_equal(found, right)

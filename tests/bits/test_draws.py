@@ -49,6 +49,12 @@ def test_a_uniform_of_a_chain_is_above_0(monkeypatch):
     assert uniforms(KEY, 0, 0, 3).tolist() == [2.0**-54] * 3
 
 
+def test_a_uniform_of_a_chain_is_below_1(monkeypatch):
+    ones = (np.full(3, 0xFFFFFFFF, np.uint32),) * 4
+    monkeypatch.setattr(draws, "words", lambda *_: ones)
+    assert uniforms(KEY, 0, 0, 3).tolist() == [1.0 - 2.0**-53] * 3
+
+
 def test_words_come_from_key_event_lane_place_and_attempt():
     key = [int(k) for k in KEY]
     low, high, lane = 0xFFFFFFFF, 1, 9

@@ -70,6 +70,16 @@ def test_writes_outside_write_nan_without_a_check(at):
         assert np.isnan(found).any()
 
 
+@pytest.mark.parametrize("at", [3, -4, 2**32, 2**32 + 1, -(2**32), 2**40, 2**63 - 1])
+def test_reads_outside_are_nan_without_a_check(at):
+    u, i = placeholders()
+    (found,) = kg.debug(u[i], {u: U, i: at}).values
+    assert np.isnan(found)
+    x = kg.variable(name="x")
+    density = kg.model(x, factors=[kg.data([1.0, 2.0, 3.0])[(x * 1.0).astype(int)]])
+    assert np.isnan(density.log_prob([float(at)]))
+
+
 def test_several_labels_are_looked_at_one_by_one():
     """The labels -1 and 3 would combine to group 0."""
     i = kg.placeholder((2,), dtype=int, name="i")

@@ -13,6 +13,7 @@ __all__ = ["chain_key", "normals", "source", "uniforms", "words"]
 
 _WORDS = np.uint32(0x776F7264)  # "word": separates these words from all draws through a sub-key
 _OPEN = 2.0**-54  # moves [0, 1) to (0, 1)
+_LARGEST = 1.0 - 2.0**-53  # the sum with it rounds to 1
 
 
 def chain_key(seed: Seed, index: int) -> np.ndarray:
@@ -47,7 +48,7 @@ def uniforms(key: Any, event: Any, purpose: int, size: int) -> Any:
     `size` is their number, and `purpose` separates draws within an event.
     """
     high, low, *_ = words(key, event, purpose, jnp.arange(size, dtype=np.uint32))
-    return unit((high, low), np.dtype(np.float64)) + _OPEN
+    return jnp.minimum(unit((high, low), np.dtype(np.float64)) + _OPEN, _LARGEST)
 
 
 def normals(key: Any, event: Any, purpose: int, size: int) -> Any:

@@ -89,7 +89,7 @@ def debug(
 
     Returns
     -------
-    Evaluation
+    DebugEvaluation
         With `values` and `first_bad`; prints as a table.
 
     Raises

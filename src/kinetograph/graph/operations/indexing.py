@@ -62,12 +62,17 @@ def rebuilt(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, .
     return tuple(next(wide) if part is SLOT else part for part in template)
 
 
+_LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+
+
 def _read(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
     return jnp.asarray(x).at[rebuilt(template, indices)].get(mode="promise_in_bounds")
 
 
 def _read_checked(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-    return jnp.asarray(x).at[rebuilt(template, indices)].get(mode="fill")
+    # JAX casts indices to 32 bits, where 2**32 would become 0.
+    near = [jnp.clip(i, _LEAST, _MOST) if i.dtype.itemsize > 4 else i for i in indices]
+    return jnp.asarray(x).at[rebuilt(template, near)].get(mode="fill")
 
 
 def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:

@@ -12,7 +12,7 @@ def test_the_function_the_line_and_what_it_was_given():
     x = kg.data([1.0, 2.0])
     with pytest.raises(TypeError) as caught:
         kg.diag(x, k=kg.gp.rbf(1.0))
-    text = r"diag: .* \(test_depths.py:\d+\); it was given x=the array x, k=a Kernel"
+    text = r"diag: .* \(test_library_errors.py:\d+\); it was given x=the array x, k=a Kernel"
     assert caught.match(text)
     assert isinstance(caught.value.__cause__, TypeError)
 
@@ -37,14 +37,14 @@ def test_what_the_users_function_raises_is_the_users():
 
 
 def test_our_own_errors_tell_the_line():
-    told = r"^stack needs at least one array \(test_depths.py:\d+\)$"
+    told = r"^stack needs at least one array \(test_library_errors.py:\d+\)$"
     with pytest.raises(kg.ShapeError, match=told) as caught:
         kg.stack([])
     assert caught.value.__cause__ is None
 
 
 def test_the_line_stands_before_the_way_out():
-    with pytest.raises(TypeError, match=r"array \(test_depths.py:\d+\); kg.data"):
+    with pytest.raises(TypeError, match=r"array \(test_library_errors.py:\d+\); kg.data"):
         kg.compile([], 3.0)
 
 
@@ -52,7 +52,7 @@ def test_our_own_errors_leave_without_the_way_to_them():
     with pytest.raises(ValueError, match="sd must be positive") as caught:
         kg.normal(0, -1)
     files = [str(entry.path.name) for entry in caught.traceback]
-    assert files == ["test_depths.py", "answers.py"]
+    assert files == ["test_library_errors.py", "signature_errors.py"]
 
 
 def test_what_the_users_function_raises_keeps_its_lines():

@@ -95,7 +95,7 @@ def public():
         (lambda: kg.normal(0, 1, observed=[1.0]), r"given by kg.observe\(data, kg.normal\(...\)\)"),
         (
             lambda: kg.normal(0, 1, sdd=1),
-            r"no parameter sdd \(.*test_answers.py:\d+\); did you mean sd\? It takes mean",
+            r"no parameter sdd \(.*test_signature_errors.py:\d+\); did you mean sd\? It takes mean",
         ),
         (lambda: kg.RandomStreams(1).uniform(low=0), "low .*; here it is called min"),
         (lambda: kg.RandomStreams(1).choice(3, size=4), "no parameter size"),

@@ -202,7 +202,7 @@ class Wrong(Sinh):
 def test_maps_that_are_wrong(method, value, error, text):
     with pytest.raises(error, match=re.escape(text)) as caught:
         kg.variable(bijector=Wrong(method, value), shape=2)
-    assert "test_own_bijectors.py" in str(caught.value)
+    assert "test_custom_bijectors.py" in str(caught.value)
 
 
 class Scale(kg.Bijector):

@@ -30,7 +30,7 @@ def results():
 def test_items_that_there_are_not(results, read, told):
     with pytest.raises(KeyError, match=told) as caught:
         read(results)
-    assert caught.match(r"\(test_tree.py:\d+\)")
+    assert caught.match(r"\(test_results_tree.py:\d+\)")
 
 
 def test_attributes_that_there_are_not(results):

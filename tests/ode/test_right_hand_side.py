@@ -113,7 +113,7 @@ def test_the_control_a_function_that_is_not_converted():
             return 1.0
         return -2.0
 
-    with pytest.raises(kg.SymbolicTruthError, match=r"test_right.py:\d+"):
+    with pytest.raises(kg.SymbolicTruthError, match=r"test_right_hand_side.py:\d+"):
         kg.ode.solve(slope, 0.0, [0.0, 1.0])
 
 
@@ -123,5 +123,5 @@ def test_errors_name_the_line_in_it():
             rate = 1.0
         return rate * y
 
-    with pytest.raises(ValueError, match=r"'rate' must also be initialized.*test_right.py:\d+"):
+    with pytest.raises(ValueError, match=r"'rate' must also be initialized.*test_right_hand_side.py:\d+"):
         kg.ode.solve(slope, 1.0, [0.0, 1.0])

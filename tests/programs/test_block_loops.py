@@ -34,9 +34,9 @@ def test_large_targets_are_computed_one_by_one():
     """Of a vector of a million numbers that leaves one number behind, one is held at a time."""
     x = kg.normal(0, 1)
     large = kg.sum(kg.exp(x * np.linspace(-1, 1, 10**6)))
-    program = kg.runs.program.Program(kg.model(x, large), kg.samplers.NUTS(), [large.node])
+    program = kg.programs.program.Program(kg.model(x, large), kg.samplers.NUTS(), [large.node])
     assert program.few() == 1
-    small = kg.runs.program.Program(kg.model(x), kg.samplers.NUTS(), [x.node])
+    small = kg.programs.program.Program(kg.model(x), kg.samplers.NUTS(), [x.node])
     assert small.rows() % small.few() == 0
     assert small.few() > 8
 

@@ -37,7 +37,7 @@ def check_refused(tree, found):
     assert (tree.posterior["x"].values < 1).all()
     assert found["unsolved"].count == count > 0
     assert f"in {count} of {stats['bad'].size} draws" in found["unsolved"].message
-    assert "by kg.ode.solve (test_unsolved.py:18" in found["unsolved"].message
+    assert "by kg.ode.solve (test_refused_proposals.py:18" in found["unsolved"].message
 
 
 @pytest.mark.parametrize("on_limit", ["nan", pytest.param("error", marks=pytest.mark.slow)])

@@ -189,7 +189,7 @@ def test_no_start_names_the_terms_and_lines_that_are_not_finite():
     text = str(caught.value)
     assert "chain 0: no finite log density and gradient in 100 random starting points" in text
     assert re.search(r"y ~ normal\(x, (scale|exp\(x\) - 100)\)", text)
-    assert f"test_start.py:{line}" in text
+    assert f"test_starting_points.py:{line}" in text
     assert re.search(r"sd .* = -\d+", text)
     assert "fine ~" not in text
     assert "initial=" in text
@@ -198,7 +198,7 @@ def test_no_start_names_the_terms_and_lines_that_are_not_finite():
 def test_a_factor_that_is_not_finite_is_named_with_its_line():
     x = kg.normal(0, 1)
     gate = kg.log(x - 100.0)
-    with pytest.raises(kg.StartError, match=r"(?s)2 of 2 chains.*factor.*test_start\.py:\d+"):
+    with pytest.raises(kg.StartError, match=r"(?s)2 of 2 chains.*factor.*test_starting_points\.py:\d+"):
         run(kg.model(x, factors=[gate]), sampler=CHEAP)
 
 

@@ -171,7 +171,7 @@ def left_after_a_change(x):
 )
 def test_a_change_of_what_may_have_another_name_is_refused(function):
     x = kg.placeholder(name="x")
-    with pytest.raises(StagingError, match=r"test_second_names\.py:\d+.*(list|dict|copy)\("):
+    with pytest.raises(StagingError, match=r"test_shared_objects\.py:\d+.*(list|dict|copy)\("):
         kg.autograph.convert(function)(x)
 
 
@@ -289,7 +289,7 @@ def test_a_message():
         kg.autograph.convert(list_kept)(kg.placeholder(name="x"))
     line = list_kept.__code__.co_firstlineno + 6
     assert (
-        f"a list is changed (test_second_names.py:{line}) that may be the object that 'kept' "
+        f"a list is changed (test_shared_objects.py:{line}) that may be the object that 'kept' "
         "refers to: this depends on a staged branch or loop, so that Python would change both or "
         "only one. Make one of them a copy, by list(...)"
     ) in str(caught.value)

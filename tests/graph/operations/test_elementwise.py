@@ -148,7 +148,7 @@ INTEGER = {
     "bitwise_xor": np.bitwise_xor,
 }
 SHIFTS = {"left_shift": np.left_shift, "right_shift": np.right_shift}
-WHOLE = {"gcd", "lcm"}  # their values are in test_numpy_rest.py
+WHOLE = {"gcd", "lcm"}  # tests/graph/numpy has their values
 SPECIAL = {"invert", "bitwise_count", *INTEGER, *SHIFTS, *WHOLE}
 
 

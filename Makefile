@@ -88,6 +88,7 @@ test-all: ## run every test, the slow ones too, on every fitting Python here
 lint: $(TEST) ## check style, format and language
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python scripts/language.py
 
 types: $(TEST) ## check types
 	$(BIN)/mypy

@@ -123,5 +123,7 @@ def test_errors_name_the_line_in_it():
             rate = 1.0
         return rate * y
 
-    with pytest.raises(ValueError, match=r"'rate' must also be initialized.*test_right_hand_side.py:\d+"):
+    with pytest.raises(
+        ValueError, match=r"'rate' must also be initialized.*test_right_hand_side.py:\d+"
+    ):
         kg.ode.solve(slope, 1.0, [0.0, 1.0])

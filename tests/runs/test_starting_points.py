@@ -198,7 +198,9 @@ def test_no_start_names_the_terms_and_lines_that_are_not_finite():
 def test_a_factor_that_is_not_finite_is_named_with_its_line():
     x = kg.normal(0, 1)
     gate = kg.log(x - 100.0)
-    with pytest.raises(kg.StartError, match=r"(?s)2 of 2 chains.*factor.*test_starting_points\.py:\d+"):
+    with pytest.raises(
+        kg.StartError, match=r"(?s)2 of 2 chains.*factor.*test_starting_points\.py:\d+"
+    ):
         run(kg.model(x, factors=[gate]), sampler=CHEAP)
 
 

@@ -1,1 +1,1 @@
-"""What a run compiles: model and sampler in one XLA program, and its caches."""
+"""The XLA program of a run, of model and sampler; its caches."""

@@ -17,7 +17,7 @@ HIDDEN = ".kinetograph"  # the folder in a store that has everything but the res
 
 
 def read_manifest(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The description of the run in a store, and the damage that was found.
+    """The description of a stored run, and the damage found.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def read_model(path: Path) -> tuple[bytes | None, list[str]]:
-    """The model in a store, or None, and the damage that was found.
+    """The model in a store, or None, and the damage found.
 
     Raises
     ------

@@ -29,7 +29,7 @@ MOST_WORDS = 12  # in the first line of a docstring
 
 # A pattern, and what to write instead.
 PHRASES = {
-    r"(?<![Tt]here )\b(?:is|are|was|were) no (?!longer|more than|less than|fewer than)": '"is not a"',
+    r"(?<!here )\b(?:is|are|was|were) no (?!longer|more than|less than|fewer than)": '"is not a"',
     r"\btold\b|\btells? of\b": "reports, states, shows",
     r"\banew\b": "again, from scratch",
     r"\blest\b": "so that ... not",

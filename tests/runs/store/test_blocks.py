@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetograph.runs.rows import Rows
+from kinetograph.runs.rows import TransitionRows
 from kinetograph.runs.store.blocks import BlockFiles, Column, block_rows
 from kinetograph.runs.store.sink import StoredSink
 
@@ -33,7 +33,7 @@ def test_a_block_that_is_filled_in_part_ends_with_zeros(tmp_path):
     files = BlockFiles(tmp_path, 0, [column], 5)
     sink = StoredSink([files], lambda rows, walker: [rows.statistics], lambda parts: parts)
     draws = np.arange(1.0, 17.0).reshape(8, 2)
-    sink.add(Rows([], draws))
+    sink.add(TransitionRows([], draws))
     sink.flush()
     blocks = [np.frombuffer(files.path(column, n).read_bytes()[:-4], "<f8") for n in (0, 1)]
     expected = np.concatenate([draws, np.zeros((2, 2))])

@@ -76,7 +76,7 @@ CASES = {
     "zero sum": Case(sp.ZeroSum(), (4,), all_but_one),
     "zero sums": Case(sp.ZeroSum(), (3, 2), all_but_one),
     "covariance": Case(sp.CovarianceMatrix(), (3, 3), lower),
-    "covariances": Case(sp.CovarianceMatrix(), (2, 2, 2), lower),
+    "covariances": Case(sp.CovarianceMatrix(), (2, 3, 3), lower),
     "correlations": Case(sp.CorrelationMatrix(), (2, 2, 2), strict_lower),
     "own": Case(own_support(Sinh(2.0), (3,), "x"), (3,)),
     "own with fewer free numbers": Case(
@@ -86,7 +86,7 @@ CASES = {
 }
 # The remaining cases are of the same kinds.
 EVERYDAY = {"real", "open", "both", "mixed", "lower or open", "simplex", "ordered rows"}
-EVERYDAY |= {"factors", "correlations", "covariance", "zero sum"}
+EVERYDAY |= {"factors", "correlations", "covariances", "zero sum"}
 EVERYDAY |= {"positive and ordered", "any factors", "own", "own with fewer free numbers"}
 all_cases = pytest.mark.parametrize(
     "name", [n if n in EVERYDAY else pytest.param(n, marks=pytest.mark.slow) for n in CASES]

@@ -46,9 +46,9 @@ def test_densities(chain):
 
 def test_posteriors(chain):
     given, set_to = kg.condition(chain, x=1.5), kg.do(chain, x=1.5)
-    for model, precision, mean in (
-        (given, 1 / 4 + 2 + 4, 1 / 4 + 4.5 + 4 * 1.5),
-        (set_to, 1 / 4 + 2, 1 / 4 + 4.5),
+    for model, fixed_by, precision, mean in (
+        (given, "condition", 1 / 4 + 2 + 4, 1 / 4 + 4.5 + 4 * 1.5),
+        (set_to, "do", 1 / 4 + 2, 1 / 4 + 4.5),
     ):
         results = kg.mcmc(model, seed=1, draws=2000, progress=False)
         draws = results["posterior"]["mu"].values
@@ -56,6 +56,7 @@ def test_posteriors(chain):
         assert draws.mean() == pytest.approx(mean / precision, abs=error)
         assert draws.std() == pytest.approx(precision**-0.5, rel=0.15)
         assert results["constant_data"]["x"] == 1.5
+        assert results["constant_data"]["x"].attrs["fixed_by"] == fixed_by
 
 
 def test_results_of_it(chain):

@@ -48,6 +48,23 @@ def test_log_densities_of_computed_values():
         assert not slope[outside & (X != 0) & (X != 1)].any(), name
 
 
+def test_infinite_values_have_density_zero():
+    x = kg.placeholder((2,))
+    names = list(CASES)[:6]  # the continuous distributions
+    densities = [kg.log_density(CASES[name][0](), x) for name in names]
+    for name, got in zip(names, kg.compile([x], densities)([np.inf, -np.inf]), strict=True):
+        np.testing.assert_array_equal(got, -np.inf, err_msg=name)
+
+
+def test_counts_that_do_not_add_up_to_the_total_have_density_zero():
+    x, values = kg.placeholder((5, 3)), [[1, 0, 3], [4, 0, 0], [1, 1, 1], [2, 2, 1], [5, -1, 0]]
+    probabilities = [0.2, 0.3, 0.5]
+    density = kg.compile([x], kg.log_density(kg.multinomial(4, probabilities), x))
+    wanted = stats.multinomial(4, probabilities).logpmf(values)
+    assert np.isfinite(wanted).tolist() == [True, True, False, False, False]
+    np.testing.assert_allclose(density(np.array(values, float)), wanted, rtol=1e-12)
+
+
 def test_shapes_and_distributions_of_vectors():
     a = kg.normal(0, 1)
     assert kg.log_density(kg.normal(np.zeros(3), 1), a).shape == (3,)

@@ -231,6 +231,21 @@ def test_vectors_seen_in_part():
     assert (found[..., seen] == ROWS[seen]).all()
 
 
+def test_vectors_missing_in_whole_beside_vectors_missing_in_part():
+    """All missing elements are one unknown."""
+    values, mean = np.array([[0.2, NAN], [NAN, NAN], [0.5, -1.0]]), np.array([0.5, -0.5])
+    rows = kg.data(values.copy(), "rows", missing="impute")
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe(rows, kg.multivariate_normal(mu + mean, cov=COV[:2, :2]))
+    model = kg.model(mu, rows)
+    assert model.names == ("mu", "rows_missing")
+    assert model.coords["rows_missing_at"].tolist() == ["0, 1", "1, 0", "1, 1"]
+    values[np.isnan(values)] = [0.3, 0.6, -0.7]
+    wanted = stats.multivariate_normal(mean + 0.1, COV[:2, :2]).logpdf(values).sum()
+    wanted += stats.norm.logpdf(0.1)
+    assert model.log_prob([0.1, 0.3, 0.6, -0.7]) == pytest.approx(wanted)
+
+
 def test_vectors_that_are_missing_in_whole():
     rows = kg.data([[0.2, 0.8], [NAN, NAN]], "share", missing="impute")
     strength = kg.gamma(2, 1, name="strength")

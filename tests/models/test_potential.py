@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
+from tests.models.test_control_flow import reference, stopping
 
 import kinetograph as kg
 
@@ -86,3 +87,11 @@ def test_loops_of_unknown_length_in_a_density():
     for u in ([0.3], [-2.0]):
         gradient = jax.jit(jax.grad(model.potential()))(jnp.array(u))
         np.testing.assert_allclose(-gradient, model.gradient(u), rtol=1e-5)
+
+
+def test_a_loop_that_reaches_its_bound_has_the_density_nan_in_jax():
+    """NumPy's functions raise LoopError there, which a program of JAX cannot do."""
+    model = stopping(maximum_iterations=50, on_limit="error")
+    found = jax.jit(jax.vmap(model.log_density))(jnp.array([[0.3], [-6.0]]))  # 9 and 115 trips
+    np.testing.assert_allclose(found[0], reference(0.3)[0], rtol=1e-5)
+    assert np.isnan(found[1])

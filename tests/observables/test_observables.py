@@ -74,6 +74,47 @@ def test_each_is_its_formula(tree):
         assert found[name].attrs["description"]
 
 
+class Walkers(kg.Sampler):
+    """Walkers with momenta; the recorded kinetic energy is that in the middle of the step."""
+
+    walkers = kg.hyper(6, lower=2, static=True)
+
+    def init(self, at):
+        return {"p": self.noise("momentum", like=at.q)}
+
+    def step(self, at, p):
+        p = p - 0.5 * H * at.gradient
+        self.record("kinetic_energy", 0.5 * kg.sum(p * p, axis=1))
+        at = self.evaluate(at.q + H * p)
+        return at, {"p": p - 0.5 * H * at.gradient}
+
+
+def test_each_walker_has_observables_by_its_recorded_kinetic_energy():
+    wanted = [o for o in EVERY if o.name not in ("noise_norm", "n_grad", "n_value")]
+    wanted = [o for o in wanted if not o.name.startswith("scaled")]
+    chain = kg.chain(MODEL, Walkers(), seed=1, observables=wanted)
+    before, slope = chain.slots["p"], -MODEL.gradient(chain.q)
+    found = {name: rows[0] for name, rows in chain.step(1).sample_stats.items()}
+    q, p, potential = chain.q, chain.slots["p"], -MODEL.log_prob(chain.q)
+    gradient = -MODEL.gradient(q)
+    kinetic = 0.5 * ((before - 0.5 * H * slope) ** 2).sum(1)
+    virial = 0.5 * (q * gradient).sum(1)
+    expected = {
+        "potential": potential,
+        "kinetic_energy": kinetic,
+        "total_energy": potential + kinetic,
+        "virial": virial,
+        "temperature_kinetic": 2 * kinetic / 3,
+        "temperature_config": 2 * virial / 3,
+        "gradient_norm": np.linalg.norm(gradient, axis=1),
+        "momentum_norm": np.linalg.norm(p, axis=1),
+        "inertia": (p * q).sum(1),
+    }
+    assert set(expected) == {o.name for o in wanted}
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
 def largest(step):
     """The largest part."""
     return kg.maximum(kg.max(step.parts["x"]), -1.0)

@@ -48,6 +48,20 @@ def test_observed_data_anew(fitted):
     xr.testing.assert_equal(again, seen)
 
 
+def test_unnamed_data_have_random_numbers_of_their_own():
+    """The correlation of two observations with equal values is below 6 standard errors."""
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([1.0, 2.0], kg.normal(mu, 1))
+    kg.observe([1.0, 2.0], kg.normal(mu, 1))
+    model = kg.model(mu)
+    results = kg.simulate(model, 2000, seed=1)
+    tree = xr.DataTree.from_dict({"/posterior": results["prior"].dataset})
+    found = kg.predict(model, tree, seed=1)["posterior_predictive"]
+    first, second = ((found[name] - tree["posterior"]["mu"]).values.ravel() for name in found)
+    assert len(first) == 4000
+    assert abs(np.corrcoef(first, second)[0, 1]) < 6 / np.sqrt(len(first))
+
+
 def test_new_rows_and_groups(fitted):
     mu, _, model, results = fitted
     x = kg.data([0.0, 1.0, 2.0])

@@ -204,6 +204,9 @@ def test_what_is_refused():
             run(averages=averages)
         with pytest.raises(error, match=said):
             kg.chain(MODEL, kg.samplers.GLA2(0.1), averages=averages)
+    walkers = kg.samplers.Stretch(walkers=8)  # whose virials are no vector of one point
+    with pytest.raises(kg.ShapeError, match="virial is one number"):
+        kg.chain(MODEL, walkers, averages=[covariance(virial)])
     with pytest.raises(ValueError, match=r"keep=False keeps no draws .*; give .* by averages="):
         run(keep=False)
     mine = kg.observables.observable(lambda step: step.q, "virial")

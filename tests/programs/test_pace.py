@@ -44,6 +44,15 @@ def test_cheap_gradients_take_few_blocks_to_come_to_the_pace():
     assert sum(seconds < BLOCK_SECONDS / 2 for seconds in lengths(3e-7, 10**7)) <= 5
 
 
+def test_no_block_has_more_than_ten_times_the_gradients_of_the_block_before():
+    """However fast a block was: the next gradients may be slower."""
+    pace = Pace()
+    for _ in range(6):
+        before = pace.gradients
+        pace.adjust(before, 1e-9)
+        assert before < pace.gradients <= 10 * before
+
+
 class Clock:
     """Time that passes with gradients alone, and how many each call of a program spent."""
 

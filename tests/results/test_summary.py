@@ -79,6 +79,24 @@ def test_numbers():
         assert table[column].shape == (4,)
 
 
+def test_the_r_hat_of_ensembles_compares_ensembles_and_not_walkers():
+    """The walkers of an ensemble stay at different places, which is no lack of convergence."""
+    rng = np.random.default_rng(0)
+    draws = np.tile(rng.normal(size=(40, 1)), (4, 1)) + 0.01 * rng.normal(size=(160, 100))
+    shifted = draws + np.repeat([0.0, 0.0, 0.0, 3.0], 40)[:, None]
+    tree = xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(attrs={"walkers": 40}),
+            "/posterior": xr.Dataset(
+                {"x": (("chain", "draw"), draws), "y": (("chain", "draw"), shifted)}
+            ),
+        }
+    )
+    alike, apart = kg.summary(tree)["r_hat"]
+    assert alike < 1.01
+    assert apart > 1.2
+
+
 def test_another_interval():
     table = kg.summary(by_hand(), "mu", probability=0.5)
     x = by_hand()["posterior"]["mu"].values

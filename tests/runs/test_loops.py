@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.models.test_control_flow import stopping
+from tests.models.test_control_flow import reference, stopping
 
 import kinetograph as kg
 
@@ -29,6 +29,29 @@ def test_draws_are_those_of_a_run_that_had_the_room(grown):
     vars(roomy)["capacity"] = roomy.capacity.grown({roomy.density.loops[0]: enough})
     np.testing.assert_array_equal(draws(roomy), values)
     assert roomy.capacity.of(roomy.density.loops[0]) == enough
+
+
+POINTS = [1.5, 0.3, -6.0, -2.0]  # from 2 to 115 trips
+
+
+class Placed(kg.Sampler):
+    """Walkers that go to given points, with records of their gradients."""
+
+    walkers = kg.hyper(4, static=True)
+
+    def step(self, at):
+        at = self.evaluate(0.0 * at.q + np.array(POINTS)[:, None])
+        self.record("slope", kg.sum(at.gradient, axis=1))
+        return at
+
+
+@pytest.mark.slow
+def test_the_walker_with_the_longest_loop_gets_its_room():
+    """Whichever walker it is; gradients are those of a loop in plain Python."""
+    start = np.linspace(1.0, 1.5, 4)[:, None]
+    chain = kg.chain(stopping(), Placed(), seed=1, initial=start)
+    (slopes,) = chain.step(1).sample_stats["slope"]
+    np.testing.assert_allclose(slopes, [-reference(u)[1] for u in POINTS], rtol=1e-10)
 
 
 @pytest.mark.timeout(120)

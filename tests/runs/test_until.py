@@ -94,6 +94,16 @@ def test_a_callback_sees_draws_and_may_stop(monkeypatch):
     assert tree["posterior"].sizes["draw"] >= counts[-1]
 
 
+def test_a_callback_that_returns_a_number_does_not_stop_the_run(monkeypatch):
+    """Only True stops the run."""
+    monkeypatch.setattr(pace, "MOST_GRADIENTS", 100)
+
+    def look(so_far):
+        return True if so_far.draws >= 1000 else so_far.draws
+
+    assert run(schools(), draws=None, callback=look)["posterior"].sizes["draw"] >= 1000
+
+
 def test_an_error_in_a_callback_keeps_the_draws():
     def wrong(so_far):
         raise ZeroDivisionError("mine")

@@ -9,6 +9,7 @@ The models are those of the samplers' examples, whose compiled programs they sha
 
 import inspect
 
+import mpmath
 import numpy as np
 import pytest
 from tests.laws.helpers import assert_mean, assert_moments
@@ -157,6 +158,39 @@ def test_ubu_without_friction_is_drift_kick_drift():
         )
 
 
+def flow_by_mpmath(x, gamma):
+    """Covariances of dq = p dt, dp = -gamma p dt + sqrt(2 gamma / beta) dW at t = x / gamma.
+
+    They are var q, var p and cov (q, p).
+    """
+    with mpmath.workdps(50):
+        x, gamma = mpmath.mpf(x), mpmath.mpf(gamma)
+        lost, lost_twice = 1 - mpmath.exp(-x), 1 - mpmath.exp(-2 * x)
+        var_q = (2 * x - 4 * lost + lost_twice) / gamma**2
+        return [float(v / BETA) for v in (var_q, lost_twice, lost**2 / gamma)]
+
+
+def test_the_noise_of_ubu_has_the_covariance_of_its_flow():
+    """With given numbers as the noise of half a step that begins at 0.
+
+    Below x = 1e-2 a series computes the variance.
+    """
+    flows, exact, gamma = [], [], 1.7
+    for x in (1e-5, 9e-3, 1.1e-2, 0.3, 1.0, 8.0):
+        exact.append(flow_by_mpmath(x, gamma))
+        for numbers in np.eye(2):
+            given = iter(numbers)
+
+            class Given(samplers.UBU):
+                noise = property(lambda self, given=given: lambda name, like: next(given))
+
+            flows += Given(2 * x / gamma, gamma, BETA)._flow(0.0, 0.0)[:2]
+    ends = np.reshape(kg.compile([], flows)(), (-1, 2, 2))
+    q, p = ends[..., 0], ends[..., 1]
+    found = np.stack([(q * q).sum(1), (p * p).sum(1), (q * p).sum(1)], axis=1)
+    np.testing.assert_allclose(found, exact, rtol=1e-6)
+
+
 def test_a_word_is_the_class_of_its_name():
     word = sampled(samplers.Splitting("BAOAB", **LANGEVIN), draws=50, chains=1)
     named = sampled(samplers.BAOAB(**LANGEVIN), draws=50, chains=1)
@@ -279,6 +313,7 @@ def test_a_thermostat_takes_away_the_heat_of_a_noisy_gradient():
     tree = kg.mcmc(model, sampler, draws=50_000, warmup=2000, chains=4, seed=1, progress=False)
     thermostat = tree["sample_stats"]["thermostat"].values
     assert float(thermostat.mean()) == pytest.approx(1.45, abs=0.03)
+    assert float(thermostat.var()) == pytest.approx(0.1, abs=0.01)  # 1 / thermal_mass
     assert float((tree["posterior"]["q"] ** 2).mean()) == pytest.approx(1.0, abs=0.03)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import numpy as jnp
 from scipy import special
+from scipy.stats import binom
 from tests.laws.helpers import assert_mean
 from tests.runs.models import check_alike
 from tests.samplers.kernels import transitions
@@ -117,6 +118,57 @@ def test_affine_maps_of_the_target_map_the_draws(name):
     )
     np.testing.assert_allclose((mapped - shift) @ back.T, plain, rtol=0, atol=1e-7)
     assert found["accepted"].any()
+
+
+# Proposals on a flat density, which accepts all of them.
+
+
+def flat(q):
+    return 0.0 * jnp.sum(q)
+
+
+@pytest.mark.parametrize("jumps", [0.0, 1.0])
+def test_moves_of_differential_evolution_are_differences(jumps):
+    """Of two walkers of the other half, times 1 in a jump and 2.38 / sqrt(2 N) otherwise.
+
+    All pairs are equally likely: counts lie between the 1e-9 quantiles of their binomial law.
+    """
+    rows, half, size = 1000, 4, 3
+    start = np.random.default_rng(2).normal(size=(rows, 2 * half, size))
+    sampler = samplers.DifferentialEvolution(walkers=2 * half)
+    after, found = transitions(sampler, flat, start, small=True, jumps=jumps, epsilon=0.0)
+    assert found["accepted"].all()
+    factor = 1.0 if jumps else 2.38 / np.sqrt(2 * size)
+    counts = np.zeros((half, half), int)
+    for mine, others in ((slice(half), start[:, half:]), (slice(half, None), after[:, :half])):
+        moved = (after - start)[:, mine]
+        pairs = factor * (others[:, :, None] - others[:, None])
+        error = np.abs(moved[:, :, None, None] - pairs[:, None]).max(-1)
+        at = error.reshape(rows, half, half**2).argmin(-1)
+        assert error.min((-2, -1)).max() < 1e-12
+        counts += np.bincount(at.ravel(), minlength=half**2).reshape(half, half)
+    apart = ~np.eye(half, dtype=bool)
+    assert (np.diag(counts) == 0).all()
+    law = binom(counts.sum(), 1 / apart.sum())
+    assert np.all((counts[apart] >= law.ppf(1e-9)) & (counts[apart] <= law.ppf(1 - 1e-9)))
+
+
+@pytest.mark.parametrize("subset", [None, 2])
+def test_moves_of_walk_have_the_covariance_of_the_other_half(subset):
+    """Times the square of the step size; moments in standard errors, of independent moves.
+
+    There are 9 moments: a limit of 6.5 is passed by chance with probability below 1e-9.
+    """
+    rows, half = 4000, 4
+    start = np.random.default_rng(2).normal(size=(2 * half, 3)) + 5.0
+    sampler = samplers.Walk(walkers=2 * half, subset=subset)
+    after, _ = transitions(sampler, flat, start, repeat=rows, small=True, step_size=0.6)
+    moved = (after - start)[:, :half].reshape(-1, 3)
+    upper = np.triu_indices(3)
+    values = np.concatenate([moved, moved[:, upper[0]] * moved[:, upper[1]]], 1)
+    exact = np.concatenate([np.zeros(3), 0.6**2 * np.cov(start[half:].T)[upper]])
+    error = values.std(0) / np.sqrt(len(values))
+    assert (np.abs(values.mean(0) - exact) / error).max() < 6.5
 
 
 # Runs.

@@ -99,7 +99,7 @@ def test_every_exact_sampler_is_here():
     assert known == set(samplers.__all__) - inexact
 
 
-@pytest.mark.parametrize("name", thinned(["MAMS", "HMC", "GHMC", "MALA", "NUTS", "RandomWalk"], 5))
+@pytest.mark.parametrize("name", thinned(["MAMS", "HMC", "NUTS", "GHMC", "RandomWalk", "MALA"], 2))
 def test_an_energy_of_minus_infinity_is_refused_and_diverges(name):
     """Where a density overflows, all samplers with a Metropolis test stay."""
     sampler, setting = EVERY[name]

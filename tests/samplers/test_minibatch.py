@@ -93,6 +93,15 @@ def test_rows_are_equally_likely():
     assert np.all(pairs <= binom(draws, chance).ppf(1 - 1e-9))
 
 
+def test_a_large_batch_leaves_out_the_rows_of_a_small_one():
+    """So the rows of a large batch cost as few random numbers as the rows of a small one."""
+    count = 20
+    with x64():
+        noise = Noise(np.asarray(chain_key(1, 0)), np.uint32(3))
+        small, large = (np.asarray(noise.rows(count, n, False)) for n in (2, count - 2))
+    assert sorted([*small, *large]) == list(range(count))
+
+
 def test_a_run_is_its_chains():
     """Draws are functions of seed, chain and transition, in steps of any number, on any machine."""
     sampler = samplers.SGLD(step_size=0.002)

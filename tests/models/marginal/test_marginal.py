@@ -247,6 +247,23 @@ def test_draws_of_a_chain_have_their_conditional_distribution():
     assert stats.chisquare(observed, np.roll(expected, 1)).pvalue < 1e-7
 
 
+def test_a_chain_that_no_term_depends_on_has_its_prior():
+    """Beside a chain that is observed."""
+    mu = kg.normal([0.0, 1.0, -1.0], 2.0, name="mu")
+    z = kg.markov_chain(FIRST, MOVES, 2, name="z")
+    seen = kg.markov_chain(FIRST, MOVES, 2, name="seen")
+    y = np.array([0.3, -1.2])
+    kg.observe(y, kg.normal(mu[seen], 1))
+    model, u = kg.model(mu, z, seen), np.array([0.1, 0.9, -1.1])
+    logs = [log for log, _ in chain_by_hand(y, u, FIRST, MOVES)]
+    wanted = special.logsumexp(logs) + stats.norm([0.0, 1.0, -1.0], 2).logpdf(u).sum()
+    assert model.log_prob(u) == pytest.approx(wanted, rel=1e-12)
+    first, second = near(model, z, u).T
+    counts = np.bincount(3 * first + second, minlength=9)
+    shares = (FIRST[:, None] * MOVES).ravel()
+    assert stats.chisquare(counts, counts.sum() * shares).pvalue > 1e-7
+
+
 def test_draws_of_one_for_all_and_one_for_each():
     y = np.array([0.5, 2.5])
     mu = kg.normal(0, 1, name="mu")

@@ -1,9 +1,11 @@
-"""How many draws a block of a store holds."""
+"""How many draws a block of a store holds, and what its file contains."""
 
 import numpy as np
 import pytest
 
-from kinetograph.runs.store.blocks import Column, block_rows
+from kinetograph.runs.rows import TransitionRows
+from kinetograph.runs.store.blocks import BlockFiles, Column, block_rows
+from kinetograph.runs.store.sink import StoredSink
 
 NARROW = [Column("posterior/mu", np.dtype(float), ())] * 26  # 208 bytes a draw
 WIDE = [Column("posterior/theta", np.dtype(float), (100_000,))]
@@ -23,3 +25,16 @@ WIDE = [Column("posterior/theta", np.dtype(float), (100_000,))]
 )
 def test_rows_of_a_block(columns, walkers, draws, rows):
     assert block_rows(columns, walkers, draws) == rows
+
+
+def test_a_block_that_is_filled_in_part_ends_with_zeros(tmp_path):
+    """The file has no rows of the block before; the last four bytes are the checksum."""
+    column = Column("posterior/x", np.dtype(float), (2,))
+    files = BlockFiles(tmp_path, 0, [column], 5)
+    sink = StoredSink([files], lambda rows, walker: [rows.statistics], lambda parts: parts)
+    draws = np.arange(1.0, 17.0).reshape(8, 2)
+    sink.add(TransitionRows([], draws))
+    sink.flush()
+    blocks = [np.frombuffer(files.path(column, n).read_bytes()[:-4], "<f8") for n in (0, 1)]
+    expected = np.concatenate([draws, np.zeros((2, 2))])
+    np.testing.assert_array_equal(np.concatenate(blocks).reshape(10, 2), expected)

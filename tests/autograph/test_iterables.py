@@ -5,7 +5,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.autograph import iterables
-from kinetograph.autograph.iterables import IterableRows, Sequenced, joined, rows_of, shortest
+from kinetograph.autograph.iterables import Rows, Sequenced, joined, rows_of, shortest
 from kinetograph.autograph.operators.builtins import STAGED
 
 
@@ -24,7 +24,7 @@ class MoreEvens(Evens):
 @pytest.fixture
 def _registered(monkeypatch):
     monkeypatch.setattr(iterables, "_REGISTRY", dict(iterables._REGISTRY))
-    kg.autograph.register_iterable(Evens, lambda e: IterableRows(e.count, lambda i: 2 * i))
+    kg.autograph.register_iterable(Evens, lambda e: Rows(e.count, lambda i: 2 * i))
 
 
 def test_python_iterables_are_pythons():
@@ -74,15 +74,15 @@ def test_registered_types():
 
 def test_registry_of_wrong_things():
     with pytest.raises(TypeError, match="register_iterable: 3 is not a type"):
-        kg.autograph.register_iterable(3, IterableRows)
+        kg.autograph.register_iterable(3, Rows)
     with pytest.raises(TypeError, match="rows must be callable, got int"):
         kg.autograph.register_iterable(Evens, 3)
 
 
 @pytest.mark.usefixtures("_registered")
 def test_endless_and_without_early_exit():
-    kg.autograph.register_iterable(MoreEvens, lambda e: IterableRows(None, lambda i: 2 * i))
-    kg.autograph.register_iterable(Evens, lambda e: IterableRows(3, lambda i: i, early_exit=False))
+    kg.autograph.register_iterable(MoreEvens, lambda e: Rows(None, lambda i: 2 * i))
+    kg.autograph.register_iterable(Evens, lambda e: Rows(3, lambda i: i, early_exit=False))
 
     def endless(x):
         for n in MoreEvens(0):
@@ -120,7 +120,7 @@ def test_endless_and_without_early_exit():
 def test_what_is_told_at_the_end():
     taken = []
     kg.autograph.register_iterable(
-        Evens, lambda e: IterableRows(e.count, lambda i: 2 * i, done=taken.append)
+        Evens, lambda e: Rows(e.count, lambda i: 2 * i, done=taken.append)
     )
 
     def total(x):

@@ -174,7 +174,7 @@ def test_the_file_is_there_before_anything_is_printed(call, monkeypatch):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("moment", ["run.findings", "summary.summary"])
+@pytest.mark.parametrize("moment", ["runs.run.findings", "results.summary.summary"])
 def test_a_signal_after_the_last_draw_leaves_the_file(call, monkeypatch, number, code, moment):
     """While R-hat and the like are computed for advice, and for the summary."""
     usual = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
@@ -183,8 +183,8 @@ def test_a_signal_after_the_last_draw_leaves_the_file(call, monkeypatch, number,
         assert Path("run.nc").exists()
         signal.raise_signal(number)
 
-    module, name = moment.split(".")
-    monkeypatch.setattr(importlib.import_module(f"kinetograph.runs.{module}"), name, stopped)
+    module, _, name = moment.rpartition(".")
+    monkeypatch.setattr(importlib.import_module(f"kinetograph.{module}"), name, stopped)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         result = call("sample", "one.py", *SHORT, "--out", "run.nc")

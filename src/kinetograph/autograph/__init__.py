@@ -9,13 +9,13 @@ convert, function        the public functions
 
 from .convert import convert, do_not_convert, to_code
 from .directives import set_element_type, set_loop_options
-from .iterables import IterableRows, register_iterable
+from .iterables import Rows, register_iterable
 from .operators.lists import List
 from .verbosity import set_verbosity
 
 __all__ = [
     "List",
-    "IterableRows",
+    "Rows",
     "convert",
     "do_not_convert",
     "register_iterable",

@@ -1,7 +1,7 @@
 """Iterables of a staged `for`: elements that are read by their index.
 
-`register_iterable(type, rows)` registers a type, where `rows` gives the `IterableRows` of an
-object. Arrays and `kg.range` are supported from the start; converted code creates `IterableRows`
+`register_iterable(type, rows)` registers a type, where `rows` gives the `Rows` of an
+object. Arrays and `kg.range` are supported from the start; converted code creates `Rows`
 for `enumerate`, `zip` and `map` of them.
 """
 
@@ -18,10 +18,10 @@ from ..graph.operations.operands import as_node
 from ..graph.ranges import Range, as_range
 from ..graph.source import place_text
 
-__all__ = ["joined", "IterableRows", "Sequenced", "is_iterable", "register_iterable", "rows_of"]
+__all__ = ["joined", "Rows", "Sequenced", "is_iterable", "register_iterable", "rows_of"]
 
 
-class IterableRows(NamedTuple):
+class Rows(NamedTuple):
     """The elements of an iterable, by index.
 
     Attributes
@@ -53,10 +53,10 @@ class IterableRows(NamedTuple):
         return row if self.of is None else self.of(row)
 
 
-_REGISTRY: dict[type, Callable[[Any], IterableRows]] = {}
+_REGISTRY: dict[type, Callable[[Any], Rows]] = {}
 
 
-def register_iterable(kind: type, rows: Callable[[Any], IterableRows]) -> None:
+def register_iterable(kind: type, rows: Callable[[Any], Rows]) -> None:
     """Convert loops over objects of a type to loops of the graph.
 
     Parameters
@@ -64,7 +64,7 @@ def register_iterable(kind: type, rows: Callable[[Any], IterableRows]) -> None:
     kind
         The type; its subclasses are registered, too.
     rows
-        A function that gives the `IterableRows` of such an object.
+        A function that gives the `Rows` of such an object.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def register_iterable(kind: type, rows: Callable[[Any], IterableRows]) -> None:
     _REGISTRY[kind] = rows
 
 
-def rows_of(value: Any) -> IterableRows | None:
+def rows_of(value: Any) -> Rows | None:
     """The rows of a loop's iterable, or None for a Python loop.
 
     Raises
@@ -125,7 +125,7 @@ class Sequenced:
 
     symbolic = True
 
-    def __init__(self, rows: IterableRows, text: str) -> None:
+    def __init__(self, rows: Rows, text: str) -> None:
         self.rows = rows
         self.text = text
 
@@ -144,7 +144,7 @@ class Sequenced:
         return self.text
 
 
-def _array_rows(array: Array) -> IterableRows:
+def _array_rows(array: Array) -> Rows:
     if not array.shape:
         raise TypeError(
             f"iterating over a 0-d array: {describe(array.node)}{place_text()} is a single number; "
@@ -152,21 +152,21 @@ def _array_rows(array: Array) -> IterableRows:
         )
     numbers = as_range(array)
     if numbers is not None:
-        return IterableRows(array.shape[0], numbers.at)
-    return IterableRows(array.shape[0], lambda i: array[i], array)
+        return Rows(array.shape[0], numbers.at)
+    return Rows(array.shape[0], lambda i: array[i], array)
 
 
-def _range_rows(numbers: Range) -> IterableRows:
-    return IterableRows(numbers.length, numbers.at)
+def _range_rows(numbers: Range) -> Rows:
+    return Rows(numbers.length, numbers.at)
 
 
 register_iterable(Range, _range_rows)
 
 
 def joined(
-    parts: Sequence[IterableRows],
+    parts: Sequence[Rows],
     make: Callable[[tuple[Any, ...]], Any] = lambda elements: elements,
-) -> IterableRows:
+) -> Rows:
     """Join several iterables element by element, as `zip` does.
 
     The result is as long as the shortest iterable.
@@ -183,13 +183,13 @@ def joined(
             end(taken)
 
     if not isinstance(length, int) or any(part.xs is None for part in parts):
-        return IterableRows(length, at, early_exit=early_exit, done=done)
+        return Rows(length, at, early_exit=early_exit, done=done)
     xs = tuple(_cut(part.xs, length) for part in parts)
 
     def of(rows: Any) -> Any:
         return make(tuple(p.element(row) for p, row in zip(parts, rows, strict=True)))
 
-    return IterableRows(length, at, xs, of, early_exit, done)
+    return Rows(length, at, xs, of, early_exit, done)
 
 
 def _cut(xs: Any, length: Any) -> Any:

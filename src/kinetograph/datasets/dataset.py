@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograph.iterables import IterableRows, register_iterable
+from ..autograph.iterables import Rows, register_iterable
 from ..graph.array import Array
 from ..graph.control.structure import flatten
 from ..graph.errors import ShapeError
@@ -338,12 +338,12 @@ def _open(dataset: Dataset) -> tuple[int | None, Opened]:
     return length, dataset._step.open(Graph(), Reach(length))
 
 
-def _rows(dataset: Dataset) -> IterableRows:
+def _rows(dataset: Dataset) -> Rows:
     length, opened = _open(dataset)
     rows, of = opened.rows, opened.of
     if rows is None or of is None:
-        return IterableRows(length, lambda i: opened.pick(Numbers(i)))
-    return IterableRows(length, lambda i: opened.pick(Numbers(i)), rows(), lambda row: of(row, ()))
+        return Rows(length, lambda i: opened.pick(Numbers(i)))
+    return Rows(length, lambda i: opened.pick(Numbers(i)), rows(), lambda row: of(row, ()))
 
 
 register_iterable(Dataset, _rows)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograph.iterables import IterableRows, register_iterable
+from ..autograph.iterables import Rows, register_iterable
 from ..graph.array import Array
 from ..graph.checks import run_time_check
 from ..graph.control.branches import cond
@@ -43,7 +43,7 @@ class DatasetIterator:
             return int(version.parents[0].value)
         return None
 
-    def rows(self) -> IterableRows:
+    def rows(self) -> Rows:
         """The remaining elements, for a loop."""
         known_position = self._known_position()
         start: Any = Array(self._position.node) if known_position is None else known_position
@@ -65,10 +65,10 @@ class DatasetIterator:
 
         rows, of = opened.rows, opened.of
         if known_position is None or rows is None or of is None:
-            return IterableRows(remaining, at, done=done)
+            return Rows(remaining, at, done=done)
         leaves, _, structure = flatten(rows())
         xs = structure.fill(leaf[known_position:] if known_position else leaf for leaf in leaves)
-        return IterableRows(remaining, at, xs, lambda row: of(row, ()), done=done)
+        return Rows(remaining, at, xs, lambda row: of(row, ()), done=done)
 
     def __graph_next__(self, default: Any = _MISSING) -> Any:
         """The next element, for the built-in `next` in converted code."""

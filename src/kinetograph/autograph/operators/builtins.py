@@ -18,7 +18,7 @@ from ...graph.operations.operands import type_of
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
 from ...graph.source import place_text
-from ..iterables import IterableRows, Sequenced, is_iterable, joined, rows_of
+from ..iterables import Rows, Sequenced, is_iterable, joined, rows_of
 from .branching import predicate
 from .lists import List
 from .logic import and_, or_
@@ -37,7 +37,7 @@ def _staged(original: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return register
 
 
-def _rows(value: Any) -> IterableRows:
+def _rows(value: Any) -> Rows:
     """The rows of an argument next to symbolic ones.
 
     A list of numbers counts as an array.
@@ -55,7 +55,7 @@ def _rows(value: Any) -> IterableRows:
     return rows
 
 
-def _make(name: str, rows: IterableRows, arguments: Iterable[Any]) -> Sequenced:
+def _make(name: str, rows: Rows, arguments: Iterable[Any]) -> Sequenced:
     inner = ", ".join(describe(a.node) if isinstance(a, Array) else repr(a) for a in arguments)
     return Sequenced(rows, f"{name}({inner})")
 

@@ -17,7 +17,7 @@ from ...graph.node import Node
 from ...graph.operations.operands import as_node
 from ...graph.ranges import range as graph_range
 from ...graph.source import place_text
-from ..iterables import IterableRows, rows_of
+from ..iterables import Rows, rows_of
 from ..verbosity import report
 from .first_trip import first_trip
 from .logic import and_
@@ -45,7 +45,7 @@ def for_stmt(
     names: Sequence[str],
     **options: Any,
 ) -> None:
-    """A `for`: staged over arrays and other objects with `IterableRows`.
+    """A `for`: staged over arrays and other objects with `Rows`.
 
     Over other iterables the loop runs in Python. `extra_test` says after each trip whether the loop
     continues; it is given if the loop has `break` or `return`. If its result becomes symbolic in a
@@ -86,7 +86,7 @@ def for_stmt(
 
 
 def _stage(
-    rows: IterableRows,
+    rows: Rows,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], None],
     access: tuple[Access, Assign, Sequence[str]],
@@ -139,7 +139,7 @@ def _stage(
     written.close()
 
 
-def _written_rows(rows: IterableRows, state: LoopState) -> list[int]:
+def _written_rows(rows: Rows, state: LoopState) -> list[int]:
     """The loop variables that a loop runs over and writes into.
 
     Raises
@@ -164,7 +164,7 @@ def _written_rows(rows: IterableRows, state: LoopState) -> list[int]:
     return indices
 
 
-def _current_rows(rows: IterableRows, state: LoopState, followed: Sequence[int]) -> IterableRows:
+def _current_rows(rows: Rows, state: LoopState, followed: Sequence[int]) -> Rows:
     """Rows of arrays that the loop changes, read in each trip."""
 
     def at(i: Array) -> Any:
@@ -182,8 +182,8 @@ def _current_rows(rows: IterableRows, state: LoopState, followed: Sequence[int])
 
 
 def _after_first(
-    rows: IterableRows, body: Callable[[Any], None], state: LoopState, options: Options
-) -> IterableRows:
+    rows: Rows, body: Callable[[Any], None], state: LoopState, options: Options
+) -> Rows:
     """The elements that remain after the first trip, which is built here."""
     length, done = rows.length, rows.done
     conditions: list[Any] = [length > 0] if isinstance(length, Array) else []
@@ -218,7 +218,7 @@ def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:
     )
 
 
-def _range_rows(numbers: range) -> IterableRows:
+def _range_rows(numbers: range) -> Rows:
     """The numbers of a `range` as rows of Python numbers."""
 
     def at(i: Array) -> Array:
@@ -226,10 +226,10 @@ def _range_rows(numbers: range) -> IterableRows:
         number.node.weak = True
         return number
 
-    return IterableRows(len(numbers), at)
+    return Rows(len(numbers), at)
 
 
-def _some_element(rows: IterableRows, context: WhileContext) -> Any:
+def _some_element(rows: Rows, context: WhileContext) -> Any:
     """An element for the body, in a trip that is discarded."""
     if rows.xs is None:
         return rows.at(Array(context.argument(as_node(np.int64(0)), "loop variable", "i")))
@@ -242,7 +242,7 @@ def _some_element(rows: IterableRows, context: WhileContext) -> Any:
 
 
 def _scan(
-    rows: IterableRows, body: Callable[[Any], None], state: LoopState, target: str
+    rows: Rows, body: Callable[[Any], None], state: LoopState, target: str
 ) -> list[Array]:
     """Build a loop over all elements."""
     assert isinstance(rows.length, int)
@@ -271,7 +271,7 @@ def _scan(
 
 
 def _repeat(
-    rows: IterableRows,
+    rows: Rows,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], None],
     state: LoopState,

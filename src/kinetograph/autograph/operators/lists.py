@@ -12,7 +12,7 @@ from ...graph.functions.arranging import stack
 from ...graph.operations.operands import as_node
 from ...graph.precision import float_dtype
 from ...graph.source import place_text
-from ..iterables import IterableRows, register_iterable
+from ..iterables import Rows, register_iterable
 
 __all__ = ["List", "typed_list"]
 
@@ -93,8 +93,8 @@ class List:
         )
 
 
-def _rows(values: List) -> IterableRows:
-    return IterableRows(values.count, lambda i: values.buffer[i])
+def _rows(values: List) -> Rows:
+    return Rows(values.count, lambda i: values.buffer[i])
 
 
 register_iterable(List, _rows)

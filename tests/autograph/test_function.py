@@ -504,7 +504,7 @@ def test_conditions_draw_anew_in_every_trip():
 
 def test_what_has_no_streams():
     streams = kg.RandomStreams(7)
-    with pytest.raises(TypeError, match=r"kg\.compile or kg\.function gives, got builtin"):
+    with pytest.raises(TypeError, match=r"a result of kg\.compile or kg\.function, got builtin"):
         streams.seed(len, 7)
     with pytest.raises(ValueError, match="draws nothing"):
         streams.seed(doubled, 7)

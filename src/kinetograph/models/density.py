@@ -233,7 +233,7 @@ class Density:
         """The tensors of the targets at a free state."""
         needed = [*targets, *(() if self.marginal is None else self.marginal.needs())]
         environment, _ = self.values(free, data, scope, set(ancestors(needed)))
-        if self.marginal is not None and self._summed and self._asks_for_summed(targets):
+        if self.marginal is not None and self._asks_for_summed(targets):
             evaluate(self.marginal.needs(), environment, scope=scope)
             environment.update(self.marginal.draw(environment, free))
         evaluate(targets, environment, scope=scope)

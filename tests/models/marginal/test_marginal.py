@@ -264,6 +264,16 @@ def test_a_chain_that_no_term_depends_on_has_its_prior():
     assert stats.chisquare(counts, counts.sum() * shares).pvalue > 1e-7
 
 
+def test_a_chain_in_a_model_without_observations_has_its_prior():
+    x = kg.normal(0, 1, name="x")
+    z = kg.markov_chain(FIRST, MOVES, 2, name="z")
+    model = kg.model(x, z)
+    assert model.log_prob([0.5]) == pytest.approx(stats.norm().logpdf(0.5), rel=1e-12)
+    first, second = near(model, z, np.array([0.5])).T
+    counts = np.bincount(3 * first + second, minlength=9)
+    assert stats.chisquare(counts, counts.sum() * (FIRST[:, None] * MOVES).ravel()).pvalue > 1e-7
+
+
 def test_draws_of_one_for_all_and_one_for_each():
     y = np.array([0.5, 2.5])
     mu = kg.normal(0, 1, name="mu")

@@ -72,7 +72,7 @@ def test_names_are_no_markup():
     assert observed[1][:2] == [name, "normal(a & <b>, 1)"]
 
 
-def test_what_is_fixed_flat_or_summed_out():
+def test_fixed_flat_and_marginalised_unknowns():
     low = kg.variable(lower=0)
     k = kg.bernoulli(0.3)
     mu = kg.normal(0, 1)
@@ -83,7 +83,7 @@ def test_what_is_fixed_flat_or_summed_out():
     head, (unknowns, observed) = texts(model)
     assert head == "Model of 4 unknowns, 4 free numbers; 2 observed numbers; 1 factor"
     assert ["low", "flat, above 0", "()", ""] in unknowns
-    assert ["k", "bernoulli(0.3), summed out", "()", ""] in unknowns
+    assert ["k", "bernoulli(0.3), marginalised", "()", ""] in unknowns
     assert observed[1][1] == "normal(effect + k, 1)"
     _, (_, _, fixed) = texts(kg.condition(model, mu=1.0))
     assert fixed[1][:2] == ["mu", "normal(0, 1)"]

@@ -127,7 +127,7 @@ def markov_chain(initial: Any, transition: Any, length: int) -> Chosen:
 
         log p(z) = log initial[z_1] + sum_t log transition[z_(t - 1), z_t]
 
-    As an unknown it is summed out of the density by the forward algorithm: a hidden Markov model.
+    As an unknown it is marginalised by the forward algorithm: a hidden Markov model.
 
     Parameters
     ----------

@@ -241,9 +241,7 @@ def _some_element(rows: Rows, context: WhileContext) -> Any:
     return rows.element(structure.fill(inner))
 
 
-def _scan(
-    rows: Rows, body: Callable[[Any], None], state: LoopState, target: str
-) -> list[Array]:
+def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str) -> list[Array]:
     """Build a loop over all elements."""
     assert isinstance(rows.length, int)
     xs = graph_range(rows.length) if rows.xs is None else rows.xs

@@ -71,7 +71,7 @@ def _read(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
 
 def _read_checked(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
     # JAX casts indices to 32 bits, where 2**32 would become 0.
-    near = [jnp.clip(i, _LEAST, _MOST) if i.dtype.itemsize > 4 else i for i in indices]
+    near = tuple(jnp.clip(i, _LEAST, _MOST) if i.dtype.itemsize > 4 else i for i in indices)
     return jnp.asarray(x).at[rebuilt(template, near)].get(mode="fill")
 
 

@@ -114,7 +114,7 @@ def test_chains_of_other_lengths_are_filled_up():
 
 
 WRONG = {
-    "keep_warmup must be True or False, got the text 'yes'": (TypeError, {"keep_warmup": "yes"}),
+    "keep_warmup must be True or False, got 'yes'": (TypeError, {"keep_warmup": "yes"}),
     "keep_warmup must be True or False, got 1": (TypeError, {"keep_warmup": 1}),
     "keep=False keeps no rows.*; leave out keep_warmup": (
         ValueError,

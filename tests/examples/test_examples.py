@@ -142,7 +142,7 @@ def test_the_picture(tmp_path, monkeypatch):
     tree.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
     plot(tmp_path / "run.nc", tmp_path / "run.png")
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(SystemExit, match=r"^plot_posterior: there is no file .*$"):
+    with pytest.raises(SystemExit, match=r"^plot_posterior: the file .* does not exist$"):
         plot(tmp_path / "no.nc", tmp_path / "no.png")
 
 

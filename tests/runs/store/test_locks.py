@@ -13,7 +13,9 @@ from kinetograph.runs.store.locks import hold, locked
 def test_a_lock_is_held_until_it_is_closed(tmp_path):
     path = tmp_path / "chain-1.lock"
     held = hold(path, "chain 1")
-    with pytest.raises(KinetographError, match=r"^chain 1 is being run by this process, which must end first"):
+    with pytest.raises(
+        KinetographError, match=r"^chain 1 is being run by this process, which must end"
+    ):
         hold(path, "chain 1")
     path.write_text("77")
     with pytest.raises(KinetographError, match=r"by another process \(process 77\), which"):

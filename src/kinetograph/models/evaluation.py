@@ -1,4 +1,4 @@
-"""The log density of a model at free states, its derivatives and values.
+"""A model at free states: log density, derivatives and values.
 
 Given NumPy arrays, a function is compiled for all states at once. Given JAX arrays, it is one
 operation of the surrounding JAX program (see `graph.compiling.primitive`): it is computed in double

@@ -95,6 +95,27 @@ def test_nothing_is_compiled_for_other_data(monkeypatch):
     np.testing.assert_array_equal(prior["constant_data"]["error"], error)
 
 
+def scale_of(y):
+    """A normal likelihood with unknown scale, and a target that is computed from its data."""
+    s, y = kg.half_normal(1, name="s"), kg.data(y, "y")
+    kg.observe(y, kg.normal(0, s))
+    return kg.model(s, t=s * kg.sum(y))
+
+
+def test_second_derivatives_and_targets_are_those_of_the_new_data():
+    """In closed form: with s = exp(u), the second derivative is -2 sum(y^2) / s^2 - 2 s^2."""
+    old, new, u = np.array([1.0, 2.0, 3.0]), np.array([5.0, 6.0, 7.0]), 0.1
+    model = scale_of(old)
+    for y in (old, new):
+        model.set_data(y=y)
+        expected = -2 * np.sum(y**2) * np.exp(-2 * u) - 2 * np.exp(2 * u)
+        np.testing.assert_allclose(model.hessian([u]), [[expected]], rtol=1e-12)
+        mode = kg.opt(model)
+        np.testing.assert_allclose(mode.targets["t"], mode["s"] * y.sum(), rtol=1e-12)
+        draws = kg.laplace_approximation(model, seed=1, draws=20)["posterior"]
+        np.testing.assert_allclose(draws["t"], draws["s"] * y.sum(), rtol=1e-12)
+
+
 def test_others_keep_their_data():
     mu = kg.normal(0, 1, name="mu")
     y = kg.data([1.0, 2.0], "y")

@@ -84,9 +84,9 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
         derived = zip(model.density.derived, density.derived, strict=True) if same else ()
         computed = {a: model.value_of(a) if b is a else b.value for a, b in derived}
         density = model.density if same else density
-        cache, old = model._functions, model.batch
+        cached, old = model.functions.entries, model.batch
         written = {
-            key: all(map(partial(check_density, "set_data"), cache.get(key, ())))
+            key: all(map(partial(check_density, "set_data"), cached.get(key, (None, ()))[1]))
             for key in _WRITTEN
         }
         remade = not same or (old is not None and bool(old.derived))
@@ -95,10 +95,10 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
     model.coords = coords
     if remade:
         model.density, model.batch, model.version = density, batch, model.version + 1
-        model._functions.clear()
+        cached.clear()
     for key, unchanged in written.items():
         if not unchanged:
-            cache.pop(key, None)
+            cached.pop(key, None)
 
 
 def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:

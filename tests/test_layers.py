@@ -1,6 +1,8 @@
 """An inner layer never imports an outer one, and files import in no circle, even when called."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -29,7 +31,8 @@ LAYERS = [
     ["results"],
     ["runs"],
     ["prediction"],
-    ["laws", "cli"],
+    ["cli"],
+    ["laws"],
     ["public"],
 ]
 HEIGHT = {name: i for i, names in enumerate(LAYERS) for name in names}
@@ -167,6 +170,38 @@ def test_no_layer_imports_an_outer_one():
             if HEIGHT.get(other, len(LAYERS)) >= HEIGHT[own]:
                 wrong.append(f"{FILES[name]}:{line}: {own} imports {other}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_imports_the_laws():
+    """Public names import them for type checkers, or when `kg.laws` is used."""
+    importing = {
+        (name.split(".")[0], run_time)
+        for name, to, _, run_time in imports()
+        if to.split(".")[0] == "laws" and name.split(".")[0] != "laws"
+    }
+    assert importing == {("public", False)}
+
+
+def test_the_package_works_without_the_laws():
+    others = [
+        name for name in FILES if name not in ("", "__main__") and name.split(".")[0] != "laws"
+    ]
+    code = f"""
+import importlib, sys
+sys.modules["kinetograph.laws"] = None  # an import of it raises ImportError
+for name in {others}:
+    importlib.import_module("kinetograph." + name)
+import kinetograph as kg
+x = kg.normal(0, 1, name="x")
+tree = kg.mcmc(kg.model(x), draws=5, warmup=5, chains=1, progress=False)
+assert tree.posterior.sizes["draw"] == 5
+try:
+    kg.laws
+except ImportError:
+    print("left out")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "left out\n", done.stderr
 
 
 def test_nobody_inside_uses_the_public_names():

@@ -50,9 +50,7 @@ _METHODS = {
 _INSIDE = {
     "content",
     "controls",
-    "ensure_capacity",
     "its_values",
-    "kept",
     "note_plans",
     "of_content",
 }

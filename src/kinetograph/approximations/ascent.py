@@ -151,24 +151,17 @@ class _Blocks:
         return AscentBlock(start, state, start, -math.inf, 0.0, 1.0, ())
 
     def go(self, block: AscentBlock, number: int, factor: float) -> AscentBlock:
-        """Run the next block.
-
-        If a loop of the model needs more capacity, the program is compiled with more and run again.
-        """
+        """Run the next block."""
         objective, optimizer = self.objective, self.optimizer
         rank = block.at.loadings.shape[1]
         key = ("advi", optimizer.name, optimizer.settings, self.draws, rank)
-        schedule = self.schedule or optimizer.given
         numbers = (np.asarray(x, objective.dtype) for x in (self.rate, factor))
-        arguments = (self.key, np.int32(number * BLOCK), *numbers, objective.data)
-        while True:
-            run = objective.kept(key, lambda capacity: jax.jit(self._program(capacity)), schedule)
-            with x64():
-                result: AscentBlock = jax.tree.map(
-                    np.asarray, run(block.at, block.state, *arguments)
-                )
-            if not objective.model.ensure_capacity(objective.model.density.loops, result.reports):
-                return result
+        arguments = block.at, block.state, self.key, np.int32(number * BLOCK), *numbers
+        owner = self.schedule or optimizer.given
+        result: AscentBlock = objective.run(
+            key, self._program, *arguments, objective.data, owner=owner
+        )
+        return result
 
     def _program(self, capacity: Capacity) -> Any:
         objective, draws = self.objective, self.draws

@@ -4,7 +4,7 @@ States may have leading axes. If a state is a JAX array, which may be traced, th
 array.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -13,27 +13,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.variable import Variable
-from ..graph.compiling.compiled import limit_reached
-from ..graph.compiling.inside_jax import has_tracer, outside
+from ..graph.compiling.inside_jax import constant, has_tracer, outside
+from ..graph.compiling.primitive import outer_dtype
 from ..graph.control.control_node import Control, Looping, everything
 from ..graph.errors import ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, with_values
-from ..graph.precision import x64
+from ..graph.precision import FLOAT64, x64
 from ..graph.source import place_text
 from ..graph.suggestions import Closed
 from ..graph.trips import Capacity
+from .compiled_functions import CompiledFunctions
 from .density import Density, data_environment
 from .discovery import Component
-from .evaluation import at_states
-from .potential import in_jax, potential
+from .evaluation import at_states, in_jax
 from .values import check_values, outside_support
 
 __all__ = ["LogDensity"]
 
 
 class LogDensity(Closed):
-    """The methods of `Model` on free states, and its loops' capacity."""
+    """The methods of `Model` on free states."""
 
     _instead = (
         "model.set_data({name: values}) changes data, kg.do(model, {name: value}) and kg.condition "
@@ -49,9 +49,7 @@ class LogDensity(Closed):
     fixed: tuple[Variable, ...]
 
     def __init__(self) -> None:
-        self.capacity = Capacity()  # of the backward passes of loops
-        self.most_trips: dict[Looping, int] = {}
-        self._functions: dict[Any, Any] = {}  # cache of compiled functions and derived objects
+        self.functions = CompiledFunctions()
         self.values: dict[Node, np.ndarray] = {}  # values of data and unknowns in this model only
         self.version = 0  # how often the log density was built again
         self.became: dict[Node, Node] = {}  # replacements of nodes after data changed their shape
@@ -61,15 +59,15 @@ class LogDensity(Closed):
         """The name of an array of the model."""
         raise NotImplementedError
 
-    def kept[T](self, key: Any, make: Callable[[], T]) -> T:
-        """An object from the model's cache.
+    @property
+    def capacity(self) -> Capacity:
+        """The number of trips of each loop that compiled gradients keep."""
+        return self.functions.capacity
 
-        `make` is called once for each key.
-        """
-        if key not in self._functions:
-            self._functions[key] = make()
-        value: T = self._functions[key]
-        return value
+    @property
+    def most_trips(self) -> dict[Looping, int]:
+        """The largest number of trips of each loop so far."""
+        return self.functions.most_trips
 
     @property
     def arguments(self) -> tuple[Node, ...]:
@@ -168,7 +166,15 @@ class LogDensity(Closed):
         >>> print(f"{value:.4f} {gradient[0]:.4f}")
         2.9189 2.0000
         """
-        return potential(self, adjusted)
+        which = "log_prob" if adjusted else "unadjusted"
+
+        def potential(free: Any) -> Any:
+            states = self._check_free(free)
+            if not isinstance(states, jax.Array):
+                states = constant(states.astype(outer_dtype(FLOAT64)))
+            return -in_jax(self, which, states)
+
+        return potential
 
     def transform(self, free: Any) -> dict[str, np.ndarray]:
         """The values of all unknowns at free states."""
@@ -217,26 +223,6 @@ class LogDensity(Closed):
 
             with x64():
                 jax.eval_shape(gradient, free, self.argument_values)
-
-    def ensure_capacity(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
-        """Enlarge the capacity of loops that overflowed; whether any did.
-
-        Raises
-        ------
-        LoopError
-            If a loop with `on_limit="error"` reached its bound.
-        """
-        overflowed = {}
-        for loop, report in zip(loops, reports, strict=True):
-            if np.any(report.truncated):
-                raise limit_reached(loop)
-            most = int(np.max(report.most))
-            self.most_trips[loop] = max(self.most_trips.get(loop, 0), most)
-            if np.any(report.overflowed):
-                overflowed[loop] = most
-        if overflowed:
-            self.capacity = self.capacity.grown(overflowed)
-        return bool(overflowed)
 
     def _check_free(self, free: Any) -> Any:
         """Free states as an array, checked for shape and type."""

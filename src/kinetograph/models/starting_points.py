@@ -154,7 +154,7 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
     unknowns = model.component.unknowns
     names: dict[Node, str] = {v: model.name(v) for v in unknowns}
     fixed = model.fixed_values
-    program = model.kept("prior", lambda: plan(doing, unknowns, fixed, {}, names))
+    program = model.functions.get("prior", lambda: plan(doing, unknowns, fixed, {}, names))
     tries = START_ATTEMPTS * count
     given = [in_rows(fixed[node], tries) for node in program.given]
     with model.its_values():
@@ -165,7 +165,9 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
         return model.density.free_state(dict(zip(unknowns, drawn, strict=True)), data)
 
     with x64():
-        states_of = model.kept("free states", lambda: jax.jit(jax.vmap(free_state, (0, None))))
+        states_of = model.functions.get(
+            "free states", lambda: jax.jit(jax.vmap(free_state, (0, None)))
+        )
         states = np.asarray(states_of(rows, model.argument_values))
     usable = np.isfinite(states).all(1)
     usable[usable] = np.isfinite(model.log_prob(states[usable]))

@@ -96,7 +96,7 @@ class Engine:
         if not reports:
             return True
         with self._lock:
-            if not self.program.model.ensure_capacity(loops, reports):
+            if not self.program.model.functions.ensure_capacity(loops, reports):
                 return True
             if compiled is self.compiled:
                 self.compiled = build(self.program, self.batch).compiled

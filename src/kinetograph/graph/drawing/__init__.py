@@ -3,8 +3,8 @@
 No external program is needed.
 
 diagram      the content of a drawing: vertices, edges and groups
-reading      conversion of nodes to a diagram, collapsed or with every node
-classic, classic_diagram      branches and loops in the classic dataflow form
+from_nodes   conversion of nodes to a diagram, collapsed or with every node
+classic      branches and loops in the classic dataflow form
 listing, mermaid, dot, svg    the four formats
 layout       the positions of vertices and edges (only for SVG)
 drawing      `Drawing` and `kg.draw_graph`
@@ -12,15 +12,14 @@ drawing      `Drawing` and `kg.draw_graph`
 The modules are imported when they are first used, because most programs draw nothing.
 """
 
-from ..control.contexts import ON_DESCRIBE, ControlFlowContext
+from ..control.contexts import ControlFlowContext
+from ..hooks import ON_DESCRIBE
 
 __all__: list[str] = []
 
 
+@ON_DESCRIBE.fill
 def _describe(context: ControlFlowContext) -> str:
-    from .classic_diagram import describe_context
+    from .classic import describe_context
 
     return describe_context(context)
-
-
-ON_DESCRIBE.append(_describe)

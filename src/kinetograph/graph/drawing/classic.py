@@ -7,34 +7,58 @@
              the loop by Exit. Captured values enter by Enter(is_constant=True).
     scan     a while loop with a counter, which selects the row that is read and written
 
-A compiled program has no such operations. `Classic` converts nodes to a list of `ClassicNode`s,
-frame by frame; `classic_diagram` makes text and pictures from them. The nodes have the user's names
-of loop variables and captured values.
+A compiled program has no such operations. `_Classic` converts nodes to the vertices, arrows and
+groups of a diagram. The names are the user's names of loop variables and captured values.
 
 Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..control.batch import Batch
 from ..control.conditional import Cond
+from ..control.contexts import ControlFlowContext
 from ..control.control_node import Control
 from ..control.loops import While
 from ..control.scan import Scan
 from ..expressions import Expression, apply_expression, atom, call_expression, constant_text
-from ..messages import describe
-from ..node import PART, Apply, Bundle, Data, Inner, Node
+from ..messages import describe, names_in_scope
+from ..node import Apply, Bundle, Data, Inner, Node
+from .diagram import Diagram, Edge, Group, Vertex
+from .from_nodes import is_control, is_part, operands
+from .listing import listing
 
-__all__ = ["Classic", "ClassicFrame", "ClassicNode", "FlowValue"]
+__all__ = ["describe_context", "read_classic"]
 
 LONGEST = 40  # the most characters of an operation that is folded into an expression
 LONGEST_NAME = 24  # the most characters of a captured expression used as a name
 
 
-class FlowValue(NamedTuple):
-    """A value on an arrow: its expression and its source nodes.
+def read_classic(roots: Iterable[Node], names: dict[int, str]) -> Diagram:
+    """The diagram of the roots and their ancestors, in the classic form."""
+    classic = _Classic(names)
+    for value in classic.read(list(roots), {}, _Scope()):
+        if value.text not in value.sources:  # an expression without a name
+            classic.add(_Scope(), classic.number(""), "", value)
+    return classic.diagram()
+
+
+def describe_context(context: ControlFlowContext) -> str:
+    """The text of a context's conditional or loop, in the classic form."""
+    owner = context._owner
+    if owner is None:
+        captured = [f"  captures {describe(node)}" for node in context.external_values]
+        return "\n".join([f"{context.title}: not finished, or no longer in use", *captured])
+    classic = _Classic(names_in_scope())
+    inputs = [_Flow(atom(describe(node, classic.names))) for node in owner.parents]
+    classic.control(owner, inputs, _Scope())
+    return listing(classic.diagram())
+
+
+class _Flow(NamedTuple):
+    """A value on an arrow: its expression and its sources.
 
     The outputs of a Switch have the names `x/switch:0` and `x/switch:1`.
     """
@@ -44,330 +68,270 @@ class FlowValue(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the expression."""
         return self.expression.text
 
 
-@dataclass(frozen=True)
-class ClassicNode:
-    """A node of the classic form.
+class _Scope(NamedTuple):
+    """The innermost group of new vertices, and the prefix of their names."""
 
-    A node with an empty `op` is an ordinary computation or a leaf.
+    group: int | None = None
+    prefix: str = ""
+
+
+class _Classic:
+    """The classic form under construction.
+
+    `names` has the names of nodes by `id`.
     """
 
-    name: str
-    op: str
-    inputs: tuple[FlowValue, ...]
-    frame: int | None
-    constant: bool = False
-    node: Node | None = None  # the node of the graph, if there is one
-
-    @property
-    def text(self) -> str:
-        """The right side of the node's line in the listing."""
-        texts = [value.text for value in self.inputs]
-        if not self.op:
-            return ", ".join(texts)
-        return f"{self.op}({', '.join([*texts, *['is_constant=True'] * self.constant])})"
-
-
-class ClassicFrame(NamedTuple):
-    """A conditional, a branch or a loop; `outer` is the enclosing frame."""
-
-    name: str
-    title: str
-    notes: tuple[str, ...]
-    outer: int | None
-
-
-class Classic:
-    """The nodes and frames of the classic form, in reading order.
-
-    `node_names` has the names of nodes by `id`.
-    """
-
-    def __init__(self, node_names: dict[int, str]) -> None:
-        self.node_names = node_names
-        self.nodes: list[ClassicNode] = []
-        self.frames: list[ClassicFrame] = []
+    def __init__(self, names: dict[int, str]) -> None:
+        self.names = names
+        self.vertices: list[Vertex] = []
+        self.groups: list[Group] = []
+        self._sources: list[list[str]] = []  # of each vertex
         self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}  # the last number used, by prefix
+        self._numbers: Counter[str] = Counter()  # the last number used, by prefix
+
+    def diagram(self) -> Diagram:
+        """The diagram, with an arrow for each source of each vertex."""
+        places = {vertex.name: i for i, vertex in enumerate(self.vertices)}
+        edges: dict[Edge, None] = {}
+        for target, sources in enumerate(self._sources):
+            for source in sources:
+                name, _, output = (source, "", "") if source in places else source.rpartition(":")
+                edges[Edge(places[name], target, output)] = None
+        return Diagram(self.vertices, list(edges), self.groups)
 
     def add(
-        self, name: str, op: str, *inputs: FlowValue, frame: int | None, constant: bool = False,
-        node: Node | None = None,
-    ) -> FlowValue:  # fmt: skip
-        """Append a node, and return its value."""
-        self._taken.add(name)
-        self.nodes.append(ClassicNode(name, op, inputs, frame, constant, node))
-        return FlowValue(atom(name), (name,))
+        self, scope: _Scope, name: str, op: str, *inputs: _Flow, node: Node | None = None
+    ) -> _Flow:
+        """Append a vertex, and return its value.
 
-    def graph(
-        self,
-        outputs: Sequence[Node],
-        given: dict[Node, FlowValue],
-        frame: int | None,
-        prefix: str,
-    ) -> list[FlowValue]:
+        An empty `op` is an ordinary computation, or a leaf if `node` is not an operation.
+        """
+        self._taken.add(name)
+        text = ", ".join(value.text for value in inputs)
+        text = f"{op}({text})" if op else text
+        leaf = node is not None and not isinstance(node, Apply)
+        follows = getattr(node, "distribution", None) is not None
+        constant = isinstance(node, Data) and node.literal
+        vertex = Vertex(
+            kind=node.kind if node is not None and leaf else "control" if op else "operation",
+            name=name,
+            caption=op or ("" if leaf and not (follows or constant) else text),
+            definition=f"~ {text}" if follows else text if leaf else f"= {text}",
+            handle=name,
+            shape=() if node is None else node.shape,
+            dims=None if node is None else node.dims,
+            group=scope.group,
+        )
+        self.vertices.append(vertex)
+        self._sources.append([source for value in inputs for source in value.sources])
+        return _named(name)
+
+    def read(self, outputs: Sequence[Node], given: dict[Node, _Flow], scope: _Scope) -> list[_Flow]:
         """Append the computation of one level, and return the outputs.
 
         Branches and loops in it are included. Operations are folded into expressions, but an
         operation with several uses has a separate line.
         """
-        values, results = dict(given), dict[Node, list[FlowValue]]()
+        values, results = dict(given), dict[Node, list[_Flow]]()
         order = _closure(outputs, values)
-        uses: dict[Node, int] = {}
+        uses = Counter(parent for node in order for parent in _operands(node))
         for node in order:
-            for parent in _operands(node):
-                uses[parent] = uses.get(parent, 0) + 1
-        for node in order:
-            if isinstance(node, Control) and node.contexts:
-                inputs = [values[p] for p in node.parents]
-                scope = self._free(node.contexts[0].name)  # the prefix of all names inside
-                results[node] = self.control(node, inputs, frame, scope + "/")
-                continue
+            if is_control(node):
+                assert isinstance(node, Control)
+                inner = _Scope(scope.group, self._free(node.contexts[0].name) + "/")
+                results[node] = self.control(node, [values[p] for p in node.parents], inner)
             if isinstance(node, Bundle):
                 continue
-            place = node.attributes["place"] if _is_part(node) else 0  # type: ignore[attr-defined]
-            if _is_part(node) and node.parents[0] in results:
-                values[node] = results[node.parents[0]][place]
-                if frame is None and id(node) in self.node_names:
-                    name = self._free(self.node_names[id(node)])
-                    values[node] = self.add(name, "", values[node], frame=frame, node=node)
-                continue
-            value = self._value(node, [values[p] for p in _operands(node)])
-            named = self.node_names.get(id(node)) if frame is None else None
-            shared = uses.get(node, 0) > 1 or (uses.get(node, 0) and len(value.text) > LONGEST)
-            leaf = not (isinstance(node, Apply) or (isinstance(node, Data) and node.literal))
-            if leaf or named or (shared and isinstance(node, Apply)):
-                name = prefix + (named or node.name or self.number(prefix))
-                value = self.add(self._free(name), "", value, frame=frame, node=node)
+            operation = isinstance(node, Apply)
+            if is_part(node) and node.parents[0] in results:
+                value, shared = results[node.parents[0]][node.attributes["place"]], False  # type: ignore[attr-defined]
+            else:
+                value = _value(node, [values[p] for p in _operands(node)])
+                long = len(value.text) > LONGEST
+                shared = operation and (uses[node] > 1 or (uses[node] > 0 and long))
+            leaf = not operation and not (isinstance(node, Data) and node.literal)
+            known_as = self.names.get(id(node)) if scope.group is None else None
+            if leaf or known_as or shared:
+                name = scope.prefix + (known_as or node.name or self.number(scope.prefix))
+                value = self.add(scope, self._free(name), "", value, node=node)
             values[node] = value
         return [values[node] for node in outputs]
 
-    def _value(self, node: Node, parents: Sequence[FlowValue]) -> FlowValue:
-        sources = tuple(dict.fromkeys(s for p in parents for s in p.sources))
-        parts = [p.expression for p in parents]
-        if isinstance(node, Data) and node.literal:
-            return FlowValue(atom(constant_text(node)))
-        if _is_part(node):
-            bundle = node.parents[0]
-            assert isinstance(bundle, Bundle)
-            place = node.attributes["place"]  # type: ignore[attr-defined]
-            return FlowValue(call_expression(bundle.call(place), parts), sources)
-        if isinstance(node, Apply):
-            return FlowValue(apply_expression(node, parts), sources)
-        distribution = getattr(node, "distribution", None)
-        if distribution is not None:
-            return FlowValue(apply_expression(distribution, parts), sources)
-        return FlowValue(atom(node.kind), sources)
-
-    def control(
-        self, node: Control, inputs: Sequence[FlowValue], frame: int | None, prefix: str
-    ) -> list[FlowValue]:
-        """Append a conditional, loop or batch, and return its results.
-
-        All names inside start with `prefix`.
-        """
-        notes: tuple[str, ...] = ()
+    def control(self, node: Control, inputs: Sequence[_Flow], scope: _Scope) -> list[_Flow]:
+        """Append a conditional, loop or batch, and return its results."""
+        note = ""
         if isinstance(node, While) and node.bounded:
             bound = node.bound if node.bound is not None else inputs[-1].text
-            notes = (f"at most {bound} trips: their counter is not shown",)
+            note = f"at most {bound} trips: their counter is not shown"
         if isinstance(node, Scan):
-            notes = ("as a while loop, whose counter selects the row that is read and written",)
+            note = "as a while loop, whose counter selects the row that is read and written"
         if isinstance(node, Batch):
-            notes = ("all rows at once, without a loop",)
+            note = "all rows at once, without a loop"
         title = node.title + (f" ({node.site})" if node.site else "")
-        inner = self._frame(node.contexts[0].name, title, notes, frame)
+        scope = self._group(node.contexts[0].name, title, scope, note)
         if isinstance(node, Cond):
-            return self._cond(node, inputs, inner, prefix)
+            return self._cond(node, inputs, scope)
         if isinstance(node, While):
-            return self._while(node, inputs, inner, prefix)
+            return self._while(node, inputs, scope)
         if isinstance(node, Scan):
-            return self._scan(node, inputs, inner, prefix)
-        return self._batch(node, inputs, inner, prefix)
+            return self._scan(node, inputs, scope)
+        return self._batch(node, inputs, scope)
 
-    def _frame(self, name: str, title: str, notes: tuple[str, ...], outer: int | None) -> int:
-        self.frames.append(ClassicFrame(name, title, notes, outer))
-        return len(self.frames) - 1
+    def _group(self, name: str, title: str, scope: _Scope, note: str = "") -> _Scope:
+        self.groups.append(Group(name, title, (note,) if note else (), scope.group))
+        return _Scope(len(self.groups) - 1, scope.prefix)
 
     # The form of each kind of control node.
-    def _cond(
-        self, node: Cond, inputs: Sequence[FlowValue], frame: int, prefix: str
-    ) -> list[FlowValue]:
+    def _cond(self, node: Cond, inputs: Sequence[_Flow], scope: _Scope) -> list[_Flow]:
         is_switch = len(node.subgraphs) > 2 or node.parents[0].dtype.kind != "b"
-        index = self.add(
-            f"{prefix}{'index' if is_switch else 'predicate'}", "", inputs[0], frame=frame
-        )
+        asked = "index" if is_switch else "predicate"
+        index = self.add(scope, f"{scope.prefix}{asked}", "", inputs[0])
         names: dict[int, str] = {}
         for subgraph, places in zip(node.subgraphs, node.places, strict=True):
             for inner, place in zip(subgraph.inputs, places, strict=True):
                 if place not in names:
-                    names[place] = self._name(inner, prefix)
+                    names[place] = self._name(inner, scope)
         op = "SwitchN" if is_switch else "Switch"
         for place, name in sorted(names.items()):
-            self.add(f"{name}/switch", op, inputs[1 + place], index, frame=frame)
+            self.add(scope, f"{name}/switch", op, inputs[1 + place], index)
+        results: dict[int, list[_Flow]] = {}
         # As in the reference, the branch of a true predicate comes first.
-        order = range(len(node.subgraphs)) if is_switch else (1, 0)
-        results: dict[int, list[FlowValue]] = {}
-        for number in order:
+        for number in range(len(node.subgraphs)) if is_switch else (1, 0):
             subgraph, places = node.subgraphs[number], node.places[number]
             pivot = node.contexts[number].pivot  # type: ignore[attr-defined]
-            case = (
-                f"index is {number}"
-                if is_switch
-                else f"predicate is {'true' if number else 'false'}"
+            case = number if is_switch else ("false", "true")[number]
+            branch = self._group(pivot, f"{pivot}: {asked} is {case}", scope)
+            branch = branch._replace(prefix=f"{scope.prefix}{pivot}/")
+            taken = [_named(f"{names[place]}/switch:{number}") for place in places]
+            values = self.read(
+                subgraph.outputs, dict(zip(subgraph.inputs, taken, strict=True)), branch
             )
-            inner_frame = self._frame(pivot, f"{pivot}: {case}", (), frame)
-            given = {
-                inner: _output(f"{names[place]}/switch", number)
-                for inner, place in zip(subgraph.inputs, places, strict=True)
-            }
-            scope = f"{prefix}{pivot}/"
-            values = self.graph(subgraph.outputs, given, inner_frame, scope)
-            results[number] = [
-                self.add(f"{scope}result{_place(i, values)}", "", value, frame=inner_frame)
-                for i, value in enumerate(values)
-            ]
-        merged = [results[number] for number in range(len(node.subgraphs))]
-        return [
-            self.add(f"{prefix}merge{_place(i, merged[0])}", "Merge", *values, frame=frame)
-            for i, values in enumerate(zip(*merged, strict=True))
-        ]
+            results[number] = self._add_all(
+                branch, _numbered(f"{branch.prefix}result", values), "", zip(values)
+            )
+        merged = zip(*(results[number] for number in sorted(results)), strict=True)
+        return self._add_all(scope, _numbered(f"{scope.prefix}merge", values), "Merge", merged)
 
-    def _while(
-        self, node: While, inputs: Sequence[FlowValue], frame: int, prefix: str
-    ) -> list[FlowValue]:
+    def _while(self, node: While, inputs: Sequence[_Flow], scope: _Scope) -> list[_Flow]:
         predicate, body = node.subgraphs
         count = node.carried
-        names = [self._name(inner, prefix) for inner in predicate.inputs[:count]]
-        merges = self._add_merges(names, inputs[:count], frame)
-        constants = self._add_constants(predicate.inputs[count:], inputs[count:], frame, prefix)
-        given = dict(zip(predicate.inputs, [*merges, *constants], strict=True))
-        verdict, *versions = self.graph(predicate.outputs, given, frame, prefix)
-        for place, version in zip(node.judging, versions, strict=True):
-            # The predicate assigns this state: the body and later nodes read the new version.
-            merges[place] = self._as_node(version, f"{names[place]}/judged", frame)
-        self._add_switches(names, merges, verdict, frame, prefix)
-        entering = [_output(f"{name}/switch", 1) for name in names]
-        given = dict(zip(body.inputs, [*entering, *constants], strict=True))
-        values = self.graph(body.outputs, given, frame, prefix)
-        exits = self._add_exits(names, values, frame)
-        ends = (f"{prefix}loop_cond",)
-        return [
-            *exits,
-            *(FlowValue(atom(f"{prefix}{name}"), ends) for name in ("trips", "truncated")),
-        ]
+        names = [self._name(inner, scope) for inner in predicate.inputs[:count]]
 
-    def _scan(
-        self, node: Scan, inputs: Sequence[FlowValue], frame: int, prefix: str
-    ) -> list[FlowValue]:
+        def judge(merges: list[_Flow], constants: list[_Flow]) -> _Flow:
+            given = dict(zip(predicate.inputs, [*merges, *constants], strict=True))
+            verdict, *versions = self.read(predicate.outputs, given, scope)
+            for place, version in zip(node.judging, versions, strict=True):
+                # The predicate assigns this state: the body and later nodes read the new version.
+                merges[place] = self._as_node(scope, f"{names[place]}/judged", version)
+            return verdict
+
+        def turn(entering: list[_Flow], constants: list[_Flow]) -> list[_Flow]:
+            given = dict(zip(body.inputs, [*entering, *constants], strict=True))
+            return self.read(body.outputs, given, scope)
+
+        captured = zip(predicate.inputs[count:], inputs[count:])  # a bound may follow
+        exits = self._loop(names, inputs[:count], captured, judge, turn, scope)
+        ends = (f"{scope.prefix}loop_cond",)
+        return exits + [_Flow(atom(f"{scope.prefix}{n}"), ends) for n in ("trips", "truncated")]
+
+    def _scan(self, node: Scan, inputs: Sequence[_Flow], scope: _Scope) -> list[_Flow]:
         (body,) = node.subgraphs
         count = node.carried
         results = [f"ys[{i}]" if node.results > 1 else "ys" for i in range(node.results)]
         names = [
-            self._free(f"{prefix}counter"),
-            *(self._name(inner, prefix) for inner in body.inputs[:count]),
-            *(self._free(f"{prefix}{result}") for result in results),
+            self._free(f"{scope.prefix}counter"),
+            *(self._name(inner, scope) for inner in body.inputs[:count]),
+            *(self._free(f"{scope.prefix}{result}") for result in results),
         ]
-        start = FlowValue(atom("0"))
-        empty = [FlowValue(atom(f"zeros({node.length})")) for _ in results]
-        merges = self._add_merges(names, [start, *inputs[:count], *empty], frame)
-        constants = self._add_constants(body.inputs[count:], inputs[count:], frame, prefix)
-        verdict = FlowValue(Expression(f"{merges[0].text} < {node.length}", 1), merges[0].sources)
-        self._add_switches(names, merges, verdict, frame, prefix)
-        counter, *entering = [_output(f"{name}/switch", 1) for name in names]
-        row = f"{node.length - 1} - {counter.text}" if node.reverse else counter.text
-        rows = [
-            FlowValue(atom(f"{array.text}[{row}]"), (*array.sources, *counter.sources))
-            for array in constants[: node.rows]
-        ]
-        inside = [*entering[:count], *rows, *constants[node.rows :]]
-        given = dict(zip(body.inputs, inside, strict=True))
-        values = self.graph(body.outputs, given, frame, prefix)
-        written = [
-            FlowValue(
-                atom(f"{array.text}.at[{row}].set({value.text})"),
-                (*array.sources, *counter.sources, *value.sources),
-            )
-            for array, value in zip(entering[count:], values[count:], strict=True)
-        ]
-        next_counter = FlowValue(Expression(f"{counter.text} + 1", 5), counter.sources)
-        return self._add_exits(names, [next_counter, *values[:count], *written], frame)[1:]
+        empty = [_Flow(atom(f"zeros({node.length})"))] * node.results
 
-    def _batch(
-        self, node: Control, inputs: Sequence[FlowValue], frame: int, prefix: str
-    ) -> list[FlowValue]:
+        def judge(merges: list[_Flow], constants: list[_Flow]) -> _Flow:
+            return _joined(Expression(f"{merges[0].text} < {node.length}", 1), merges[0])
+
+        def turn(entering: list[_Flow], constants: list[_Flow]) -> list[_Flow]:
+            counter, *carried = entering
+            row = f"{node.length - 1} - {counter.text}" if node.reverse else counter.text
+            rows = [_joined(atom(f"{x.text}[{row}]"), x, counter) for x in constants[: node.rows]]
+            inside = [*carried[:count], *rows, *constants[node.rows :]]
+            values = self.read(body.outputs, dict(zip(body.inputs, inside, strict=True)), scope)
+            written = [
+                _joined(atom(f"{array.text}.at[{row}].set({value.text})"), array, counter, value)
+                for array, value in zip(carried[count:], values[count:], strict=True)
+            ]
+            later = _joined(Expression(f"{counter.text} + 1", 5), counter)
+            return [later, *values[:count], *written]
+
+        starts = [_Flow(atom("0")), *inputs[:count], *empty]
+        captured = zip(body.inputs[count:], inputs[count:])
+        return self._loop(names, starts, captured, judge, turn, scope)[1:]
+
+    def _loop(
+        self,
+        names: Sequence[str],
+        starts: Sequence[_Flow],
+        captured: Iterable[tuple[Node, _Flow]],
+        judge: Callable[[list[_Flow], list[_Flow]], _Flow],
+        turn: Callable[[list[_Flow], list[_Flow]], list[_Flow]],
+        scope: _Scope,
+    ) -> list[_Flow]:
+        """Append a loop, and return its results.
+
+        `judge` appends the predicate, and `turn` the body.
+        """
+
+        def ends_of(end: str) -> list[str]:
+            return [f"{name}/{end}" for name in names]
+
+        self._add_all(scope, ends_of("enter"), "Enter", zip(starts))
+        ends = [(_named(f"{name}/enter"), _named(f"{name}/next")) for name in names]
+        merges = self._add_all(scope, ends_of("merge"), "Merge", ends)
+        fixed = _Flow(atom("is_constant=True"))
+        constants = [
+            self.add(scope, f"{self._name(inner, scope)}/enter", "Enter", value, fixed)
+            for inner, value in captured
+        ]
+        predicate = self.add(scope, f"{scope.prefix}predicate", "", judge(merges, constants))
+        loop_cond = self.add(scope, f"{scope.prefix}loop_cond", "LoopCond", predicate)
+        self._add_all(scope, ends_of("switch"), "Switch", [(m, loop_cond) for m in merges])
+        values = turn([_named(f"{name}/switch:1") for name in names], constants)
+        pairs = zip(names, values, strict=True)
+        nexts = [self._as_node(scope, f"{name}/body", value) for name, value in pairs]
+        self._add_all(scope, ends_of("next"), "NextIteration", zip(nexts))
+        leaving = [(_named(f"{name}/switch:0"),) for name in names]
+        return self._add_all(scope, ends_of("exit"), "Exit", leaving)
+
+    def _batch(self, node: Control, inputs: Sequence[_Flow], scope: _Scope) -> list[_Flow]:
         (body,) = node.subgraphs
-        rows = sum(isinstance(n, Inner) and n.role == "row" for n in body.inputs)
         given = {}
-        for place, (inner, value) in enumerate(zip(body.inputs, inputs, strict=True)):
-            op = "Rows" if place < rows else "Capture"
-            name = f"{self._name(inner, prefix)}/{op.lower()}"
-            given[inner] = self.add(name, op, value, frame=frame)
-        values = self.graph(body.outputs, given, frame, prefix)
-        return [
-            self.add(f"{prefix}stack{_place(i, values)}", "Stack", value, frame=frame)
-            for i, value in enumerate(values)
-        ]
+        for inner, value in zip(body.inputs, inputs, strict=True):
+            op = "Rows" if isinstance(inner, Inner) and inner.role == "row" else "Capture"
+            given[inner] = self.add(scope, f"{self._name(inner, scope)}/{op.lower()}", op, value)
+        values = self.read(body.outputs, given, scope)
+        return self._add_all(scope, _numbered(f"{scope.prefix}stack", values), "Stack", zip(values))
 
-    # Parts of a loop.
-    def _add_merges(
-        self, names: list[str], starts: Sequence[FlowValue], frame: int
-    ) -> list[FlowValue]:
-        for name, start in zip(names, starts, strict=True):
-            self.add(f"{name}/enter", "Enter", start, frame=frame)
-        return [
-            self.add(f"{n}/merge", "Merge", _node(f"{n}/enter"), _node(f"{n}/next"), frame=frame)
-            for n in names
-        ]
+    # Several vertices, and their names.
+    def _add_all(
+        self, scope: _Scope, names: Iterable[str], op: str, inputs: Iterable[tuple[_Flow, ...]]
+    ) -> list[_Flow]:
+        pairs = zip(names, inputs, strict=True)
+        return [self.add(scope, name, op, *values) for name, values in pairs]
 
-    def _add_constants(
-        self, inners: Sequence[Node], values: Sequence[FlowValue], frame: int, prefix: str
-    ) -> list[FlowValue]:
-        return [
-            self.add(f"{self._name(n, prefix)}/enter", "Enter", v, frame=frame, constant=True)
-            for n, v in zip(inners, values)  # a bound may follow
-        ]
+    def _as_node(self, scope: _Scope, name: str, value: _Flow) -> _Flow:
+        """Add a vertex for a value that is not a vertex already."""
+        return value if value.text in value.sources else self.add(scope, name, "", value)
 
-    def _add_switches(
-        self, names: list[str], merges: list[FlowValue], verdict: FlowValue, frame: int, prefix: str
-    ) -> None:
-        predicate = self.add(f"{prefix}predicate", "", verdict, frame=frame)
-        loop_cond = self.add(f"{prefix}loop_cond", "LoopCond", predicate, frame=frame)
-        for name, merge in zip(names, merges, strict=True):
-            self.add(f"{name}/switch", "Switch", merge, loop_cond, frame=frame)
-
-    def _add_exits(
-        self, names: list[str], values: Sequence[FlowValue], frame: int
-    ) -> list[FlowValue]:
-        nexts = [
-            self._as_node(value, f"{name}/body", frame)
-            for name, value in zip(names, values, strict=True)
-        ]
-        for name, value in zip(names, nexts, strict=True):
-            self.add(f"{name}/next", "NextIteration", value, frame=frame)
-        return [
-            self.add(f"{name}/exit", "Exit", _output(f"{name}/switch", 0), frame=frame)
-            for name in names
-        ]
-
-    def _as_node(self, value: FlowValue, name: str, frame: int) -> FlowValue:
-        """Add a node for a value that is not a node already."""
-        if value.text in value.sources:
-            return value
-        return self.add(name, "", value, frame=frame)
-
-    # Names.
-    def _name(self, inner: Node, prefix: str) -> str:
+    def _name(self, inner: Node, scope: _Scope) -> str:
         """Make a name for a loop variable or captured value."""
         captured = isinstance(inner, Inner) and inner.role == "captured"
-        text = describe(inner, self.node_names) if captured else inner.label()
+        text = describe(inner, self.names) if captured else inner.label()
         if len(text) > LONGEST_NAME or "..." in text:
-            text = self.number(prefix)
+            text = self.number(scope.prefix)
         elif " " in text:
             text = f"({text})"
-        return self._free(prefix + text)
+        return self._free(scope.prefix + text)
 
     def _free(self, name: str) -> str:
         """Reserve a name; add a number if the name is taken."""
@@ -377,38 +341,47 @@ class Classic:
         self._taken.add(free_name)
         return free_name
 
-    def number(self, prefix: str = "") -> str:
+    def number(self, prefix: str) -> str:
         """Make a name for an unnamed node from the next number."""
-        self._numbers[prefix] = number = self._numbers.get(prefix, 0) + 1
-        return f"#{number}"
+        self._numbers[prefix] += 1
+        return f"#{self._numbers[prefix]}"
 
 
-def _node(name: str) -> FlowValue:
-    return FlowValue(atom(name), (name,))
+def _named(name: str) -> _Flow:
+    return _Flow(atom(name), (name,))
 
 
-def _output(name: str, place: int) -> FlowValue:
-    return _node(f"{name}:{place}")
+def _numbered(name: str, values: Sequence[_Flow]) -> list[str]:
+    """The names of results: `name`, or `name[0]`, `name[1]`, ..."""
+    return [f"{name}[{i}]" for i in range(len(values))] if len(values) > 1 else [name]
 
 
-def _place(place: int, values: Sequence[FlowValue]) -> str:
-    """The index of a result in brackets; empty for a single result."""
-    return f"[{place}]" if len(values) > 1 else ""
+def _joined(expression: Expression, *parts: _Flow) -> _Flow:
+    """An expression of the given parts, with their sources."""
+    return _Flow(expression, tuple(dict.fromkeys(s for part in parts for s in part.sources)))
 
 
-def _is_part(node: Node) -> bool:
-    return isinstance(node, Apply) and node.operation is PART
+def _value(node: Node, parts: Sequence[_Flow]) -> _Flow:
+    """The value of a node outside conditionals and loops."""
+    expressions = [part.expression for part in parts]
+    follows = getattr(node, "distribution", None)
+    if isinstance(node, Data) and node.literal:
+        return _Flow(atom(constant_text(node)))
+    if is_part(node):
+        call = node.parents[0].call(node.attributes["place"])  # type: ignore[attr-defined]
+        return _joined(call_expression(call, expressions), *parts)
+    if isinstance(node, Apply) or follows is not None:
+        return _joined(apply_expression(follows or node, expressions), *parts)
+    return _joined(atom(node.kind), *parts)
 
 
 def _operands(node: Node) -> tuple[Node, ...]:
-    """The parents; for a derivative dy / dx, y and x."""
-    bundle = node.parents[0] if _is_part(node) else None
-    if isinstance(bundle, Control) and not bundle.contexts:
-        return bundle.call(node.attributes["place"]).operands  # type: ignore[attr-defined]
-    return getattr(getattr(node, "distribution", None), "parents", node.parents)
+    """The operands of a node, or of the distribution that it follows."""
+    follows = getattr(node, "distribution", None)
+    return operands(node) if follows is None else follows.parents
 
 
-def _closure(outputs: Iterable[Node], given: dict[Node, FlowValue]) -> list[Node]:
+def _closure(outputs: Iterable[Node], given: dict[Node, _Flow]) -> list[Node]:
     """The nodes that the outputs are computed from, in order of creation."""
     nodes: dict[Node, None] = {}
     stack = [*outputs]

@@ -9,7 +9,7 @@ from ..array import Array
 from ..node import Node
 from ..source import place_text
 from ..value_texts import in_words
-from .classic_diagram import read_classic
+from .classic import read_classic
 from .diagram import Diagram
 from .dot import dot
 from .from_nodes import connected, names_in_scope, read

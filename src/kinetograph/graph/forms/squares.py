@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
+from ..hooks import ON_SQUARE
 from ..node import Apply, Data, FormOf, Inner, Node, Operation
 from ..operations import reductions
-from ..operations.elementwise import CAST, ELEMENTWISE, SQUARES, astype, elementwise, where
+from ..operations.elementwise import CAST, ELEMENTWISE, astype, elementwise, where
 from ..operations.indexing import WRITE, WRITE_CHECKED
 from .moves import MOVED
 from .representations import Form, Rule, register, represent
@@ -94,7 +95,7 @@ def _of_product(node: Apply, form: Form) -> Node | None:
     return elementwise(node.operation.name, *parts)
 
 
-@SQUARES.append
+@ON_SQUARE.fill
 def _known_square(node: Node) -> Node | None:
     """The square of a node, if a rule gives it.
 

@@ -7,7 +7,7 @@ A sampler that is bound to a space gives a kernel: two functions of tensors, tra
 
 The state is a position, with log density and gradient, and the sampler's slots (momenta,
 thermostats, counters: any pytree). The moment holds what a transition may read: the values of the
-hyper-parameters, the noise, and the target. `target.evaluate` gives value and gradient at any
+hyper-parameters, the noise, and the log density. `density.evaluate` gives value and gradient at any
 point, inside loops, too. Each call of it in the source becomes a copy of the model in the compiled
 program, so a kernel should call it in one place.
 
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..models.bound_density import BoundDensity, Position
 from .noise import Noise
-from .target import Position, Target
 
 __all__ = ["Info", "TransitionKernel", "Moment", "Space", "KernelState", "Statistic", "Turns"]
 
@@ -42,7 +42,7 @@ class Moment(NamedTuple):
 
     hyper: Mapping[str, Any]  # values of the hyper-parameters
     noise: Noise
-    target: Target
+    density: BoundDensity
     drawn: Sequence[Any] = ()  # what the kernel's `draw` returned for this noise, or nothing
 
 

@@ -17,11 +17,11 @@ from jax import lax
 from ..adaptation.schedule import Adaptation
 from ..graph.lower import Scope
 from ..graph.precision import x64
-from ..graph.trips import Trips
+from ..graph.trips import Trips, any_short
 from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment
 from ..kernels.noise import Noise
-from ..kernels.target import Position, any_short
+from ..models.bound_density import Position
 from .state import BY_CHAIN, Block, BlockLoop, ChainState, DrawRecord, Plan, Where
 
 if TYPE_CHECKING:
@@ -179,11 +179,14 @@ class _BlockSteps:
     ) -> None:
         self.program, self.plan, self.batch = program, plan, batch
         self.most = program.rows(batch)  # the largest number of draws in a block
-        self.target = program.target(data)
+        self.density = program.model.bind(data)
 
     def moment(self, chain: ChainState, drawn: Sequence[Any] = ()) -> Moment:
         noise = Noise(chain.key, chain.transition)
-        return Moment(chain.hyper, noise, self.target.of_transition(noise), drawn)
+        density, batch = self.density, self.density.batch
+        if batch is not None:
+            density = density._replace(rows=noise.rows(batch.count, batch.size, batch.replace))
+        return Moment(chain.hyper, noise, density, drawn)
 
     def draw(self, chain: ChainState, count: int) -> Sequence[Any]:
         """The random arrays of the next transitions, stacked."""
@@ -194,7 +197,7 @@ class _BlockSteps:
         return arrays
 
     def start(self, chain: ChainState) -> BlockLoop:
-        return BlockLoop(chain, jnp.int32(0), jnp.int64(0), self.target.no_trips())
+        return BlockLoop(chain, jnp.int32(0), jnp.int64(0), self.density.no_trips())
 
     def buffers(self, count: int, *batch: int) -> DrawRecord:
         """Buffers for `count` draws, of each chain."""
@@ -250,7 +253,7 @@ class _BlockSteps:
         turns = self.program.kernel.turns
         assert turns is not None
         moment = self.moment(loop.chain)
-        point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
+        point, trips = moment.density.evaluate(turns.ask(moment, state), loop.trips)
         told_state = turns.tell(moment, state, point)
         position, info = once(turns.end(told_state))
         ending = KernelState(position, loop.chain.slots, trips)
@@ -338,12 +341,12 @@ class _BlockSteps:
         `most` is the largest number of draws that a chain of the batch has kept.
         """
         if not self.program.takes_gradient:
-            position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
+            position, trips = self.density.evaluate(loop.chain.position.q, loop.trips)
             end_position = loop.chain.position._replace(gradient=position.gradient)
             loop = loop._replace(chain=loop.chain._replace(position=end_position), trips=trips)
         outputs = self._outputs(loop, rows, most)
         scope = Scope()
-        scope.receive(self.target.density.loops, loop.trips)
+        scope.receive(self.density.loops, loop.trips)
         scope.receive(self.program.loops, outputs.trips)
         chain = loop.chain
         where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
@@ -405,14 +408,14 @@ class _BlockSteps:
     def _outputs_of(self, loop: BlockLoop, rows: DrawRecord, numbers: Any) -> _Outputs:
         """Targets and observables of some rows, given their numbers."""
         targets, loops = tuple(self.program.targets), self.program.loops
-        density, data, capacity, *_ = self.target
 
         def record(q: Any, row: Any) -> Any:
             # Rows without a draw are computed, too, but their loops make no trips.
             scope = Scope(
-                capacity=capacity, active=row < self.rows_to_compute(loop) if loops else None
+                capacity=self.density.capacity,
+                active=row < self.rows_to_compute(loop) if loops else None,
             )
-            values = density.targets(q, targets, data, scope)
+            values = self.density.targets(q, targets, scope)
             return values, scope.reports(loops)
 
         walkers = self.program.walkers

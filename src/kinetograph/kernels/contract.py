@@ -16,7 +16,7 @@ gradient each, so that in a batch of chains none waits for the longest transitio
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -43,6 +43,7 @@ class Moment(NamedTuple):
     hyper: Mapping[str, Any]  # values of the hyper-parameters
     noise: Noise
     density: BoundDensity
+    drawn: Sequence[Any] = ()  # what the kernel's `draw` returned for this noise, or nothing
 
 
 class KernelState(NamedTuple):
@@ -116,6 +117,14 @@ class TransitionKernel(Protocol):
     @property
     def turns(self) -> Turns | None:
         """The transition in turns; None if all transitions have equal length."""
+
+    @property
+    def draw(self) -> Callable[[Noise], Sequence[Any]] | None:
+        """The random arrays of a transition that depend on its noise alone.
+
+        A loop of cheap transitions draws the arrays of many transitions at once. None if the kernel
+        has no such arrays.
+        """
 
     @property
     def moves_by_values(self) -> bool:

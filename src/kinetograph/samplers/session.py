@@ -7,7 +7,7 @@ order.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,16 +21,17 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.functions.arranging import concatenate
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
+from ..graph.node import Apply, Bundle, Data, Node, Operation, ancestors, next_serial
 from ..graph.operations.elementwise import astype, elementwise
 from ..graph.operations.operands import as_node
 from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
+from ..kernels.noise import Noise
 from ..kernels.step_checks import Given, refuse_cells, refuse_effects, refuse_elsewhere
 from ..kernels.tracing_checks import watched
 from ..models.bound_density import BoundDensity, Position
 from .inner import bound
-from .noise import NamedNoise
+from .noise import NUMBERS, NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
 from .scale import covariance_of, divided, gradient_of, times
@@ -391,12 +392,24 @@ class StepGraph:
         given = {*self.inputs.values(), *self.entered.values()}
         refuse_elsewhere(session.where, outputs, given, session.begun)
         refuse_effects(session.where, [*outputs, *versions.effects.values()])
+        self.noise = _noise_alone(outputs, self.inputs)
+
+    def draw(self, noise: Noise) -> list[Any]:
+        """The tensors of `noise`, the random arrays that depend on nothing else."""
+        values = {"key": noise.key, "event": noise.event}
+        environment: Environment = {self.inputs[name]: value for name, value in values.items()}
+        evaluate(self.noise, environment)
+        return [environment[node] for node in self.noise]
 
     def run(
-        self, density: BoundDensity, values: Mapping[str, Any]
+        self, density: BoundDensity, values: Mapping[str, Any], drawn: Sequence[Any] = ()
     ) -> tuple[list[Any], dict[Cell, Any]]:
-        """The tensors of the results and of the final states."""
+        """The tensors of the results and of the final states.
+
+        `drawn` are the tensors of `noise`, if they have been computed.
+        """
         environment: Environment = {node: values[name] for name, node in self.inputs.items()}
+        environment |= zip(self.noise, drawn, strict=False)
         for cell, node in self.entered.items():
             environment[node] = jnp.asarray(cell.initial)
         before, _EVALUATING.density = _EVALUATING.density, density
@@ -417,6 +430,20 @@ class StepGraph:
 
 def _of_noise(cell: Cell) -> bool:
     return hasattr(cell, "begin")
+
+
+def _noise_alone(outputs: Sequence[Node], inputs: Mapping[str, Node]) -> list[Node]:
+    """The random arrays of a graph that depend on the key and the transition's number alone."""
+    alone: set[Node] = {inputs["key"], inputs["event"]}
+    arrays: list[Node] = []
+    for node in ancestors(outputs):
+        if isinstance(node, Apply) and node.parents and alone.issuperset(node.parents):
+            alone.add(node)
+            if node.operation is NUMBERS:
+                arrays.append(node)
+        elif isinstance(node, Data):
+            alone.add(node)
+    return arrays
 
 
 def build(

@@ -3,7 +3,7 @@
 The graphs of `init` and `step` are built once for each space.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -21,6 +21,7 @@ from ..graph.operations.elementwise import astype
 from ..graph.operations.operands import as_node
 from ..graph.trips import Trips
 from ..kernels.contract import Info, KernelState, Moment, Space, Statistic
+from ..kernels.noise import Noise
 from ..models.bound_density import Position
 from .acceptance import divergences
 from .arguments import check_arguments
@@ -69,6 +70,11 @@ class StagedKernel:
     def session(self) -> Session:
         """The session in which the graph of `step` was built."""
         return self._step.session
+
+    @property
+    def draw(self) -> Callable[[Noise], Sequence[Any]] | None:
+        """The random arrays of a step that depend on its noise alone."""
+        return self._step.draw if self._step.noise else None
 
     @cached_property
     def tuned_within(self) -> tuple[str, ...]:
@@ -250,7 +256,7 @@ class StagedKernel:
             arrays, paths, _ = flatten(slot, name)
             values |= {f"slot {path}": array for path, array in zip(paths, arrays, strict=True)}
         given = {name: values[name] for name in self._step.inputs}
-        results, states = self._step.run(moment.density, given)
+        results, states = self._step.run(moment.density, given, moment.drawn)
         position = Position(*results[:3])
         slots = self._filled(dict(zip(self._slots, results[3:], strict=True)))
         session = self._step.session

@@ -145,6 +145,8 @@ class NutsKernel:
         self.of_worst = tuple(s for s in OF_WORST if s.name in wanted)
         self.statistics = (*self.statistics, *self.of_worst)
 
+    draw = None  # a transition is not cheap enough to gain by it
+
     @property
     def turns(self) -> "NutsKernel":
         """This kernel, which can also make its transitions in turns."""

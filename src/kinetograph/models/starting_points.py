@@ -144,7 +144,7 @@ def _word(initial: Any, doing: str, one: str) -> str | None:
 
 
 def free_states(model: Model, rows: Sequence[Any]) -> np.ndarray:
-    """The free states of values of all unknowns, which have a leading axis."""
+    """Return the free states of rows of values of all unknowns."""
 
     def free_state(drawn: Sequence[Any], values: Sequence[Any]) -> Any:
         unknowns = dict(zip(model.component.unknowns, drawn, strict=True))

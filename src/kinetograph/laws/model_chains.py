@@ -22,7 +22,6 @@ from ..kernels.contract import KernelState, Moment
 from ..kernels.noise import BEFORE, Noise
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
-from ..models.density import data_environment
 from ..models.model import Model, check_model
 from ..prediction.observed_distributions import followed
 from ..programs.program import Program
@@ -202,18 +201,18 @@ class _Chains:
             return run_rows(forward, key, count, [rows[node] for node in forward.given])
 
     def _free_state(self, drawn: Sequence[Any], values: Sequence[Any]) -> Any:
-        data = data_environment(self.model.arguments, values)
-        return self.model.density.free_state(dict(zip(self.unknowns, drawn, strict=True)), data)
+        unknowns = dict(zip(self.unknowns, drawn, strict=True))
+        return self.model.density.free_state(unknowns, self.model.bind(values).data)
 
     def _moved(self, free: Any, data: Any, keys: Any) -> Any:
         def one(given: Any) -> Any:
             q, values, key = given
-            target, kernel = self.program.target(values), self.program.kernel
-            position, trips = target.evaluate(q, target.no_trips())
-            slots = kernel.init(Moment(self.hyper, Noise(key, BEFORE), target), position)
+            density, kernel = self.model.bind(values), self.program.kernel
+            position, trips = density.evaluate(q, density.no_trips())
+            slots = kernel.init(Moment(self.hyper, Noise(key, BEFORE), density), position)
 
             def step(event: Any, state: KernelState) -> KernelState:
-                return kernel.step(Moment(self.hyper, Noise(key, event), target), state)[0]
+                return kernel.step(Moment(self.hyper, Noise(key, event), density), state)[0]
 
             begin = KernelState(position, slots, trips)
             end: KernelState = lax.fori_loop(

@@ -16,7 +16,6 @@ from ..graph.precision import x64
 from ..graph.source import place_text
 from .ancestral.forward import plan
 from .ancestral.rows import in_rows, run_rows
-from .density import data_environment
 from .model import Model
 from .values import check_values
 
@@ -161,8 +160,8 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
         rows = run_rows(program, key, tries, given)
 
     def free_state(drawn: Sequence[Any], values: Sequence[Any]) -> Any:
-        data = data_environment(model.arguments, values)
-        return model.density.free_state(dict(zip(unknowns, drawn, strict=True)), data)
+        values_of_unknowns = dict(zip(unknowns, drawn, strict=True))
+        return model.density.free_state(values_of_unknowns, model.bind(values).data)
 
     with x64():
         states_of = model.functions.get(

@@ -10,7 +10,6 @@ from scipy import special, stats
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 RNG = np.random.default_rng(7)
 
@@ -224,7 +223,7 @@ def near(model, target, point, count=4000):
     """Draws of a discrete unknown at states that differ in their last digits only."""
     states = point + 1e-12 * np.arange(count)[:, None]
     with x64():
-        data = data_environment(model.arguments, model.argument_values)
+        data = model.bind().data
         draw = jax.jit(jax.vmap(lambda u: model.density.targets(u, [target.node], data)[0]))
         return np.asarray(draw(jnp.asarray(states)))
 

@@ -106,7 +106,7 @@ with _paused(lasting=True):
     from .streams.streams import RandomStreams
 
 if _typing.TYPE_CHECKING:
-    from . import gp, laws
+    from . import gp, laws, neural
     from .approximations.advi import advi
     from .approximations.laplace import laplace_approximation
     from .approximations.pathfinder import pathfinder
@@ -203,6 +203,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "laws",
+    "neural",
     "lift",
     "load_graph",
     "cdf",
@@ -259,6 +260,7 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "gp": "gp",
         "laplace_approximation": "approximations.laplace",
         "laws": "laws",
+        "neural": "neural",
         "pathfinder": "approximations.pathfinder",
     }
 

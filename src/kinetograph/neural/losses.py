@@ -1,0 +1,127 @@
+"""Losses of networks: functions of the outputs and the label of one row.
+
+A loss of a data set is the mean over its rows. The likelihoods are minus log densities, up to
+nothing: `gaussian` has its normalising constant, so that its loss can be compared between noises.
+
+Source of the definitions: the documentation of TensorFlow's losses, written for one row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .choice import chosen
+
+__all__ = ["LOSSES", "Loss", "loss"]
+
+_EPSILON = 1e-7
+_LOG_2_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss, with what its outputs and labels have to be.
+
+    Attributes
+    ----------
+    name
+        The name of the loss.
+    function
+        The loss of one row, from its outputs and its label.
+    labels
+        "real", "binary" (0 or 1), "signs" (-1 or 1), "one-hot" or "classes" (whole numbers).
+    outputs
+        "any", "logits" (before an output activation) or "probabilities" (between 0 and 1).
+    width
+        The number of outputs for a label of some width and a number of classes.
+    """
+
+    name: str
+    function: Callable[[Any, Any], Any]
+    labels: str = "real"
+    outputs: str = "any"
+    width: Callable[[int, int], int] = lambda labels, classes: labels
+
+
+def _mean_squared(z: Any, y: Any) -> Any:
+    return jnp.mean((z - y) ** 2)
+
+
+def _absolute_difference(z: Any, y: Any) -> Any:
+    return jnp.mean(jnp.abs(z - y))
+
+
+def _log_loss(z: Any, y: Any) -> Any:
+    return jnp.mean(-y * jnp.log(z + _EPSILON) - (1 - y) * jnp.log(1 - z + _EPSILON))
+
+
+def _hinge(z: Any, y: Any) -> Any:
+    return jnp.mean(jnp.maximum(0, 1 - (2 * y - 1) * z))
+
+
+def _signed_hinge(z: Any, y: Any) -> Any:
+    return jnp.mean(jnp.maximum(0, 1 - y * z))
+
+
+def _cosine_distance(z: Any, y: Any) -> Any:
+    return 1 - jnp.sum(_unit(z) * _unit(y))
+
+
+def _unit(x: Any) -> Any:
+    square = jnp.sum(x * x)
+    return x * jax.lax.rsqrt(jnp.where(square > 0, square, 1))
+
+
+def _sigmoid_cross_entropy(z: Any, y: Any) -> Any:
+    return jnp.mean(jnp.maximum(z, 0) - z * y + jnp.log1p(jnp.exp(-jnp.abs(z))))
+
+
+def _softmax_cross_entropy(z: Any, y: Any) -> Any:
+    return -jnp.sum(y * jax.nn.log_softmax(z))
+
+
+def _categorical(z: Any, y: Any) -> Any:
+    label = jnp.reshape(y, ()).astype(jnp.int32)
+    return -jnp.take(jax.nn.log_softmax(z), label, mode="fill")
+
+
+def _gaussian(z: Any, y: Any) -> Any:
+    """Minus the log density of normal(z[:k], exp(z[k:])), for a label of k numbers."""
+    mean, log_sd = jnp.split(z, 2)
+    return jnp.sum(0.5 * ((y - mean) * jnp.exp(-log_sd)) ** 2 + log_sd + 0.5 * _LOG_2_PI)
+
+
+def _poisson(z: Any, y: Any) -> Any:
+    """Minus the log density of poisson(exp(z))."""
+    return jnp.sum(jnp.exp(z) - y * z + jax.lax.lgamma(y + 1.0))
+
+
+LOSSES: dict[str, Loss] = {
+    each.name: each
+    for each in (
+        Loss("mean_squared", _mean_squared),
+        Loss("absolute_difference", _absolute_difference),
+        Loss("log_loss", _log_loss, "binary", "probabilities"),
+        Loss("hinge", _hinge, "binary"),
+        Loss("signed_hinge", _signed_hinge, "signs"),
+        Loss("cosine_distance", _cosine_distance),
+        Loss("sigmoid_cross_entropy", _sigmoid_cross_entropy, "binary", "logits"),
+        Loss("softmax_cross_entropy", _softmax_cross_entropy, "one-hot", "logits"),
+        Loss("categorical", _categorical, "classes", "logits", lambda labels, classes: classes),
+        Loss("gaussian", _gaussian, "real", "logits", lambda labels, classes: 2 * labels),
+        Loss("poisson", _poisson, "real", "logits"),
+    )
+}
+
+
+def loss(value: Any, doing: str) -> Loss:
+    """The loss with a name; a `Loss` is returned as it is, and a function becomes one."""
+    if isinstance(value, Loss):
+        return value
+    if callable(value):
+        return Loss(getattr(value, "__name__", "loss"), value)
+    return chosen(LOSSES, value, f"{doing}: loss")

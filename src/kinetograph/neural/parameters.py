@@ -1,0 +1,147 @@
+"""Parameters of a network as one vector: its layout, its names, and fixed entries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+__all__ = ["Layout"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The order in which the numbers of a tree of parameters form a vector.
+
+    The leaves of the tree come one after the other, in the order of `jax.tree.leaves`, each in
+    row-major order. For a multilayer perceptron these are all weight matrices and then all bias
+    vectors.
+
+    Attributes
+    ----------
+    like
+        An example of the tree.
+    fixed
+        Values of numbers that stay as they are: an array of the size of the vector, NaN where a
+        number is free.
+    """
+
+    like: Any
+    fixed: np.ndarray | None = None
+
+    @cached_property
+    def _leaves(self) -> tuple[list[tuple[str, tuple[int, ...]]], Any]:
+        leaves, structure = jax.tree_util.tree_flatten_with_path(self.like)
+        return [(_name(path), np.shape(leaf)) for path, leaf in leaves], structure
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the leaves, by name."""
+        return dict(self._leaves[0])
+
+    @cached_property
+    def size(self) -> int:
+        """The number of all numbers."""
+        return sum(int(np.prod(shape, dtype=int)) for shape in self.shapes.values())
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """The places of the free numbers in the vector."""
+        return np.arange(self.size) if self.fixed is None else np.flatnonzero(np.isnan(self.fixed))
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """The places of the leaves in the vector, by name."""
+        ends = np.cumsum([0, *(np.prod(shape, dtype=int) for shape in self.shapes.values())])
+        pairs = zip(ends[:-1], ends[1:], strict=True)
+        return dict(zip(self.shapes, (slice(int(a), int(b)) for a, b in pairs), strict=True))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the numbers: `weight0`, ..., `bias0`, ...; other leaves by their names."""
+        names: list[str] = []
+        counts: dict[str, int] = {}
+        for name, shape in self.shapes.items():
+            kind = "weight" if name.endswith("weights") else "bias" if name.endswith("bias") else ""
+            if not kind:
+                names += [f"{name}[{i}]" for i in range(int(np.prod(shape, dtype=int)))]
+                continue
+            for _ in range(int(np.prod(shape, dtype=int))):
+                names.append(f"{kind}{counts.get(kind, 0)}")
+                counts[kind] = counts.get(kind, 0) + 1
+        return names
+
+    def vector(self, tree: Any) -> Any:
+        """The vector of a tree."""
+        leaves = jax.tree.leaves(tree)
+        given = [np.shape(leaf) for leaf in leaves]
+        if given != list(self.shapes.values()):
+            raise ValueError(
+                f"parameters: expected arrays of shapes {list(self.shapes.values())}, got {given}"
+            )
+        parts = [jnp.reshape(leaf, -1) for leaf in leaves]
+        return jnp.concatenate(parts) if parts else jnp.zeros(0)
+
+    def tree(self, vector: Any) -> Any:
+        """The tree of a vector."""
+        leaves = [
+            jnp.reshape(vector[place], self.shapes[name]) for name, place in self.places.items()
+        ]
+        return jax.tree.unflatten(self._leaves[1], leaves)
+
+    def filled(self, free: Any) -> Any:
+        """The vector whose free numbers are given."""
+        if self.fixed is None:
+            return free
+        return jnp.asarray(np.nan_to_num(self.fixed)).at[self.free].set(free)
+
+    def by_name(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
+        """The arrays of vectors with leading axes, by name."""
+        lead = vectors.shape[:-1]
+        return {
+            name: vectors[..., place].reshape(*lead, *self.shapes[name])
+            for name, place in self.places.items()
+        }
+
+    def fixing(self, values: Mapping[str, Any]) -> "Layout":
+        """The layout in which some numbers are fixed.
+
+        Parameters
+        ----------
+        values
+            For names of leaves: a number or an array with the leaf's shape, NaN where a number
+            stays free.
+
+        Raises
+        ------
+        ValueError
+            If there is no leaf of that name, the shape differs, or nothing stays free.
+        """
+        fixed = np.full(self.size, np.nan) if self.fixed is None else self.fixed.copy()
+        for name, value in values.items():
+            if name not in self.places:
+                raise ValueError(
+                    f"fixed parameters: there is no {name!r}; there are {', '.join(self.places)}"
+                )
+            shape, array = self.shapes[name], np.asarray(value, float)
+            if array.shape not in ((), shape):
+                raise ValueError(
+                    f"fixed parameters: {name} has shape {shape}, got values of shape {array.shape}"
+                )
+            part = np.broadcast_to(array, shape).reshape(-1)
+            place = self.places[name]
+            fixed[place] = np.where(np.isnan(part), fixed[place], part)
+        if not np.isnan(fixed).any():
+            raise ValueError("fixed parameters: no number stays free")
+        return Layout(self.like, fixed)
+
+
+def _name(path: Sequence[Any]) -> str:
+    """The name of a leaf; layer k of a perceptron has layer{k}/weights and layer{k}/bias."""
+    parts = [jax.tree_util.keystr((key,), simple=True) for key in path]
+    if len(parts) == 2 and parts[0] in ("weights", "bias") and parts[1].isdigit():
+        return f"layer{parts[1]}/{parts[0]}"
+    return "/".join(parts) or "parameters"

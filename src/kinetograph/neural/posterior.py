@@ -1,0 +1,105 @@
+"""The posterior of a network: a model of one vector of parameters."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..models.jax_model import jax_model
+from ..models.model import Model
+from .losses import Loss
+from .network import Network
+from .parameters import Layout
+
+__all__ = ["posterior", "posterior_scale"]
+
+Prior = float | Callable[[Any], Any] | None
+
+
+def posterior(
+    network: Network,
+    layout: Layout,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    *,
+    prior: Prior = 1.0,
+    scale: str | float = "sum",
+) -> Model:
+    """Make the model whose log density is minus a loss, plus a log prior.
+
+        log p(w) = -s / n sum_i loss(outputs(w, x_i), y_i) + log prior(w)
+
+    with s = n for "sum", 1 for "mean", or any number. With minus log likelihoods as losses, "sum"
+    is the posterior of the parameters. With "mean", a sampler's inverse temperature of n / T gives
+    the same density at temperature T, with a prior of 1 / n of the logarithm.
+
+    Parameters
+    ----------
+    network, layout, loss
+        The network, the layout of its parameters and the loss of a row.
+    x, y
+        Inputs and labels, with one row for each datum.
+    prior
+        The standard deviation of a normal prior, a JAX function of the tree of parameters that
+        returns the log density, or None for a flat prior.
+    scale
+        "sum", "mean" or a positive number.
+
+    Returns
+    -------
+    Model
+        Of one unknown, `parameters`, the vector of the free parameters.
+    """
+    count = len(x)
+    factor = scale_factor(scale, count)
+
+    def tree(free: Any) -> Any:
+        return layout.tree(layout.filled(free["parameters"]))
+
+    def log_prior(free: Any) -> Any:
+        if prior is None:
+            return jnp.zeros(())
+        if callable(prior):
+            return prior(tree(free))
+        z = free["parameters"] / prior
+        return -0.5 * jnp.sum(z * z) - z.size * np.log(prior * np.sqrt(2 * np.pi))
+
+    def log_likelihood(free: Any, row: Any, label: Any) -> Any:
+        return -factor * loss.function(network.row(tree(free), row), label)
+
+    like = {"parameters": np.zeros(len(layout.free))}
+    return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=(x, y))
+
+
+def scale_factor(scale: str | float, count: int) -> float:
+    """The factor s / n of the loss of a row."""
+    if scale == "sum":
+        return 1.0
+    if scale == "mean":
+        return 1.0 / count
+    if isinstance(scale, str) or not scale > 0:
+        raise ValueError(f"scale must be 'sum', 'mean' or a positive number, got {scale!r}")
+    return float(scale) / count
+
+
+def posterior_scale(count: int, temperature: float = 1.0) -> tuple[float, float]:
+    """The inverse temperature for a mean loss, and the factor of the log prior.
+
+        exp(-beta (mean loss - log prior / n)) = exp(-(sum of losses - log prior) / T)
+
+    with beta = n / T.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> kg.neural.posterior_scale(200, 2.0)
+    (100.0, 0.005)
+    """
+    if count < 1 or not temperature > 0:
+        raise ValueError(
+            f"posterior_scale: expected a positive number of rows and a positive temperature, got "
+            f"{count} and {temperature}"
+        )
+    return count / temperature, 1.0 / count

@@ -6,7 +6,7 @@ import typing as _typing
 from .collector import paused as _paused
 
 with _paused(lasting=True):
-    from . import autograph, observables, ode, optimizers, samplers, streams
+    from . import autograph, kernels, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
     from .approximations.pareto import ApproximationWarning
     from .autograph.function import function
@@ -201,6 +201,7 @@ __all__ = [
     "hessian",
     "hyper",
     "jacobian",
+    "kernels",
     "jvp",
     "laws",
     "lift",
@@ -271,7 +272,7 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         _open_to_users(module)  # twice does no harm
         return module if _LATER[name] == name else getattr(module, name)
 
-    for _module in (autograph, observables, ode, optimizers, samplers, streams):
+    for _module in (autograph, kernels, observables, ode, optimizers, samplers, streams):
         _open_to_users(_module)
     for _kind in (_Summary, _Function, _Explanation):  # which users are given, and do not make
         _open_class(_kind)

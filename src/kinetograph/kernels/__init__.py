@@ -1,1 +1,8 @@
-"""Kernels: the contract between samplers and runs, `init` and `step`."""
+"""Kernels: the contract between samplers and runs, for transitions written in JAX.
+
+A `kg.Sampler` whose method `kernel` returns a `TransitionKernel` makes its transitions with it.
+"""
+
+from .contract import Info, Statistic, TransitionKernel
+
+__all__ = ["Info", "Statistic", "TransitionKernel"]

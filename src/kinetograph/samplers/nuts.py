@@ -114,16 +114,5 @@ class NUTS(Sampler):
             directions.check(type(self).__name__)
 
     def kernel(self, space: Space) -> TransitionKernel:
-        """The kernel of this sampler on a space.
-
-        Raises
-        ------
-        TypeError
-            If a setting is a function of the step's number.
-        """
-        for name, value in self._values.items():
-            if callable(value):
-                raise TypeError(
-                    f"NUTS: {name} must be a number, got a function: NUTS does not take schedules"
-                )
+        """The kernel of this sampler on a space."""
         return NutsKernel(int(self.max_depth), self.integrator, space.wanted)

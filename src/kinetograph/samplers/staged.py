@@ -20,7 +20,7 @@ from ..graph.node import Node
 from ..graph.operations.elementwise import astype
 from ..graph.operations.operands import as_node
 from ..graph.trips import Trips
-from ..kernels.contract import Info, KernelState, Moment, Space, Statistic
+from ..kernels.contract import Info, KernelState, Moment, Space, Statistic, TransitionKernel
 from ..kernels.target import Position
 from .acceptance import divergences
 from .arguments import check_arguments
@@ -33,10 +33,8 @@ from .tuned_names import tuned_names
 __all__ = ["StagedKernel"]
 
 
-class StagedKernel:
+class StagedKernel(TransitionKernel):
     """The kernel of a `kg.Sampler` on a space."""
-
-    turns = None
 
     def __init__(self, sampler: Sampler, space: Space) -> None:
         self.sampler, self.space = sampler, space
@@ -84,7 +82,7 @@ class StagedKernel:
         )
 
     @cached_property
-    def moves_by_values(self) -> bool:
+    def moves_by_values(self) -> bool:  # type: ignore[override]  # derived from the graphs
         """Whether new positions depend on values of the potential.
 
         If not, they depend on gradients at most.
@@ -92,7 +90,7 @@ class StagedKernel:
         return moves_by_values(self._step, list(self._slots))
 
     @cached_property
-    def takes_gradient(self) -> bool:
+    def takes_gradient(self) -> bool:  # type: ignore[override]  # derived from the graphs
         """Whether a step uses gradients.
 
         If not, the gradient at the final point is not needed.
@@ -100,7 +98,7 @@ class StagedKernel:
         return takes_gradient(self._step)
 
     @cached_property
-    def ends_with_value(self) -> bool:
+    def ends_with_value(self) -> bool:  # type: ignore[override]  # derived from the graphs
         """Whether a step's final point is evaluated for its potential alone."""
         return ends_with_value(self._step)
 

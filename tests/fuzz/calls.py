@@ -48,11 +48,10 @@ _METHODS = {
     "RandomStreams": ("streams",),
 }
 _INSIDE = {
+    "bind",
     "content",
     "controls",
-    "ensure_capacity",
     "its_values",
-    "kept",
     "note_plans",
     "of_content",
 }

@@ -21,7 +21,7 @@ class BoxKernel(TransitionKernel):
     def step(self, moment, state):
         old, h = state.position, moment.hyper["step_size"]
         u = moment.noise.uniforms(0, old.q.size + 1)
-        new, trips = moment.target.evaluate(old.q + h * (2 * u[1:] - 1), state.trips)
+        new, trips = moment.density.evaluate(old.q + h * (2 * u[1:] - 1), state.trips)
         ratio = jnp.exp(jnp.minimum(new.log_density - old.log_density, 0))
         new = jax.tree.map(lambda a, b: jnp.where(u[0] < ratio, a, b), new, old)
         info = Info(ratio, jnp.int32(1), jnp.array(False), self.recorded(new.log_density, ratio))

@@ -26,7 +26,7 @@ def test_draws_are_those_of_a_run_that_had_the_room(grown):
     assert model.capacity.of(loop) > 64  # it did grow
     roomy = stopping()
     enough = model.capacity.of(loop)
-    vars(roomy)["capacity"] = roomy.capacity.grown({roomy.density.loops[0]: enough})
+    roomy.functions.capacity = roomy.capacity.grown({roomy.density.loops[0]: enough})
     np.testing.assert_array_equal(draws(roomy), values)
     assert roomy.capacity.of(roomy.density.loops[0]) == enough
 

@@ -26,7 +26,6 @@ from jax import lax
 
 from ..bits.draws import normals
 from ..graph.precision import x64
-from ..graph.trips import Capacity
 from ..optimizers.descent import Steps
 from ..optimizers.objective import Objective
 
@@ -151,30 +150,20 @@ class _Blocks:
         return AscentBlock(start, state, start, -math.inf, 0.0, 1.0, ())
 
     def go(self, block: AscentBlock, number: int, factor: float) -> AscentBlock:
-        """Run the next block.
-
-        If a loop of the model needs more capacity, the program is compiled with more and run again.
-        """
+        """Run the next block."""
         objective, optimizer = self.objective, self.optimizer
         rank = block.at.loadings.shape[1]
         key = ("advi", optimizer.name, optimizer.settings, self.draws, rank)
-        schedule = self.schedule or optimizer.given
         numbers = (np.asarray(x, objective.dtype) for x in (self.rate, factor))
-        arguments = (self.key, np.int32(number * BLOCK), *numbers, objective.data)
-        while True:
-            run = objective.kept(key, lambda capacity: jax.jit(self._program(capacity)), schedule)
-            with x64():
-                result: AscentBlock = jax.tree.map(
-                    np.asarray, run(block.at, block.state, *arguments)
-                )
-            if not objective.model.ensure_capacity(objective.model.density.loops, result.reports):
-                return result
+        arguments = block.at, block.state, self.key, np.int32(number * BLOCK), *numbers
+        owner = self.schedule or optimizer.given
+        result: AscentBlock = objective.run(
+            key, self._program, *arguments, objective.data, owner=owner
+        )
+        return result
 
-    def _program(self, capacity: Capacity) -> Any:
+    def _program(self) -> Any:
         objective, draws = self.objective, self.draws
-
-        def density(free: Any, data: Any) -> Any:
-            return objective.traced(free, data, capacity)
 
         def step(number: Any, at: NormalParameters, key: Any, data: Any) -> Any:
             """The gradient of minus the bound, its terms, and loop reports."""
@@ -182,7 +171,7 @@ class _Blocks:
             noise = normals(key, number, _STEPS, draws * size).reshape(draws, size)
             noise = noise.astype(objective.dtype)
             free, back = jax.vjp(lambda family: jax.vmap(family.draw)(noise), at)
-            potential, slope, reports = jax.vmap(density, (0, None))(free, data)
+            potential, slope, reports = jax.vmap(objective.traced, (0, None))(free, data)
             log_q, log_q_slope = jax.vmap(jax.value_and_grad(at.log_density))(free)
             (gradient,) = back(((slope + log_q_slope) / draws).astype(free.dtype))
             return gradient, -potential - log_q, reports

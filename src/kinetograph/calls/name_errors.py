@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from importlib import import_module
 from inspect import isroutine
 
+from ..graph.hooks import ON_MISSING
 from ..graph.numpy.protocol import is_available
 from ..graph.suggestions import closest, plain
 from .other_libraries import ELSEWHERE
 from .submodules import of_submodule
 
-__all__ = ["instead_of", "no_attribute"]
+__all__ = ["no_attribute"]
 
 _TABLE = "to_dataframe(), a table of pandas, which has it"
 # Attributes of other libraries' models and results, with the attribute or call here.
@@ -78,6 +79,7 @@ def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError
     return AttributeError(text + hint, name=name)
 
 
+@ON_MISSING.fill
 def instead_of(kind: str, attribute: str) -> str:
     """Advice on an attribute of another library's object, or an empty text.
 

@@ -8,13 +8,12 @@ from typing import Any
 
 from ..graph.array import Array
 from ..graph.source import PACKAGE
-from ..graph.suggestions import INSTEAD, read_missing
-from .name_errors import instead_of, no_attribute
+from ..graph.suggestions import read_missing
+from .name_errors import no_attribute
 from .signature_errors import ANSWERED, answered
 
 __all__ = ["open_class", "open_to_users"]
 
-INSTEAD.append(instead_of)
 _CONVERTED = ("init", "step")  # methods that users override, and that are converted to a graph
 
 

@@ -10,15 +10,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from .checks import run_time_check
+from .hooks import ON_NARROWED, ON_PARTIAL
 from .messages import describe
 from .node import Data, Node, Operation
 from .operations.bounds import inside
-from .operations.elementwise import ON_NARROWED, ON_PARTIAL, elementwise
+from .operations.elementwise import elementwise
 from .source import place_text
 
 __all__ = ["require_result", "demand_fits"]
 
 
+@ON_PARTIAL.fill
 def require_result(operation: Operation, nodes: Sequence[Node]) -> None:
     """Require that an integer operation has a result."""
     x, y = nodes
@@ -45,6 +47,7 @@ def require_result(operation: Operation, nodes: Sequence[Node]) -> None:
     run_time_check(elementwise(allowed, y, 0), error, text)
 
 
+@ON_NARROWED.fill
 def demand_fits(x: Node, dtype: np.dtype) -> None:
     """Require that an integer fits a narrower type, as NumPy requires it."""
     limits = np.iinfo(dtype)
@@ -59,7 +62,3 @@ def demand_fits(x: Node, dtype: np.dtype) -> None:
             "logical_and", in_range, elementwise("less_equal", x, np.int64(limits.max))
         )
     run_time_check(in_range, OverflowError, text)
-
-
-ON_PARTIAL.append(require_result)
-ON_NARROWED.append(demand_fits)

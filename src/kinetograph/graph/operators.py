@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from .hooks import ON_IN_PLACE
 from .node import Node
 from .operations import elementwise as ew
 from .operations import linear_algebra
@@ -15,19 +16,13 @@ from .value_texts import in_words
 if TYPE_CHECKING:
     from .array import Array, ArrayLike
 
-__all__ = ["IN_PLACE", "Operators"]
-
-# Functions that `x += v` calls with x and x + v, to update other arrays that share x's elements.
-# Without such a function, `x += v` is `x = x + v`.
-IN_PLACE: list[Callable[["Array", "Array"], "Array"]] = []
+__all__ = ["Operators"]
 
 
 def _in_place(name: str) -> Callable[["Array", Any], "Array"]:
     def operator(self: "Array", other: Any) -> "Array":
         after: Array = getattr(self, name)(other)
-        for change in IN_PLACE:
-            after = change(self, after)
-        return after
+        return next(iter(ON_IN_PLACE(self, after)), after)
 
     return operator
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import KinetographError
+from .hooks import ON_MISSING
 from .source import here, is_own, place_text, site_of
 
 __all__ = [
-    "INSTEAD",
     "Closed",
     "MissingAttributeError",
     "SuggestingDict",
@@ -19,9 +19,6 @@ __all__ = [
     "refuse_assignment",
 ]
 
-# Functions of a class name and of an attribute that the class lacks. They return advice for
-# attributes that other libraries' objects have, or an empty text. An outer layer adds them.
-INSTEAD: list[Callable[[str, str], str]] = []
 _ALIKE = 0.6  # the smallest similarity ratio (difflib) of a suggestion
 
 
@@ -124,8 +121,7 @@ class _Wording:
         kind = type(self.holder).__name__
         site = site_of(self.site)
         place = f" ({site})" if site else ""
-        advice = [instead(kind, self.name) for instead in INSTEAD]
-        hint = next(filter(None, advice), "") or meant(self.name, names)
+        hint = next(iter(ON_MISSING(kind, self.name)), "") or meant(self.name, names)
         return f"{kind!r} object has no attribute {self.name!r}{place}{hint}"
 
     __repr__ = __str__

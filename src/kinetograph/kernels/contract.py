@@ -7,7 +7,7 @@ A sampler that is bound to a space gives a kernel: two functions of tensors, tra
 
 The state is a position, with log density and gradient, and the sampler's slots (momenta,
 thermostats, counters: any pytree). The moment holds what a transition may read: the values of the
-hyper-parameters, the noise, and the target. `target.evaluate` gives value and gradient at any
+hyper-parameters, the noise, and the log density. `density.evaluate` gives value and gradient at any
 point, inside loops, too. Each call of it in the source becomes a copy of the model in the compiled
 program, so a kernel should call it in one place.
 
@@ -16,13 +16,13 @@ gradient each, so that in a batch of chains none waits for the longest transitio
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..models.bound_density import BoundDensity, Position
 from .noise import Noise
-from .target import Position, Target
 
 __all__ = ["Info", "TransitionKernel", "Moment", "Space", "KernelState", "Statistic", "Turns"]
 
@@ -42,7 +42,8 @@ class Moment(NamedTuple):
 
     hyper: Mapping[str, Any]  # values of the hyper-parameters
     noise: Noise
-    target: Target
+    density: BoundDensity
+    drawn: Sequence[Any] = ()  # what the kernel's `draw` returned for this noise, or nothing
 
 
 class KernelState(NamedTuple):
@@ -150,7 +151,7 @@ class TransitionKernel:
         noise     random numbers of this transition: `noise.uniforms(purpose, size)` and
                   `noise.normals_and_words(purpose, size, more)`, with another number `purpose` for
                   each use
-        target    `target.evaluate(q, trips)` is the position at q, and the reports on the model's
+        density   `density.evaluate(q, trips)` is the position at q, and the reports on the model's
                   loops so far, which the next evaluation takes and the new state returns
 
     A subclass names its `statistics`, and `kernel` of a `kg.Sampler` returns it. Further attributes
@@ -169,7 +170,7 @@ class TransitionKernel:
     ...     def step(self, moment, state):
     ...         old, h = state.position, moment.hyper["step_size"]
     ...         u = moment.noise.uniforms(0, old.q.size + 1).astype(old.q.dtype)
-    ...         new, trips = moment.target.evaluate(old.q + h * (2 * u[1:] - 1), state.trips)
+    ...         new, trips = moment.density.evaluate(old.q + h * (2 * u[1:] - 1), state.trips)
     ...         ratio = jnp.exp(jnp.minimum(new.log_density - old.log_density, 0))
     ...         new = jax.tree.map(lambda a, b: jnp.where(u[0] < ratio, a, b), new, old)
     ...         info = kg.kernels.Info(ratio, jnp.int32(1), jnp.array(False), new.log_density[None])
@@ -186,6 +187,9 @@ class TransitionKernel:
 
     statistics: tuple[Statistic, ...]  # the quantities in `Info.statistics`; one of them is `lp`
     turns: Turns | None = None  # the transition in turns; None if all have equal length
+    # Random arrays of a transition that depend on its noise alone; a loop of cheap transitions
+    # draws the arrays of many transitions at once.
+    draw: Callable[[Noise], Sequence[Any]] | None = None
     moves_by_values: bool = True  # False: new positions depend on the potential's gradient alone
     takes_gradient: bool = True  # False: the gradient at the end of a step need not be known
     ends_with_value: bool = False  # whether a step evaluates the potential alone at its last point

@@ -13,27 +13,29 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.variable import Variable
-from ..graph.compiling.compiled import limit_reached
-from ..graph.compiling.inside_jax import has_tracer, outside
+from ..graph.compiling.inside_jax import constant, has_tracer, outside
+from ..graph.compiling.primitive import outer_dtype
 from ..graph.control.control_node import Control, Looping, everything
 from ..graph.errors import ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, with_values
-from ..graph.precision import x64
+from ..graph.precision import FLOAT64, x64
 from ..graph.source import place_text
 from ..graph.suggestions import Closed
 from ..graph.trips import Capacity
-from .density import Density, data_environment
+from .batch import RowBatch
+from .bound_density import BoundDensity
+from .compiled_functions import CompiledFunctions
+from .density import Density
 from .discovery import Component
-from .evaluation import at_states
-from .potential import in_jax, potential
+from .evaluation import at_states, in_jax
 from .values import check_values, outside_support
 
 __all__ = ["LogDensity"]
 
 
 class LogDensity(Closed):
-    """The methods of `Model` on free states, and its loops' capacity."""
+    """The methods of `Model` on free states."""
 
     _instead = (
         "model.set_data({name: values}) changes data, kg.do(model, {name: value}) and kg.condition "
@@ -41,6 +43,7 @@ class LogDensity(Closed):
     )
 
     density: Density
+    batch: RowBatch | None
     component: Component
     targets: tuple[Node, ...]
     names: tuple[str, ...]
@@ -49,9 +52,7 @@ class LogDensity(Closed):
     fixed: tuple[Variable, ...]
 
     def __init__(self) -> None:
-        self.capacity = Capacity()  # of the backward passes of loops
-        self.most_trips: dict[Looping, int] = {}
-        self._functions: dict[Any, Any] = {}  # cache of compiled functions and derived objects
+        self.functions = CompiledFunctions()
         self.values: dict[Node, np.ndarray] = {}  # values of data and unknowns in this model only
         self.version = 0  # how often the log density was built again
         self.became: dict[Node, Node] = {}  # replacements of nodes after data changed their shape
@@ -61,15 +62,15 @@ class LogDensity(Closed):
         """The name of an array of the model."""
         raise NotImplementedError
 
-    def kept[T](self, key: Any, make: Callable[[], T]) -> T:
-        """An object from the model's cache.
+    @property
+    def capacity(self) -> Capacity:
+        """The number of trips of each loop that compiled gradients keep."""
+        return self.functions.capacity
 
-        `make` is called once for each key.
-        """
-        if key not in self._functions:
-            self._functions[key] = make()
-        value: T = self._functions[key]
-        return value
+    @property
+    def most_trips(self) -> dict[Looping, int]:
+        """The largest number of trips of each loop so far."""
+        return self.functions.most_trips
 
     @property
     def arguments(self) -> tuple[Node, ...]:
@@ -77,7 +78,8 @@ class LogDensity(Closed):
 
         Derived arrays are computed once from the known values.
         """
-        return (*self.data, *self.fixed, *self.density.derived)
+        batch = () if self.batch is None else self.batch.derived
+        return tuple(dict.fromkeys((*self.data, *self.fixed, *self.density.derived, *batch)))
 
     @property
     def argument_values(self) -> tuple[np.ndarray, ...]:
@@ -90,6 +92,12 @@ class LogDensity(Closed):
             return self.values[node]
         assert isinstance(node, Data)
         return node.value
+
+    def bind(self, values: Sequence[Any] | None = None) -> BoundDensity:
+        """The log density with values of `arguments`, by default the present ones."""
+        values = self.argument_values if values is None else values
+        data = dict(zip(self.arguments, values, strict=True))
+        return BoundDensity(self.density, data, self.capacity, self.batch)
 
     @property
     def fixed_values(self) -> dict[Node, np.ndarray]:
@@ -168,7 +176,15 @@ class LogDensity(Closed):
         >>> print(f"{value:.4f} {gradient[0]:.4f}")
         2.9189 2.0000
         """
-        return potential(self, adjusted)
+        which = "log_prob" if adjusted else "unadjusted"
+
+        def potential(free: Any) -> Any:
+            states = self._check_free(free)
+            if not isinstance(states, jax.Array):
+                states = constant(states.astype(outer_dtype(FLOAT64)))
+            return -in_jax(self, which, states)
+
+        return potential
 
     def transform(self, free: Any) -> dict[str, np.ndarray]:
         """The values of all unknowns at free states."""
@@ -191,8 +207,7 @@ class LogDensity(Closed):
         """
         checked = check_values(self, values, complete=True)
         with jax.ensure_compile_time_eval(), x64():
-            env = data_environment(self.arguments, self.argument_values)
-            free = np.asarray(self.density.free_state(checked, env))
+            free = np.asarray(self.density.free_state(checked, self.bind().data))
         for v, value in checked.items():
             # Violations of bounds that are unknowns, and values on a bound, are found only here.
             if not np.all(np.isfinite(free[self.density.slices[v]])):
@@ -212,31 +227,10 @@ class LogDensity(Closed):
             free = jax.ShapeDtypeStruct((self.free_size,), float)
 
             def gradient(free: Any, values: Any) -> Any:
-                data = data_environment(self.arguments, values)
-                return self.density.value_and_gradient(free, data, self.capacity)
+                return self.bind(values).value_and_gradient(free)
 
             with x64():
                 jax.eval_shape(gradient, free, self.argument_values)
-
-    def ensure_capacity(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
-        """Enlarge the capacity of loops that overflowed; whether any did.
-
-        Raises
-        ------
-        LoopError
-            If a loop with `on_limit="error"` reached its bound.
-        """
-        overflowed = {}
-        for loop, report in zip(loops, reports, strict=True):
-            if np.any(report.truncated):
-                raise limit_reached(loop)
-            most = int(np.max(report.most))
-            self.most_trips[loop] = max(self.most_trips.get(loop, 0), most)
-            if np.any(report.overflowed):
-                overflowed[loop] = most
-        if overflowed:
-            self.capacity = self.capacity.grown(overflowed)
-        return bool(overflowed)
 
     def _check_free(self, free: Any) -> Any:
         """Free states as an array, checked for shape and type."""

@@ -15,8 +15,6 @@ import numpy as np
 from jax import lax
 
 from ..graph.lower import Scope
-from ..graph.precision import x64
-from ..graph.trips import Capacity
 from .objective import Objective
 from .optimizer import Optimizer, Reached, SearchLimits, within
 
@@ -102,47 +100,41 @@ class Descent:
         ]
 
     def _descend(self, points: np.ndarray, limits: SearchLimits) -> Any:
-        """Run the loop from all points.
-
-        If a loop of the model overflows its capacity, the program is compiled again with more.
-        """
+        """Run the loop from all points."""
         objective, optimizer = self.objective, self.optimizer
-        model, batch = objective.model, self.starts > 1
+        batch = self.starts > 1
         key = ("descent", optimizer.name, optimizer.settings, batch)
-        user_function = self.schedule or optimizer.given
         points = np.asarray(points, objective.dtype)
         arguments = (
             np.asarray(self.rate, objective.dtype),
             np.int64(limits.iterations),
             (np.float64(limits.tolerance), np.float64(limits.gradient)),
         )
-        while True:
-            run = objective.kept(
-                key, lambda capacity: self._compiled(capacity, batch), user_function
-            )
-            with x64():
-                places = run(points if batch else points[0], objective.data, *arguments)
-                places = jax.tree.map(np.asarray, places)
-            if not model.ensure_capacity(model.density.loops, places.reports):
-                break
+        places = objective.run(
+            key,
+            lambda: self._program(batch),
+            points if batch else points[0],
+            objective.data,
+            *arguments,
+            owner=self.schedule or optimizer.given,
+        )
         return places if batch else jax.tree.map(lambda leaf: leaf[None], places)
 
-    def _compiled(self, capacity: Capacity, batch: bool) -> Any:
-        """The compiled loop, for a capacity of the model's loops."""
+    def _program(self, batch: bool) -> Callable[..., Any]:
+        """The loop from one point, or from a batch of points."""
         import optax
 
         objective = self.objective
         loops = objective.model.density.loops
-        potential = objective.model.potential(adjusted=objective.adjusted)
-
-        def value_fn(free: Any) -> Any:  # for transformations that search along a line
-            return potential(free).astype(free.dtype)
 
         def descend(
             free: Any, data: Any, rate: Any, iterations: Any, tolerances: Any
         ) -> _DescentPlace:
             make = self.optimizer.make
             steps = optax.with_extra_args_support(make(self.schedule or rate))
+
+            def value_fn(free: Any) -> Any:  # for transformations that search along a line
+                return objective.potential(free, data).astype(free.dtype)
 
             def continues(place: _DescentPlace) -> Any:
                 going = (place.status == _GOING) & (place.evaluations <= iterations)
@@ -152,7 +144,7 @@ class Descent:
 
             def trip(place: _DescentPlace) -> _DescentPlace:
                 free = place.next
-                value, gradient, reports = objective.traced(free, data, capacity)
+                value, gradient, reports = objective.traced(free, data)
                 scope = Scope()
                 scope.receive(loops, place.reports)
                 scope.receive(loops, reports)
@@ -184,4 +176,4 @@ class Descent:
             place = lax.while_loop(continues, trip, start)
             return place._replace(next=None, state=None)
 
-        return jax.jit(jax.vmap(descend, (0, *[None] * 4)) if batch else descend)
+        return jax.vmap(descend, (0, *[None] * 4)) if batch else descend

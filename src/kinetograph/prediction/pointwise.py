@@ -156,7 +156,7 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], gi
     )
     # The nodes are cached on the model, so that a second call reuses its program.
     with model.its_values():
-        independent: tuple[Node, ...] = model.kept(
+        independent: tuple[Node, ...] = model.functions.get(
             group,
             lambda: tuple(
                 density_at(group, d, node) for d, node in pairs if d not in marginalised_parts
@@ -205,7 +205,7 @@ def _partly_observed(model: Model) -> tuple[Node, ...]:
         discrete = set(model.component.discrete)
         return tuple(node for node in parts if discrete.isdisjoint(ancestors([node])))
 
-    return model.kept("seen in part", densities)
+    return model.functions.get("seen in part", densities)
 
 
 def _marginalised(
@@ -226,7 +226,7 @@ def _marginalised(
     if group == "log_prior":
         tables = [table.term for table in term.tables]
         left_out = [t.node for t in tables if not isinstance(t.target, Variable)]
-    pointwise: Pointwise = model.kept(
+    pointwise: Pointwise = model.functions.get(
         (group, given), lambda: Pointwise(term, dependent, left_out, given)
     )
     return pointwise

@@ -30,9 +30,10 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import unit
+from ..graph.trips import any_short
 from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment, Statistic, TransitionKernel
-from ..kernels.target import Position, any_short
+from ..models.bound_density import Position
 from .integrators import Integrator
 from .turning import HalfTrees, read, straight, write
 
@@ -157,7 +158,7 @@ class NutsKernel(TransitionKernel):
 
             def grow(carry: tuple[_Subtree, Any]) -> tuple[_Subtree, Any]:
                 subtree, trips = carry
-                point, trips = moment.target.evaluate(self._next(moment, subtree), trips)
+                point, trips = moment.density.evaluate(self._next(moment, subtree), trips)
                 return self._grown(moment, tree, subtree, point), trips
 
             planted = self._planted(tree, room)

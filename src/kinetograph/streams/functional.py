@@ -10,8 +10,8 @@ import numpy as np
 
 from ..bits.keys import MEMBER, check_seed, make_key
 from ..graph.array import Array
-from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
+from ..graph.hooks import ON_ROLLBACK
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.operations.operands import as_node
@@ -25,13 +25,11 @@ __all__ = ["draw", "new_state"]
 _USED: "weakref.WeakKeyDictionary[Node, int]" = weakref.WeakKeyDictionary()
 
 
+@ON_ROLLBACK.fill
 def _forget_since(serial: int) -> None:
     for state, draw in list(_USED.items()):
         if draw >= serial:
             del _USED[state]
-
-
-ON_ROLLBACK.append(_forget_since)
 
 
 def new_state(bits: Any, member: int | str = 0) -> np.ndarray:

@@ -17,8 +17,8 @@ import numpy as np
 from ..bits.keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
 from ..graph.array import Array
 from ..graph.compiling.state_values import StateValues
-from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
-from ..graph.control.rollback import ON_ROLLBACK
+from ..graph.control.contexts import ControlFlowContext
+from ..graph.hooks import ON_DISCARD, ON_ROLLBACK
 from ..graph.node import Node
 from ..graph.saving.document import storable
 from ..graph.saving.fields import SetOf, either, fields, size
@@ -358,20 +358,16 @@ class RandomStreams(Closed, Draws):
 _ALL: "weakref.WeakSet[RandomStreams]" = weakref.WeakSet()
 
 
+@ON_DISCARD.fill
 def _forget(context: ControlFlowContext) -> None:
     for streams in list(_ALL):
         streams._forget(context)
 
 
-ON_DISCARD.append(_forget)
-
-
+@ON_ROLLBACK.fill
 def _forget_since(serial: int) -> None:
     for streams in list(_ALL):
         streams._forget_since(serial)
-
-
-ON_ROLLBACK.append(_forget_since)
 
 
 def members_of(arrays: Sequence[Array]) -> list[Stream]:

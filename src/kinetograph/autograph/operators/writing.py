@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from ...graph.array import Array
 from ...graph.errors import StagingError
+from ...graph.hooks import ON_IN_PLACE
 from ...graph.messages import describe
 from ...graph.node import Apply, Handle, Node, next_serial
-from ...graph.operators import IN_PLACE
 from ...graph.source import place_text
 from ..calling import CALLING
 from .shared_objects import refuse_second_name
@@ -236,6 +236,7 @@ def overwrite(array: Any, place: str) -> None:
             _change(handle, Overwritten, place, place)
 
 
+@ON_IN_PLACE.fill
 def _in_place(array: Array, after: Array) -> Array:
     """Augmented assignment in converted code, such as `x += v`.
 
@@ -243,6 +244,3 @@ def _in_place(array: Array, after: Array) -> Array:
     """
     same = after.shape == array.shape and after.dtype == array.dtype
     return write(array, after) if CALLING.depth and array.shape and same else after
-
-
-IN_PLACE.append(_in_place)

@@ -16,6 +16,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SymbolicError
+from ..hooks import ON_DESCRIBE, ON_DISCARD
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
 from ..source import Site, here, place_text, site_of
@@ -32,10 +33,6 @@ __all__ = [
     "WhileContext",
     "current_context",
 ]
-
-
-ON_DISCARD: "list[Callable[[ControlFlowContext], None]]" = []  # called with discarded contexts
-ON_DESCRIBE: "list[Callable[[ControlFlowContext], str]]" = []  # filled by `drawing`, an outer layer
 
 
 class ControlFlowContext:
@@ -147,8 +144,7 @@ class ControlFlowContext:
         """Remove this context before its loop is built again."""
         if self.outer_context is not None:
             self.outer_context._nested.remove(self)
-        for forget in ON_DISCARD:
-            forget(self)
+        ON_DISCARD(self)
 
     def __enter__(self) -> "ControlFlowContext":
         self.enter()
@@ -248,8 +244,8 @@ class ControlFlowContext:
 
         For a branch, it is the form of the whole conditional.
         """
-        (write,) = ON_DESCRIBE
-        return write(self)
+        (text,) = ON_DESCRIBE(self)
+        return text
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name} at {self.site}>"

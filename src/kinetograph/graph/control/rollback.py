@@ -5,19 +5,18 @@ refer to nodes are restored: the versions of states in all enclosing contexts, t
 contexts and, through `ON_ROLLBACK`, the records of outer layers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..hooks import ON_ROLLBACK
 from ..node import CURRENT, next_serial
 from .contexts import BatchContext, ControlFlowContext
 from .control_node import Control
 from .state import Versions, new_program, top_level
 
-__all__ = ["ON_ROLLBACK", "Mark", "aside", "mark", "rollback"]
-
-ON_ROLLBACK: list[Callable[[int], None]] = []  # called with the first serial number to forget
+__all__ = ["Mark", "aside", "mark", "rollback"]
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,7 @@ def rollback(moment: Mark) -> None:
         versions.restore()
     for notes in moment.notes:
         notes.restore()
-    for forget in ON_ROLLBACK:
-        forget(moment.serial)
+    ON_ROLLBACK(moment.serial)
 
 
 @contextmanager

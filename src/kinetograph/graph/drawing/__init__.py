@@ -12,15 +12,14 @@ drawing      `Drawing` and `kg.draw_graph`
 The modules are imported when they are first used, because most programs draw nothing.
 """
 
-from ..control.contexts import ON_DESCRIBE, ControlFlowContext
+from ..control.contexts import ControlFlowContext
+from ..hooks import ON_DESCRIBE
 
 __all__: list[str] = []
 
 
+@ON_DESCRIBE.fill
 def _describe(context: ControlFlowContext) -> str:
     from .classic import describe_context
 
     return describe_context(context)
-
-
-ON_DESCRIBE.append(_describe)

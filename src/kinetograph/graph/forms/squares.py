@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
+from ..hooks import ON_SQUARE
 from ..node import Apply, Data, FormOf, Inner, Node, Operation
 from ..operations import reductions
-from ..operations.elementwise import CAST, ELEMENTWISE, SQUARES, astype, elementwise, where
-from ..operations.indexing import WRITE, WRITE_CHECKED
+from ..operations.elementwise import CAST, ELEMENTWISE, astype, elementwise, where
+from ..operations.indexing import WRITES
 from .moves import MOVED
-from .representations import Form, Rule, register, represent
+from .representations import Form, Rule, operand, register, represent
 
 __all__ = ["SQUARE_OF_SQRT"]
 
@@ -25,7 +26,7 @@ __all__ = ["SQUARE_OF_SQRT"]
 SQUARE_OF_SQRT = Operation(
     "square_of_sqrt", lambda x: jnp.where(x < 0, jnp.nan, x), elementwise=True
 )
-_KNOWN: set[Operation | None] = {CAST, WRITE, WRITE_CHECKED, *MOVED}
+_KNOWN: set[Operation | None] = {CAST, *WRITES, *MOVED}
 
 
 def _of(operation: Operation) -> Callable[[Rule], Rule]:
@@ -33,24 +34,20 @@ def _of(operation: Operation) -> Callable[[Rule], Rule]:
     return register(operation, "square")
 
 
-def _operand(node: Apply) -> Node:
-    return astype(node.parents[0], node.dtype)
-
-
 @_of(ELEMENTWISE["root"])
 def _of_root(node: Apply, form: Form) -> Node | None:
-    return _operand(node)
+    return operand(node)
 
 
 @_of(ELEMENTWISE["sqrt"])
 def _of_sqrt(node: Apply, form: Form) -> Node | None:
-    return Apply(SQUARE_OF_SQRT, (_operand(node),), node.shape, node.dtype)
+    return Apply(SQUARE_OF_SQRT, (operand(node),), node.shape, node.dtype)
 
 
 @_of(ELEMENTWISE["absolute"])
 @_of(ELEMENTWISE["fabs"])
 def _of_absolute(node: Apply, form: Form) -> Node | None:
-    return elementwise("square", _operand(node))
+    return elementwise("square", operand(node))
 
 
 @_of(ELEMENTWISE["hypot"])
@@ -94,7 +91,7 @@ def _of_product(node: Apply, form: Form) -> Node | None:
     return elementwise(node.operation.name, *parts)
 
 
-@SQUARES.append
+@ON_SQUARE.fill
 def _known_square(node: Node) -> Node | None:
     """The square of a node, if a rule gives it.
 

@@ -17,6 +17,7 @@ import numpy as np
 from jax.scipy import special as jsp
 
 from ..errors import DataError, ShapeError, SymbolicError
+from ..hooks import ON_NARROWED, ON_PARTIAL, ON_SQUARE
 from ..messages import describe, describe_operands
 from ..node import CURRENT, Apply, Inner, Node, Operation
 from ..numerics import (
@@ -48,13 +49,6 @@ from .operands import (
 __all__ = ["ELEMENTWISE", "elementwise", "power"]
 
 BOOL = np.dtype(bool)
-# Called with integer operations that are undefined for some operands, such as division by 0.
-ON_PARTIAL: list[Callable[[Operation, Sequence[Node]], None]] = []
-# Called with Python integers that are converted to a narrower type.
-ON_NARROWED: list[Callable[[Node, np.dtype], None]] = []
-# Each returns the square of a node if it can be computed without the node's value, else None.
-SQUARES: list[Callable[[Node], Node | None]] = []
-
 
 _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "expit": special.expit,
@@ -263,8 +257,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
     operation = ELEMENTWISE[name]
     shape = broadcast(operation, nodes)
     if output.kind in "iu" and name in PARTIAL:
-        for demand in ON_PARTIAL:
-            demand(operation, nodes)
+        ON_PARTIAL(operation, nodes)
     node_made = Apply(operation, tuple(nodes), shape, output, attributes)
     if weak and name in _OPERATORS:
         node_made.weak = all(isinstance(t, type) for t in map(type_of, operands))
@@ -279,7 +272,7 @@ def _known_square(node: Node) -> Node | None:
     """
     if node.weak or not isinstance(node, (Apply, Inner)):
         return None
-    return next((square for square_of in SQUARES if (square := square_of(node)) is not None), None)
+    return next((square for square in ON_SQUARE(node) if square is not None), None)
 
 
 def _kind(kind: Any) -> str:
@@ -301,8 +294,7 @@ def _adapted(
         if isinstance(node, Node) and node.dtype != dtype:
             unchanged = False
             if node.weak and node.dtype.kind == "i" and dtype.kind in "iu":
-                for demand in ON_NARROWED:
-                    demand(node, dtype)
+                ON_NARROWED(node, dtype)
     return {} if unchanged else {"casts": tuple(inputs)}
 
 

@@ -20,6 +20,7 @@ from ..graph.node import Apply, Node, Operation
 from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import broadcast_to
 from ..graph.precision import float_dtype
+from ..graph.public import public
 from ..graph.source import place_text
 from .data_checks import consume, shapes_of, unused_distribution
 
@@ -28,6 +29,7 @@ __all__ = ["joint", "mixture", "responsibilities"]
 _EXAMPLE = "(kg.normal(0, 1), kg.normal(5, 1), weights=w)"
 
 
+@public
 def mixture(
     *distributions: Array,
     weights: Any,
@@ -217,6 +219,7 @@ def _responsibilities(
 RESPONSIBILITIES = Operation("responsibilities", _responsibilities)
 
 
+@public
 def responsibilities(distribution: Array, value: Any) -> Array:
     """The probability of each component of a mixture, given a value.
 
@@ -279,6 +282,7 @@ def responsibilities(distribution: Array, value: Any) -> Array:
     return Array(result)
 
 
+@public
 def joint(
     *distributions: Array, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

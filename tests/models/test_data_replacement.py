@@ -313,6 +313,82 @@ def test_every_choice_by_values_is_made_again():
     np.testing.assert_array_equal(loaded.log_prob(at), by_signs(**SIGNS[1]).log_prob(at))
 
 
+def terms_of(w, x):
+    return kg.log_density(kg.poisson(w * w * kg.exp(x)), 1)
+
+
+def by_a_loop(w, x):
+    return kg.while_loop(
+        lambda i, total: i < 3, lambda i, total: (i + 1, total + terms_of(w[i], x)), (0, 0.0 * x)
+    )[1]
+
+
+def by_a_probability_outside(w, x):
+    p = kg.ilogit(x) ** w
+    return kg.cond(x > 0.0, lambda: x, lambda: kg.log_density(kg.bernoulli(p), 1).sum())
+
+
+WAYS = {
+    "plain": terms_of,
+    "scan": lambda w, x: kg.scan(lambda c, v: (c, terms_of(v, x)), x, w)[1],
+    "vmap": lambda w, x: kg.vmap(lambda v: terms_of(v, x))(w),
+    "while": by_a_loop,
+    "cond": lambda w, x: kg.cond(x > 0.0, lambda: 2.0 * x, lambda: terms_of(w, x).sum()),
+    "nested": lambda w, x: kg.vmap(lambda v: kg.cond(x > 0.0, lambda: x, lambda: terms_of(v, x)))(
+        w
+    ),
+    "captured": by_a_probability_outside,
+    "responsibilities": lambda w, x: kg.responsibilities(
+        kg.mixture(
+            kg.poisson(w[0] * w[0] * kg.exp(x)), kg.poisson(kg.exp(x / 2)), weights=[0.5, 0.5]
+        ),
+        [1, 2],
+    )[0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_forms_in_branches_and_loops_are_chosen_again(way):
+    """At -0.8 the rate has rounded to 0, but its logarithm has not."""
+
+    def made(w):
+        x, w = kg.normal(0, 1, name="x"), kg.data(w, "w")
+        return kg.model(x, factors=[WAYS[way](w, 1000.0 * x)])
+
+    model, at = made([1.0, 2.0, 3.0]), np.array([[-0.8], [-0.008]])
+    for w in (
+        [1.0, -2.0, 3.0],
+        [0.0, 1.0, 2.0],
+        [2.0, 1.0, 3.0],
+        [-1.0, 2.0, 3.0],
+        [3.0, 1.0, 2.0],
+    ):
+        model.set_data(w=w)
+        fresh = made(w)
+        np.testing.assert_array_equal(model.log_prob(at), fresh.log_prob(at))
+        np.testing.assert_array_equal(model.gradient(at), fresh.gradient(at))
+    assert np.all(np.isfinite(model.log_prob(at)))
+    loaded = pickle.loads(pickle.dumps(model))
+    loaded.set_data(w=[-1.0, 1.0, 2.0])
+    np.testing.assert_array_equal(loaded.log_prob(at), made([-1.0, 1.0, 2.0]).log_prob(at))
+
+
+def test_factors_of_scaled_matrices_are_chosen_again():
+    """At 300 the correlation has rounded to 1, but its factor has a slope."""
+
+    def made(scales):
+        r, s = kg.lkj_correlation(1.0, 2, name="r"), kg.data(scales, "s")
+        return kg.model(r, factors=[kg.cholesky(s[:, None] * r * s).sum()])
+
+    model = made([-1.0, 2.0])
+    for scales in ([1.0, 2.0], [-1.0, 2.0], [2.0, 1.0]):
+        model.set_data(s=scales)
+        for at in ([0.3], [300.0]):
+            np.testing.assert_array_equal(model.log_prob(at), made(scales).log_prob(at))
+            np.testing.assert_array_equal(model.gradient(at), made(scales).gradient(at))
+    assert np.isfinite(model.gradient([300.0]))
+
+
 def test_forms_of_terms_are_chosen_again_next_to_a_branch():
     def made(k):
         p, k = kg.beta(2, 2, name="p"), kg.data(k, "k")

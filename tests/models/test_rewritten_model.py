@@ -192,6 +192,14 @@ REFUSED = {
         with_data(lambda x, z: kg.scan(lambda c, i: (c + x[i], c), z, np.arange(3))[1]),
         "makes as many trips as an axis that changes was long",
     ),
+    "rows": (
+        with_data(lambda x, z: kg.vmap(lambda v: v + x.sum() * z)(np.arange(3.0))),
+        "makes as many trips as an axis that changes was long",
+    ),
+    "branches": (
+        with_data(lambda x, z: kg.cond(z > 0, lambda: z * x, lambda: z + np.ones(3))),
+        "has branches that return a value of shape (3,) and of shape (4,)",
+    ),
     "while": (
         with_data(
             lambda x, z: kg.while_loop(lambda i, c: i < 3, lambda i, c: (i + 1, c + x), (0, z * x))[
@@ -329,6 +337,34 @@ def test_loops_over_rows():
     set_other(again, drawn(4, 2))
     assert_same(again, loops(**drawn(4, 2)))
     assert_same(model, fresh)
+
+
+def branches(x, y, group):
+    """Batches of rows and branches, nested, with values from outside."""
+    a, b = kg.normal(0, 1, name="a", shape=3), kg.normal(0, 1, name="b")
+    s = kg.half_normal(1, name="s")
+    x, y, group = kg.data(x, "x"), kg.data(y, "y"), kg.data(group, "group")
+
+    def row(v, g):
+        m = kg.cond(v > 0.0, lambda: a[g] * v, lambda: b + v * x.mean())
+        return m, kg.log_density(kg.bernoulli(kg.ilogit(m)), kg.abs(g - 1))
+
+    mean, terms = kg.vmap(row)(x, group)
+    kg.observe(y, kg.normal(mean, s))
+    kg.factor(terms.sum())
+    kg.factor(-(kg.cond(b > 0.0, lambda: (mean * x).sum(), lambda: (x**2).mean() * b) ** 2))
+    return kg.model(a, b, s, mean=mean)
+
+
+def test_batches_and_branches():
+    model, fresh = branches(**drawn(6)), branches(**drawn(9, 1))
+    set_other(model, drawn(9, 1))
+    np.testing.assert_array_equal(model.log_prob(AT), fresh.log_prob(AT))
+    np.testing.assert_array_equal(model.gradient(AT), fresh.gradient(AT))
+    assert_same(model, fresh)
+    again = pickle.loads(pickle.dumps(model))
+    set_other(again, drawn(4, 2))
+    assert_same(again, branches(**drawn(4, 2)))
 
 
 def test_values_for_calculate():

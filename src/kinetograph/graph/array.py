@@ -12,7 +12,8 @@ import numpy as np
 from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
-from .forms import squares as squares  # the import registers rules that `elementwise` uses
+from .forms import logarithms as logarithms  # this import and the next one register rules
+from .forms import squares as squares
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
 from .numpy.library_calls import instead as answer

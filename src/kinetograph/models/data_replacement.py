@@ -30,13 +30,14 @@ from ..graph.inputs import data as make_data
 from ..graph.known_inputs import check_known_operands
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Data, FormOf, Inner, Node, ancestors, sources, with_values
+from ..graph.node import FORM, Apply, Data, Inner, Node, ancestors, sources, with_values
+from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.precision import x64
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
 from .batch import RowBatch
 from .data_checks import check_support
-from .factor import check_density, is_density
+from .factor import check_density, has_forms, is_density
 from .labels import check_coords
 from .rewritten_model import ADVICE, with_data
 from .values import checked_value
@@ -68,7 +69,7 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
     with with_values(model._given_values() | changed):
         changed |= _follow(model, changed)
     affected = _affected(model, changed)
-    undecided = _decided_otherwise(model, changed, affected)
+    undecided = _decided_otherwise(model, changed)
     with with_values(model._given_values() | changed):
         for v, value in unknowns.items():
             changed[v] = checked_value(model.name(v), v, value)
@@ -112,15 +113,16 @@ def _affected(model: "Model", changed: Iterable[Node]) -> list[Node]:
     return affected
 
 
-def _decided_otherwise(
-    model: "Model", changed: Mapping[Node, np.ndarray], affected: Iterable[Node]
-) -> set[Data]:
+def _decided_otherwise(model: "Model", changed: Mapping[Node, np.ndarray]) -> set[Data]:
     """The data whose new values choose another form in the graph."""
     with model.its_values():
         other = {n for n, v in changed.items() if isinstance(n, Data) and not decided_alike(n, v)}
-    if not other or not any(isinstance(node, FormOf) for node in affected):
-        return set()
-    return {n for n in other if any(isinstance(node, FormOf) for node in _affected(model, [n]))}
+    return {n for n in other if any(map(_has_choice, _affected(model, [n])))}
+
+
+def _has_choice(node: Node) -> bool:
+    """Whether a node was written with forms of its operands, if any."""
+    return has_forms(node) or (isinstance(node, Apply) and node.operation in (FORM, CHOLESKY))
 
 
 def _check_statements(

@@ -24,9 +24,12 @@ from .discovery import unknowns_above
 from .statements import add_statement
 
 __all__ = [
+    "at_node",
     "check_density",
     "density_at",
+    "evaluated",
     "factor",
+    "has_forms",
     "is_density",
     "log_density",
     "parameters_of",
@@ -144,38 +147,49 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     DataError
         If a known value lies outside the support.
     """
-    family = follows.family
-    try:
-        full_shape = np.broadcast_shapes(node.shape, follows.shape)
-    except ValueError:
-        full_shape = None
-    ndim = family.event_ndim
-    own_event, given_event = (
-        follows.shape[len(follows.shape) - ndim :],
-        node.shape[len(node.shape) - ndim :],
-    )
-    if full_shape is None or (ndim and own_event != given_event):
-        raise ShapeError(
-            f"{doing}: the value does not fit the distribution{place_text()}\n"
-            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
-        )
+    placed = at_node(doing, follows, node)
     if isinstance(node, Data):
         check_support(doing, node, follows)
-    shape = full_shape[: len(full_shape) - ndim]
-    with_target = Distribution(family, follows.parents, full_shape)
-    with_target.target = node
-    forms = with_target.forms()
-    attributes = {
-        "family": family.key,
-        "shape": shape,
-        "forms": tuple(forms),
-        **_choices(with_target),
-    }
-    parents = (node, *follows.parents, *forms.values())
+    operation = LOG_DENSITY.get(follows.family.key, DERIVED)
+    return evaluated(operation, placed, placed.batch_shape, **_choices(placed))
+
+
+def at_node(
+    doing: str, follows: Distribution, node: Node, noun: str = "distribution"
+) -> Distribution:
+    """The distribution that a node follows, broadcast to a common shape.
+
+    Raises
+    ------
+    ShapeError
+        If value and distribution do not fit together.
+    """
+    ndim = follows.family.event_ndim
+    event = node.shape[len(node.shape) - ndim :]
+    try:
+        shape = np.broadcast_shapes(node.shape, follows.shape)
+    except ValueError:
+        shape = None
+    if shape is None or (ndim and follows.event_shape != event):
+        raise ShapeError(
+            f"{doing}: the value does not fit the {noun}{place_text()}\n"
+            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
+        )
+    placed = Distribution(follows.family, follows.parents, shape)
+    placed.target = node
+    return placed
+
+
+def evaluated(
+    operation: Operation, follows: Distribution, shape: tuple[int, ...], **attributes: Any
+) -> Apply:
+    """An operation on a distribution's target and parameters, with their forms."""
+    forms = follows.forms()
+    parents = (*follows.arguments.values(), *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
-    operation = LOG_DENSITY.get(family.key, DERIVED)
-    return Apply(operation, parents, shape, dtype, attributes)
+    always = {"family": follows.family.key, "shape": shape, "forms": tuple(forms)}
+    return Apply(operation, parents, shape, dtype, always | attributes)
 
 
 def _choices(follows: Distribution) -> dict[str, Any]:
@@ -184,8 +198,13 @@ def _choices(follows: Distribution) -> dict[str, Any]:
 
 
 def parameters_of(node: Apply) -> tuple[Node, ...]:
-    """The parameters of the distribution whose log density a node is."""
+    """The parameters of the distribution that a node evaluates."""
     return node.parents[1 : len(node.parents) - len(node.attributes["forms"])]
+
+
+def has_forms(node: Node) -> bool:
+    """Whether a node evaluates a distribution, as `evaluated` writes it."""
+    return isinstance(node, Apply) and "forms" in node.attributes
 
 
 def is_density(node: Node) -> bool:

@@ -19,12 +19,12 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Node, Operation
 from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import broadcast_to
-from ..graph.precision import float_dtype
 from ..graph.public import public
 from ..graph.source import place_text
-from .data_checks import consume, shapes_of, unused_distribution
+from .data_checks import consume, unused_distribution
+from .factor import at_node, evaluated
 
-__all__ = ["joint", "mixture", "responsibilities"]
+__all__ = ["RESPONSIBILITIES", "joint", "mixture", "responsibilities", "responsibilities_at"]
 
 _EXAMPLE = "(kg.normal(0, 1), kg.normal(5, 1), weights=w)"
 
@@ -262,24 +262,22 @@ def responsibilities(distribution: Array, value: Any) -> Array:
             f"responsibilities: {components.expression()} is not a mixture; make one with "
             f"kg.mixture{_EXAMPLE}{place_text()}"
         )
-    try:
-        full_shape = np.broadcast_shapes(node.shape, components.shape)
-    except ValueError:
-        raise ShapeError(
-            f"responsibilities: the value does not fit the mixture{place_text()}\n"
-            f"{shapes_of(components.expression(), components.shape, describe(node), node.shape)}"
-        ) from None
-    law = Distribution(family, components.parents, full_shape)
-    law.target = node
-    forms = law.forms()
-    shape = (*full_shape[: len(full_shape) - family.event_ndim], components.parents[0].shape[-1])
-    parents = (node, *components.parents, *forms.values())
-    kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
-    dtype = np.result_type(*kinds) if kinds else float_dtype()
-    attributes = {"family": family.key, "forms": tuple(forms), "shape": shape}
-    result = Apply(RESPONSIBILITIES, parents, shape, dtype, attributes)
+    result = responsibilities_at("responsibilities", components, node)
     consume(distribution, "the distribution of responsibilities", result)
     return Array(result)
+
+
+def responsibilities_at(doing: str, follows: Distribution, node: Node) -> Apply:
+    """The node of the probabilities of a mixture's components, given a node.
+
+    Raises
+    ------
+    ShapeError
+        If value and mixture do not fit together.
+    """
+    placed = at_node(doing, follows, node, "mixture")
+    shape = (*placed.batch_shape, follows.parents[0].shape[-1])
+    return evaluated(RESPONSIBILITIES, placed, shape)
 
 
 @public

@@ -204,11 +204,11 @@ class Model(LogDensity):
         likelihood with another design may cost less in another form.
 
         If the lengths of data change, all that depends on them is rebuilt once, with a warning:
-        expressions, loops over rows (`kg.scan`), the batches of `kg.minibatch`, and unknowns whose
-        distribution follows from the data. Such an unknown is replaced by one of the same name,
-        `model["name"]`. A number that was computed from the old length outside the graph, such as
-        `len(y)`, is part of the program and does not change: make such a model in a function, and
-        call it again.
+        expressions, branches, loops over rows (`kg.scan`, `kg.vmap`), the batches of
+        `kg.minibatch`, and unknowns whose distribution follows from the data. Such an unknown is
+        replaced by one of the same name, `model["name"]`. A number that was computed from the old
+        length outside the graph, such as `len(y)`, is part of the program and does not change: make
+        such a model in a function, and call it again.
 
         The data arrays themselves, and other models that use them, do not change. Neither do
         numbers that were computed from data outside kinetograph, such as a mean in a prior, and
@@ -226,7 +226,7 @@ class Model(LogDensity):
             If a key is not data of this model, or if the model depends on the old values in a way
             that the new values do not allow: it selected the true elements of a mask. If data
             change their length, and an operation used the length as a number, such as the end of a
-            slice, or is a branch or a loop that is not one over rows.
+            slice, or is a loop that is not one over rows.
         ShapeError
             If data of other lengths do not fit together, or have another number of axes, or an
             index falls outside its axis.

@@ -21,8 +21,9 @@ from ..graph.precision import x64
 from ..graph.rewriting.rewriter import Rewriter, grown
 from .data_checks import check_shape, check_support
 from .discovery import Component
-from .factor import density_at, is_density, parameters_of
+from .factor import density_at, has_forms, parameters_of
 from .missing import missing_of
+from .mixtures import RESPONSIBILITIES, responsibilities_at
 
 if TYPE_CHECKING:
     from .batch import RowBatch
@@ -54,9 +55,9 @@ class Remaker(Rewriter):
     def above(self, node: Node) -> tuple[Node, ...]:
         """The nodes from which a node is written again.
 
-        The forms of a log density are not among them.
+        The forms that a log density reads are not among them.
         """
-        if is_density(node):
+        if has_forms(node):
             assert isinstance(node, Apply)
             return (node.parents[0], *parameters_of(node))
         return super().above(node)
@@ -65,8 +66,8 @@ class Remaker(Rewriter):
         """Write one node with new operands."""
         if isinstance(node, Variable):
             self._refuse(node, "is an unknown whose bounds depend on their shape")
-        if is_density(node):
-            return self._density(node, operands)  # type: ignore[arg-type]
+        if has_forms(node):
+            return self._evaluated(node, operands)  # type: ignore[arg-type]
         return super().write(node, operands)
 
     def keep(self, unknown: Variable) -> None:
@@ -138,12 +139,16 @@ class Remaker(Rewriter):
             data._owned = made
         return made
 
-    def _density(self, node: Apply, operands: tuple[Node, ...]) -> Node:
+    def _evaluated(self, node: Apply, operands: tuple[Node, ...]) -> Node:
+        """A log density, or the responsibilities of a mixture."""
         family = family_of(node.attributes["family"])
         target, *parameters = operands
         event = target.shape[len(target.shape) - family.event_ndim :]
-        own = family.full_shape(parameters, None, event)
-        return density_at(self.doing, Distribution(family, tuple(parameters), own), target)
+        follows = Distribution(
+            family, tuple(parameters), family.full_shape(parameters, None, event)
+        )
+        write = responsibilities_at if node.operation is RESPONSIBILITIES else density_at
+        return write(self.doing, follows, target)
 
     def _refuse(self, node: Node, why: str) -> NoReturn:
         raise ModelError(

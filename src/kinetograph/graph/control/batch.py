@@ -42,20 +42,21 @@ class Batch(Control):
     Parents: the rows, then the captures. The first axis of each result is the number of rows.
     """
 
-    __slots__ = ("rows", "size_of_batch")
+    __slots__ = ("length", "rows")
     kind_name = "vmap"
     tracks = True
+    carried = 0  # as for a loop over rows
 
     def __init__(
         self, context: BatchContext, rows: list[Node], captures: list[Node], body: Subgraph
     ) -> None:
         super().__init__(BATCH, (*rows, *captures), (body,), (context,), {})
         self.rows = len(rows)
-        self.size_of_batch = rows[0].shape[0]
+        self.length = rows[0].shape[0]
 
     def static_text(self) -> str:
         """The settings that determine the results, besides parents and subgraphs."""
-        return f"{self.rows} {self.size_of_batch}"
+        return f"{self.rows} {self.length}"
 
     def input_name(self, place: int) -> str:
         """The name of the row that a parent provides; empty for captures."""
@@ -81,21 +82,20 @@ class Batch(Control):
                 [*self.parents[self.rows :], *(n.outer for n in captures)],
                 Subgraph(inputs, [row_form]),
             )
-        return node.part(0, (self.size_of_batch, *row_form.shape), row_form.dtype)
+        return node.part(0, (self.length, *row_form.shape), row_form.dtype)
 
     def surely_reads(self, places: Places | None) -> Iterable[int]:
         """The rows, and the captures that the computation of every row reads."""
-        places_read = self.subgraphs[0].surely_read(places) if self.size_of_batch else frozenset()
+        places_read = self.subgraphs[0].surely_read(places) if self.length else frozenset()
         return places_read | frozenset(range(self.rows))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """Compute the results of all rows."""
         (body,) = self.subgraphs
         rows, captures = list(map(read, tensors[: self.rows])), tensors[self.rows :]
-        if scope.eager or self.size_of_batch == 0:
+        if scope.eager or self.length == 0:
             each = [
-                body.compute((*(r[i] for r in rows), *captures), scope)
-                for i in range(self.size_of_batch)
+                body.compute((*(r[i] for r in rows), *captures), scope) for i in range(self.length)
             ]
             return [
                 jnp.stack([jnp.asarray(read(outputs[i])) for outputs in each])

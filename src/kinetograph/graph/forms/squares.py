@@ -18,7 +18,7 @@ from ..operations import reductions
 from ..operations.elementwise import CAST, ELEMENTWISE, astype, elementwise, where
 from ..operations.indexing import WRITE, WRITE_CHECKED
 from .moves import MOVED
-from .representations import Form, Rule, register, represent
+from .representations import Form, Rule, operand, register, represent
 
 __all__ = ["SQUARE_OF_SQRT"]
 
@@ -34,24 +34,20 @@ def _of(operation: Operation) -> Callable[[Rule], Rule]:
     return register(operation, "square")
 
 
-def _operand(node: Apply) -> Node:
-    return astype(node.parents[0], node.dtype)
-
-
 @_of(ELEMENTWISE["root"])
 def _of_root(node: Apply, form: Form) -> Node | None:
-    return _operand(node)
+    return operand(node)
 
 
 @_of(ELEMENTWISE["sqrt"])
 def _of_sqrt(node: Apply, form: Form) -> Node | None:
-    return Apply(SQUARE_OF_SQRT, (_operand(node),), node.shape, node.dtype)
+    return Apply(SQUARE_OF_SQRT, (operand(node),), node.shape, node.dtype)
 
 
 @_of(ELEMENTWISE["absolute"])
 @_of(ELEMENTWISE["fabs"])
 def _of_absolute(node: Apply, form: Form) -> Node | None:
-    return elementwise("square", _operand(node))
+    return elementwise("square", operand(node))
 
 
 @_of(ELEMENTWISE["hypot"])

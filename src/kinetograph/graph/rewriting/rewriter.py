@@ -2,22 +2,20 @@
 
 Each operation below a replaced node is made again from its own attributes and its new operands, by
 the function that a user's line would call: shapes are inferred, and forms (`graph.forms`) chosen,
-as for a new line. A loop over rows (`kg.scan`) is written again with a new body for the new number
-of rows.
+as for a new line. Branches, loops and batches are written again with new bodies (`bodies`).
 
 The graph shows where a length has become a number, as the end of a slice or the shape given to a
 reshape. Such an operation cannot be written again: the rewriter refuses it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import jax
 import numpy as np
 
-from ..control.contexts import ControlFlowContext, ScanContext
-from ..control.scan import Scan
-from ..control.subgraph import Subgraph
+from ..control.contexts import ControlFlowContext
+from ..control.control_node import Control
 from ..forms.representations import represent
 from ..lower import Scope, lower_node
 from ..messages import describe
@@ -33,16 +31,16 @@ from ..operations.indexing import (
     index,
     update,
 )
-from ..operations.linear_algebra import cholesky
+from ..operations.linear_algebra import CHOLESKY, cholesky
 from ..operations.shaping import BROADCAST, REPEAT, RESHAPE, TILE
 from ..precision import x64
+from .bodies import control_again, part_again, places_read
 
 __all__ = ["Rewriter"]
 
 _INDEXED = {READ, READ_CHECKED, SLICE, WRITE, WRITE_CHECKED}
 _WRITTEN = {"square": lambda of: elementwise("square", of), "cholesky": cholesky}
 _UNKNOWN_WAY = "is computed in a way that is not written again"
-_ROLES = ("loop variable", "row", "captured")  # the order of the inputs of a loop's body
 
 
 class Rewriter:
@@ -52,6 +50,10 @@ class Rewriter:
     ----------
     made
         The new node of each old one that was reached; nodes that do not change map to themselves.
+    contexts
+        The new context of each old one whose body is written again.
+    places
+        The places of the parents that each branch, loop or batch needs, if forms are left out.
     """
 
     def __init__(
@@ -62,7 +64,8 @@ class Rewriter:
     ) -> None:
         self.refuse = refuse
         self.made: dict[Node, Node] = {**{node: node for node in kept}, **new}
-        self._contexts: dict[ControlFlowContext | None, ControlFlowContext | None] = {None: None}
+        self.contexts: dict[ControlFlowContext | None, ControlFlowContext | None] = {None: None}
+        self.places: dict[Node, frozenset[int]] = {}
 
     def __call__(self, node: Node) -> Node:
         """Return the new node.
@@ -82,12 +85,16 @@ class Rewriter:
         """
         if isinstance(node, FormOf):
             return (node.of,)
+        if isinstance(node, Control) and node.contexts:
+            if node not in self.places:
+                self.places[node] = places_read(node, self.above)
+            return tuple(node.parents[place] for place in sorted(self.places[node]))
         return (node.outer,) if isinstance(node, Inner) else node.parents
 
     def _rewritten(self, node: Node) -> Node:
-        if node.context not in self._contexts:
+        if node.context not in self.contexts:
             self.refuse(node, _UNKNOWN_WAY)
-        with within(self._contexts[node.context]):
+        with within(self.contexts[node.context]):
             operands = tuple(self.made[n] for n in self.above(node))
             made = self.write(node, operands)
         made.name, made.weak, made._place = node.name, node.weak, node._place
@@ -99,10 +106,9 @@ class Rewriter:
         """Write one node with new operands."""
         if isinstance(node, Data):  # a number written in the body of a loop
             return Data(node.value, literal=node.literal)
-        if isinstance(node, Inner):
-            return self._entering(node, *operands)
-        if isinstance(node, Scan):
-            return self._loop(node, operands)
+        if isinstance(node, Control):
+            control = control_again(self, node) if node.contexts else None
+            return self.refuse(node, _UNKNOWN_WAY) if control is None else control
         if isinstance(node, FormOf):
             kind, (of,) = node.attributes["kind"], operands
             form = _WRITTEN[kind](of) if kind in _WRITTEN else represent(of, kind)
@@ -110,66 +116,13 @@ class Rewriter:
         if type(node) is not Apply:
             self.refuse(node, _UNKNOWN_WAY)
         if node.operation is PART:
-            (loop,) = operands
-            if not isinstance(loop, Scan):
-                self.refuse(node, _UNKNOWN_WAY)
-            place = node.attributes["place"]
-            shape = loop.subgraphs[0].outputs[place].shape
-            shape = shape if place < loop.carried else (loop.length, *shape)
-            return loop.part(place, shape, node.dtype)
+            part = part_again(node, *operands)
+            return self.refuse(node, _UNKNOWN_WAY) if part is None else part
+        if node.operation is CHOLESKY:
+            return cholesky(*operands)
         if node.operation in _INDEXED:
             return self._index(node, operands)
         return self._operation(node, operands)
-
-    def _loop(self, node: Scan, operands: Sequence[Node]) -> Scan:
-        """Write a loop over rows again, with a new body."""
-        (body,), (old,) = node.subgraphs, node.contexts
-        rows = operands[node.carried : node.carried + node.rows]
-        lengths = {n.shape[0] for n in rows} or {node.length}
-        if len(lengths) > 1:
-            self.refuse(node, f"goes over {' and '.join(map(str, sorted(lengths)))} rows at once")
-        pairs = zip(node.parents, operands, strict=True)
-        gone = {a for old, new in pairs for a, b in zip(old.shape, new.shape) if a != b}
-        if lengths == {node.length} and node.length in gone:
-            self.refuse(node, "makes as many trips as an axis that changes was long")
-        context = ScanContext(old.name)
-        self._contexts[old] = context
-        for inner, operand in zip(body.inputs, operands, strict=True):
-            if not isinstance(inner, Inner) or inner.role not in _ROLES:
-                self.refuse(node, _UNKNOWN_WAY)
-            self.made[inner] = self._entering(inner, operand)
-        variables = [self.made[inner] for inner in body.inputs[: node.carried]]
-        context._set("loop_variables", tuple(variables))
-        outputs = [self(output) for output in body.outputs]
-        for variable, output in zip(variables, outputs, strict=False):
-            if variable.shape != output.shape:
-                self.refuse(
-                    node,
-                    f"carries a value of shape {variable.shape} into a trip, and of "
-                    f"shape {output.shape} out of it",
-                )
-        by_role = [[n for n in context._arguments if n.role == role] for role in _ROLES]
-        carried, rows, captures = ([n.outer for n in inputs] for inputs in by_role)
-        return Scan(
-            context,
-            (carried, rows, captures),
-            Subgraph([n for inputs in by_role for n in inputs], outputs),
-            length=lengths.pop(),
-            reverse=node.reverse,
-        )
-
-    def _entering(self, inner: Inner, outer: Node) -> Inner:
-        """The inner node of a rewritten loop for a value from outside."""
-        context = self._contexts.get(inner.context)
-        assert context is not None
-        if inner.role == "captured" and outer in context._external:
-            return context._external[outer]
-        shape = outer.shape[1:] if inner.role == "row" else outer.shape
-        made = context.argument(outer, inner.role, inner.name, shape=shape, dtype=inner.dtype)
-        made.weak, made.interval = inner.weak, inner.interval
-        if inner.role == "captured":
-            context._external[outer] = made
-        return made
 
     def _index(self, node: Apply, operands: tuple[Node, ...]) -> Node:
         writes = node.operation in (WRITE, WRITE_CHECKED)

@@ -144,5 +144,5 @@ fields(
     variables=size,
 )
 fields(Scan, carried=size, length=size, results=size, reverse=bool, rows=size)
-fields(Batch, rows=size, size_of_batch=size)
+fields(Batch, length=size, rows=size)
 fields(Derivative, count=size)

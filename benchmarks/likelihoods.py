@@ -24,7 +24,6 @@ from records import record
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 Density = Callable[..., Any]
@@ -167,7 +166,7 @@ def looped(density: Density, calls: int) -> Any:
 
 def own_density(model: kg.Model) -> Density:
     def density(free: Any, *data: Any) -> Any:
-        return model.density.log_density(free, data_environment(model.arguments, data))
+        return model.density.log_density(free, model.bind(data).data)
 
     return density
 

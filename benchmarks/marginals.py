@@ -88,13 +88,12 @@ def own(name: str, stored: str, out: str) -> None:
     from timing import timed
 
     from kinetograph.graph.precision import x64
-    from kinetograph.models.density import data_environment
 
     model = MODELS[name]()
     rng = np.random.default_rng(1)
     with x64():
         values = [jnp.asarray(v) for v in model.argument_values]
-        data = data_environment(model.arguments, values)
+        data = model.bind(values).data
         free = rng.normal(0, 0.3, (3, model.free_size))
         kept: dict[str, list[Any]] = {}
         for row in free:

@@ -17,7 +17,6 @@ import numpy as np
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 ROWS = 5  # rows of each piece
 Data = dict[str, Any]
@@ -169,7 +168,7 @@ def gradient(model: kg.Model) -> tuple[float, float]:
         free = jax.numpy.asarray(0.3 * np.random.default_rng(1).normal(size=model.free_size))
 
         def density(free: jax.Array, values: list[jax.Array]) -> jax.Array:
-            return model.density.log_density(free, data_environment(model.arguments, values))
+            return model.density.log_density(free, model.bind(values).data)
 
         start = time.process_time()
         jax.jit(jax.value_and_grad(density)).lower(free, values).compile()

@@ -12,7 +12,7 @@ from jax import lax
 from kinetograph.adaptation.schedule import Adaptation, Phases, Warmup
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Info
-from kinetograph.kernels.target import Position
+from kinetograph.models.bound_density import Position
 
 SIZE = 2
 

@@ -17,7 +17,6 @@ import kinetograph as kg
 from kinetograph.graph.lower import evaluate
 from kinetograph.graph.node import Data
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 from kinetograph.models.term import Term
 
 ETA = np.array([-800.0, -40.0, -8.3, -1.0, 0.3, 2.0, 5.0, 8.3, 37.0, 40.0, 700.0])
@@ -153,7 +152,7 @@ def computed():
         for term, data in terms:
 
             def elements(predictor, term=term, data=data):
-                environment = data_environment([data], [data.value])
+                environment = {data: data.value}
                 environment[eta.node] = predictor
                 evaluate(term.needs(), environment)
                 return term.elements(environment)
@@ -190,9 +189,7 @@ def gradient_program(model):
     """The program of a log density and its gradient, as text."""
     with x64():
         free = jax.ShapeDtypeStruct((model.free_size,), float)
-        run = lambda free, values: model.density.value_and_gradient(
-            free, data_environment(model.arguments, values), model.capacity
-        )[:2]
+        run = lambda free, values: model.bind(values).value_and_gradient(free)[:2]
         return jax.jit(run).lower(free, model.argument_values).compile().as_text()
 
 

@@ -19,7 +19,6 @@ import kinetograph as kg
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 CASES = {name: CASES[name] for name in with_part("random")}
 all_cases = pytest.mark.parametrize("name", sorted(CASES))
@@ -301,7 +300,7 @@ def test_small_and_large_formulas_agree():
     assert all(term.small for term in terms)
 
     def both(free):
-        environment, _ = model.density.values(free, data_environment(model.data, values))
+        environment, _ = model.density.values(free, dict(zip(model.data, values, strict=True)))
         evaluate([node for term in terms for node in term.needs()], environment)
         return [(term.value(environment), jnp.sum(term.elements(environment))) for term in terms]
 

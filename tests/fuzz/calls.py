@@ -48,6 +48,7 @@ _METHODS = {
     "RandomStreams": ("streams",),
 }
 _INSIDE = {
+    "bind",
     "content",
     "controls",
     "its_values",

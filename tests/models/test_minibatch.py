@@ -12,7 +12,6 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 ROWS = 6
 RANDOM = np.random.default_rng(3)
@@ -46,12 +45,12 @@ def over_batches(size: int, replace: bool = False):
     options = {"repeat": size} if replace else {"r": size}
     batches = np.array(list(many(range(ROWS), **options)))
     with x64():
-        data = data_environment(model.arguments, model.argument_values)
 
         def one(rows):
-            plain = model.batch.value_and_gradient(free, data, model.capacity, rows)
-            more = model.batch.with_covariance(free, data, model.capacity, rows, full=not replace)
-            return *plain, *more
+            density = model.bind()._replace(rows=rows)
+            value, gradient, _ = density.value_and_gradient(free)
+            again, spread, _ = density.evaluate_with_covariance(free, (), full=not replace)
+            return value, gradient, again.log_density, again.gradient, spread
 
         found = [np.asarray(v) for v in jax.jit(lambda rows: jax.lax.map(one, rows))(batches)]
     return found, (regression().log_prob(free), regression().gradient(free))
@@ -211,8 +210,8 @@ def test_pieces_beside_the_rows():
 
     def estimate(model):
         with x64():
-            data = dict(zip(model.arguments, model.argument_values, strict=True))
-            return float(model.batch.log_density(np.zeros(model.free_size), data, np.arange(12)))
+            density = model.bind()._replace(rows=np.arange(12))
+            return float(density.log_density(np.zeros(model.free_size)))
 
     model = make(own)
     assert estimate(model) == pytest.approx(float(model.log_prob(np.zeros(model.free_size))))

@@ -1,11 +1,15 @@
 """What a block computes of its draws."""
 
+from pathlib import Path
+
 import jax
 import numpy as np
 import pytest
 from tests.runs.models import run
 
 import kinetograph as kg
+from kinetograph.programs import block_loops
+from kinetograph.programs.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -34,9 +38,9 @@ def test_large_targets_are_computed_one_by_one():
     """Of a vector of a million numbers that leaves one number behind, one is held at a time."""
     x = kg.normal(0, 1)
     large = kg.sum(kg.exp(x * np.linspace(-1, 1, 10**6)))
-    program = kg.programs.program.Program(kg.model(x, large), kg.samplers.NUTS(), [large.node])
+    program = Program(kg.model(x, large), kg.samplers.NUTS(), [large.node])
     assert program.few() == 1
-    small = kg.programs.program.Program(kg.model(x), kg.samplers.NUTS(), [x.node])
+    small = Program(kg.model(x), kg.samplers.NUTS(), [x.node])
     assert small.rows() % small.few() == 0
     assert small.few() > 8
 
@@ -58,3 +62,41 @@ def test_a_run_compiles_its_two_programs_and_nothing_else():
     finally:
         jax.monitoring.clear_event_listeners()
     assert len(compiled) <= 2  # none where they come out of the cache
+
+
+def drawn(
+    sampler: kg.Sampler, monkeypatch: pytest.MonkeyPatch, folder: Path, at_once: int
+) -> np.ndarray:
+    monkeypatch.setenv("KINETOGRAPH_CACHE", str(folder / str(at_once)))
+    monkeypatch.setattr(block_loops, "DRAWN", at_once)
+    x = kg.normal(0, 1, shape=3)
+    tree = run(kg.model(x), sampler=sampler, draws=150, warmup=10, chains=2, seed=1, thin=2)
+    return np.asarray(tree["posterior"]["x"])
+
+
+@pytest.mark.parametrize(
+    "sampler", [kg.samplers.BAOAB(0.3), kg.samplers.RandomWalk(0.7), kg.samplers.HMC(0.2, 3)]
+)
+def test_draws_do_not_depend_on_how_many_arrays_are_drawn_at_once(
+    sampler: kg.Sampler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Arrays for 7 transitions at once end inside of blocks, of warm-up and of thinned draws."""
+    one = drawn(sampler, monkeypatch, tmp_path, 1)
+    for at_once in (7, 64):
+        np.testing.assert_allclose(
+            drawn(sampler, monkeypatch, tmp_path, at_once), one, rtol=1e-9, atol=1e-11
+        )
+    assert np.unique(one).size == one.size or isinstance(
+        sampler, kg.samplers.RandomWalk | kg.samplers.HMC
+    )
+
+
+def test_large_arrays_are_drawn_for_one_transition() -> None:
+    sampler = kg.samplers.BAOAB(0.3)
+
+    def program(size: int) -> Program:
+        model = kg.model(kg.normal(0, 1, shape=size, name="x"))
+        return Program(model, sampler, model.targets)
+
+    assert block_loops.transitions_at_once(program(3)) == block_loops.DRAWN
+    assert block_loops.transitions_at_once(program(5000)) <= 1

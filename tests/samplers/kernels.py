@@ -12,7 +12,7 @@ from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import KernelState, Moment, Space
 from kinetograph.kernels.noise import BEFORE, Noise
-from kinetograph.kernels.target import Position
+from kinetograph.models.bound_density import Position
 from kinetograph.runs.assembly import split_statistics
 
 __all__ = ["given", "series", "transitions"]
@@ -22,7 +22,7 @@ KERNELS: dict[Any, Any] = {}  # those that were made; of equal samplers one
 
 
 class Function(NamedTuple):
-    """A log density written in JAX, as the target of a kernel."""
+    """A log density written in JAX, for a kernel."""
 
     function: Callable[[Any], Any]
 

@@ -376,9 +376,9 @@ def test_the_weights_of_estimates_of_the_covariance(forgetting):
 def test_without_batches_there_is_no_noise():
     q = np.array([0.3, -0.2])
     with x64():
-        target = Program(MODEL, samplers.CCAdL(), MODEL.targets).target(MODEL.argument_values)
-        at, diagonal, _ = target.evaluate_with_covariance(q, (), full=False)
-        _, full, _ = target.evaluate_with_covariance(q, (), full=True)
+        density = MODEL.bind()
+        at, diagonal, _ = density.evaluate_with_covariance(q, (), full=False)
+        _, full, _ = density.evaluate_with_covariance(q, (), full=True)
     np.testing.assert_allclose(at.gradient, MODEL.gradient(q), rtol=1e-12)
     np.testing.assert_array_equal(diagonal, np.zeros(2))
     np.testing.assert_array_equal(full, np.zeros((2, 2)))

@@ -20,7 +20,7 @@ import numpy as np
 from jax import lax
 
 from ..kernels.contract import Info
-from ..kernels.target import Position
+from ..models.bound_density import Position
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 

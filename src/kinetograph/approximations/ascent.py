@@ -26,7 +26,6 @@ from jax import lax
 
 from ..bits.draws import normals
 from ..graph.precision import x64
-from ..graph.trips import Capacity
 from ..optimizers.descent import Steps
 from ..optimizers.objective import Objective
 
@@ -163,11 +162,8 @@ class _Blocks:
         )
         return result
 
-    def _program(self, capacity: Capacity) -> Any:
+    def _program(self) -> Any:
         objective, draws = self.objective, self.draws
-
-        def density(free: Any, data: Any) -> Any:
-            return objective.traced(free, data, capacity)
 
         def step(number: Any, at: NormalParameters, key: Any, data: Any) -> Any:
             """The gradient of minus the bound, its terms, and loop reports."""
@@ -175,7 +171,7 @@ class _Blocks:
             noise = normals(key, number, _STEPS, draws * size).reshape(draws, size)
             noise = noise.astype(objective.dtype)
             free, back = jax.vjp(lambda family: jax.vmap(family.draw)(noise), at)
-            potential, slope, reports = jax.vmap(density, (0, None))(free, data)
+            potential, slope, reports = jax.vmap(objective.traced, (0, None))(free, data)
             log_q, log_q_slope = jax.vmap(jax.value_and_grad(at.log_density))(free)
             (gradient,) = back(((slope + log_q_slope) / draws).astype(free.dtype))
             return gradient, -potential - log_q, reports

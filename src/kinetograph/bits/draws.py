@@ -7,7 +7,7 @@ import numpy as np
 
 from .cipher import Words, threefry4x32
 from .keys import CHAIN, Seed, make_key
-from .source import Source, event_source, once, unit
+from .source import Source, all_once, event_source, unit
 
 __all__ = ["chain_key", "normals", "source", "uniforms", "words"]
 
@@ -38,8 +38,7 @@ def words(key: Any, event: Any, purpose: int, lane: Any) -> Words:
         jnp.asarray(lane, np.uint32),
         jnp.asarray(event, np.uint32),
     )
-    a, b, c, d = threefry4x32((key[0], key[1], key[2], key[3]), counter)
-    return *once(a, b), *once(c, d)
+    return all_once(threefry4x32((key[0], key[1], key[2], key[3]), counter))
 
 
 def uniforms(key: Any, event: Any, purpose: int, size: int) -> Any:

@@ -24,7 +24,7 @@ from jax import lax
 from .cipher import Words, threefry4x32
 from .quantile import upper_quantile
 
-__all__ = ["Source", "event_source", "once"]
+__all__ = ["Source", "all_once", "event_source", "once"]
 
 # "draw", "bits", "part"
 _DRAW, _BITS, _PART = np.uint32(0x64726177), np.uint32(0x62697473), np.uint32(0x70617274)
@@ -69,8 +69,9 @@ class Source:
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""
-        a, b, c, d = self._block(attempt)
-        first, second, third, fourth = (w.reshape(self.shape) for w in (*once(a, b), *once(c, d)))
+        first, second, third, fourth = (
+            w.reshape(self.shape) for w in all_once(self._block(attempt))
+        )
         return first, second, third, fourth
 
     def _first(self, attempt: Any) -> tuple[Any, Any]:
@@ -130,8 +131,31 @@ def once(first: Any, second: Any) -> tuple[Any, Any]:
     """
     if not jax.config.jax_enable_x64:
         return lax.optimization_barrier((first, second))
-    both = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
-    both = lax.optimization_barrier(both)
+    return _halves(lax.optimization_barrier(_joined(first, second)))
+
+
+def all_once(words: Words) -> Words:
+    """Four words, with a cipher that the compiled program computes once.
+
+    The single value of the barrier is a complex number whose parts hold two words each; no
+    arithmetic is done with these parts.
+    """
+    if not jax.config.jax_enable_x64:
+        return lax.optimization_barrier(words)
+    parts = (_joined(*words[:2]), _joined(*words[2:]))
+    whole = lax.complex(*(lax.bitcast_convert_type(part, np.float64) for part in parts))
+    whole = lax.optimization_barrier(whole)
+    first, second = (
+        lax.bitcast_convert_type(part, np.uint64) for part in (lax.real(whole), lax.imag(whole))
+    )
+    return *_halves(first), *_halves(second)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    return first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
+
+
+def _halves(both: Any) -> tuple[Any, Any]:
     return (both >> np.uint64(32)).astype(np.uint32), both.astype(np.uint32)
 
 

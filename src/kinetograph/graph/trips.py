@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .control.control_node import Looping
 
-__all__ = ["NO_TRIPS", "Capacity", "LoopPlan", "Trips"]
+__all__ = ["NO_TRIPS", "Capacity", "LoopPlan", "Trips", "any_short"]
 
 FIRST = 64  # trips
 
@@ -31,6 +31,17 @@ class Trips(NamedTuple):
 
 
 NO_TRIPS = Trips(np.int32(0), np.bool_(False), np.bool_(False))
+
+
+def any_short(trips: tuple[Trips, ...]) -> Any:
+    """Whether a loop had too little room for its backward pass.
+
+    The gradient may then be wrong, and values computed from it must not be used.
+    """
+    overflowed = np.bool_(False)
+    for report in trips:
+        overflowed = overflowed | report.overflowed
+    return overflowed
 
 
 class LoopPlan(NamedTuple):

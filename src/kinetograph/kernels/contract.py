@@ -7,7 +7,7 @@ A sampler that is bound to a space gives a kernel: two functions of tensors, tra
 
 The state is a position, with log density and gradient, and the sampler's slots (momenta,
 thermostats, counters: any pytree). The moment holds what a transition may read: the values of the
-hyper-parameters, the noise, and the target. `target.evaluate` gives value and gradient at any
+hyper-parameters, the noise, and the log density. `density.evaluate` gives value and gradient at any
 point, inside loops, too. Each call of it in the source becomes a copy of the model in the compiled
 program, so a kernel should call it in one place.
 
@@ -16,13 +16,13 @@ gradient each, so that in a batch of chains none waits for the longest transitio
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..models.bound_density import BoundDensity, Position
 from .noise import Noise
-from .target import Position, Target
 
 __all__ = ["Info", "TransitionKernel", "Moment", "Space", "KernelState", "Statistic", "Turns"]
 
@@ -42,7 +42,8 @@ class Moment(NamedTuple):
 
     hyper: Mapping[str, Any]  # values of the hyper-parameters
     noise: Noise
-    target: Target
+    density: BoundDensity
+    drawn: Sequence[Any] = ()  # what the kernel's `draw` returned for this noise, or nothing
 
 
 class KernelState(NamedTuple):
@@ -116,6 +117,14 @@ class TransitionKernel(Protocol):
     @property
     def turns(self) -> Turns | None:
         """The transition in turns; None if all transitions have equal length."""
+
+    @property
+    def draw(self) -> Callable[[Noise], Sequence[Any]] | None:
+        """The random arrays of a transition that depend on its noise alone.
+
+        A loop of cheap transitions draws the arrays of many transitions at once. None if the kernel
+        has no such arrays.
+        """
 
     @property
     def moves_by_values(self) -> bool:

@@ -23,8 +23,8 @@ from ..kernels.contract import KernelState, Moment
 from ..kernels.noise import BEFORE, Noise
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
-from ..models.density import data_environment
 from ..models.model import Model, check_model
+from ..models.starting_points import free_states
 from ..prediction.observed_distributions import followed
 from ..programs.program import Program
 from ..runs.arguments import check_sampler, check_seed, check_whole
@@ -145,15 +145,13 @@ class _Chains:
             doing, model.observed, [*self.unknowns, *self.fixed], simulated, names
         )
         with x64():
-            self._free = jax.jit(jax.vmap(self._free_state, (0, None)))
             self._move = jax.jit(self._moved)
             self.hyper = self.program.hyper()
 
     def prior(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """The free states of draws from the prior."""
         values = self._drawn(self.forward_prior, rng, count, self.fixed)
-        with x64():
-            return np.asarray(self._free(values, self.model.argument_values))
+        return free_states(self.model, values)
 
     def simulate(self, rng: np.random.Generator, free: np.ndarray) -> list[np.ndarray]:
         """Draw data given the free states."""
@@ -203,19 +201,15 @@ class _Chains:
         with self.model.its_values():
             return run_rows(forward, key, count, [rows[node] for node in forward.given])
 
-    def _free_state(self, drawn: Sequence[Any], values: Sequence[Any]) -> Any:
-        data = data_environment(self.model.arguments, values)
-        return self.model.density.free_state(dict(zip(self.unknowns, drawn, strict=True)), data)
-
     def _moved(self, free: Any, data: Any, keys: Any) -> Any:
         def one(given: Any) -> Any:
             q, values, key = given
-            target, kernel = self.program.target(values), self.program.kernel
-            position, trips = target.evaluate(q, target.no_trips())
-            slots = kernel.init(Moment(self.hyper, Noise(key, BEFORE), target), position)
+            density, kernel = self.model.bind(values), self.program.kernel
+            position, trips = density.evaluate(q, density.no_trips())
+            slots = kernel.init(Moment(self.hyper, Noise(key, BEFORE), density), position)
 
             def step(event: Any, state: KernelState) -> KernelState:
-                return kernel.step(Moment(self.hyper, Noise(key, event), target), state)[0]
+                return kernel.step(Moment(self.hyper, Noise(key, event), density), state)[0]
 
             begin = KernelState(position, slots, trips)
             end: KernelState = lax.fori_loop(

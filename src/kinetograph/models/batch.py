@@ -54,6 +54,8 @@ class RowBatch:
         The number of rows, and the number of rows of a batch.
     terms
         The terms of the log density that belong to rows.
+    estimate
+        The estimate of the log density, a density of data with the rows of a batch.
     """
 
     def __init__(
@@ -72,14 +74,14 @@ class RowBatch:
         other_terms = [term for term in density.terms if term not in self.terms]
         scaled = [RowsTerm(term, self.count / size) for term in self.terms]
         unknowns = density.unknowns
-        self._estimate = Density(unknowns, [*other_terms, *scaled])
+        self.estimate = Density(unknowns, [*other_terms, *scaled])
         self._rest = Density(unknowns, other_terms)
         self._each = Density(unknowns, [RowsTerm(term, 1.0) for term in self.terms])
 
     @property
     def densities(self) -> tuple[Density, ...]:
         """The densities that are computed for a transition."""
-        return self._estimate, self._rest, self._each
+        return self.estimate, self._rest, self._each
 
     @property
     def derived(self) -> tuple[Data, ...]:
@@ -100,18 +102,6 @@ class RowBatch:
         """The data, reduced to the given rows."""
         held = {node: data.get(node, node.value) for node in self.rows}
         return {**data, **{node: jnp.asarray(held[node])[rows] for node in self.rows}}
-
-    def log_density(self, free: Any, data: Environment, rows: Any, **options: Any) -> Any:
-        """The estimate of the log density from these rows."""
-        return self._estimate.log_density(free, self.taken(data, rows), **options)
-
-    def value_and_gradient(
-        self, free: Any, data: Environment, capacity: Capacity, rows: Any
-    ) -> tuple[Any, Any]:
-        """The estimate and its gradient."""
-        data = self.taken(data, rows)
-        value, gradient, _ = self._estimate.value_and_gradient(free, data, capacity)
-        return value, gradient
 
     def with_covariance(
         self, free: Any, data: Environment, capacity: Capacity, rows: Any, *, full: bool

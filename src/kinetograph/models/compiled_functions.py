@@ -51,19 +51,19 @@ class CompiledFunctions:
     def run(
         self,
         key: Any,
-        make: Callable[[Capacity], Callable[..., Any]],
+        make: Callable[[], Callable[..., Any]],
         arguments: Sequence[Any],
         loops: Sequence[Looping],
         owner: Any = None,
     ) -> Any:
         """Run a function of gradients, with as much capacity as it needs.
 
-        `make` returns the function for a capacity. The last part of its result is the reports of
-        the loops. The results are NumPy arrays.
+        `make` returns the function, which is traced with the present capacity. The last part of its
+        result is the reports of the loops. The results are NumPy arrays.
         """
         while True:
             full_key = key, self.capacity.key()
-            function = self.get(full_key, lambda: jax.jit(make(self.capacity)), owner)
+            function = self.get(full_key, lambda: jax.jit(make()), owner)
             with x64():
                 result = jax.tree.map(np.asarray, function(*arguments))
             if not self.ensure_capacity(loops, result[-1]):

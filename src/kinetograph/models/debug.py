@@ -16,7 +16,6 @@ from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.value_texts import value_text
-from .density import data_environment
 from .marginal.marginal import MarginalTerm
 from .term import Term
 
@@ -73,10 +72,9 @@ class DebugReport:
 
 def report(model: "Model", free: np.ndarray) -> DebugReport:
     """Evaluate the model at a free state, node by node, without compiling."""
-    density = model.density
+    density, data, *_ = model.bind()
     scope = Scope(eager=True)
     culprits = Culprits(scope, model.known_as)
-    data = data_environment(model.arguments, model.argument_values)
     with x64():
         environment, log_jacobian = density.values(np.asarray(free), data, scope)
         # In the order of creation, so that the first bad value is found first.

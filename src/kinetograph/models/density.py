@@ -284,8 +284,3 @@ class _Images:
             environment[form] = image.forms[kind].astype(form.dtype)
         self.log_jacobian = self.log_jacobian + image.log_jacobian
         return image.value.astype(node.dtype)
-
-
-def data_environment(nodes: Sequence[Node], values: Sequence[Any]) -> Environment:
-    """The environment in which data have the given tensors."""
-    return dict(zip(nodes, values, strict=True))

@@ -20,8 +20,6 @@ from ..graph.control.control_node import loops_in
 from ..graph.lower import Scope
 from ..graph.node import ancestors
 from ..graph.precision import FLOAT64, x64
-from ..graph.trips import Capacity
-from .density import data_environment
 
 if TYPE_CHECKING:
     from .log_density import LogDensity
@@ -39,28 +37,28 @@ def at_states(model: "LogDensity", which: str, states: np.ndarray) -> Any:
     lead = states.shape[:-1]
     arguments = states.reshape(-1, model.free_size), model.argument_values
 
-    def make(capacity: Capacity) -> Callable[..., Any]:
-        return jax.vmap(partial(_one, model, which, capacity), (0, None))
+    def make() -> Callable[..., Any]:
+        return jax.vmap(partial(_one, model, which), (0, None))
 
     if which == "gradient":
         result, _ = model.functions.run(which, make, arguments, model.density.loops)
     else:
-        function = model.functions.get(which, lambda: jax.jit(make(model.functions.capacity)))
+        function = model.functions.get(which, lambda: jax.jit(make()))
         with x64():
             result = jax.tree.map(np.asarray, function(*arguments))
     return jax.tree.map(lambda r: r.reshape(lead + r.shape[1:]), result)
 
 
-def _one(model: "LogDensity", which: str, capacity: Capacity, free: Any, values: Any) -> Any:
+def _one(model: "LogDensity", which: str, free: Any, values: Any) -> Any:
     """The function at one state, with the values of the model's arguments."""
     if which == "hessian":
         return in_jax(model, which, free, values)
-    data = data_environment(model.arguments, values)
+    bound = model.bind(values)
     if which == "gradient":
-        return model.density.value_and_gradient(free, data, capacity)[1:]
+        return bound.value_and_gradient(free)[1:]
     if which == "transform":
-        return model.density.targets(free, model.component.unknowns, data)
-    return model.density.log_density(free, data, adjusted=which == "log_prob")
+        return bound.targets(free, model.component.unknowns)
+    return bound.density.log_density(free, bound.data, adjusted=which == "log_prob")
 
 
 def in_jax(model: "LogDensity", which: str, free: Any, values: Sequence[Any] | None = None) -> Any:
@@ -97,8 +95,7 @@ def _run(
 ) -> list[Any]:
     """Compute the log density, unknowns or targets inside a JAX program."""
     free = tensors[0].astype(FLOAT64)
-    data = data_environment(model.arguments, tensors[1:])
-    density = model.density
+    density, data, *_ = model.bind(tensors[1:])
     scope = replace(scope, live=None if which in _VALUES else density.live)
     loops = density.loops
     if which in _VALUES:

@@ -4,7 +4,7 @@ States may have leading axes. If a state is a JAX array, which may be traced, th
 array.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -24,8 +24,10 @@ from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import Closed
 from ..graph.trips import Capacity
+from .batch import RowBatch
+from .bound_density import BoundDensity
 from .compiled_functions import CompiledFunctions
-from .density import Density, data_environment
+from .density import Density
 from .discovery import Component
 from .evaluation import at_states, in_jax
 from .values import check_values, outside_support
@@ -43,6 +45,7 @@ class LogDensity(Closed):
     )
 
     density: Density
+    batch: RowBatch | None
     component: Component
     targets: tuple[Node, ...]
     names: tuple[str, ...]
@@ -77,7 +80,8 @@ class LogDensity(Closed):
 
         Derived arrays are computed once from the known values.
         """
-        return (*self.data, *self.fixed, *self.density.derived)
+        batch = () if self.batch is None else self.batch.derived
+        return tuple(dict.fromkeys((*self.data, *self.fixed, *self.density.derived, *batch)))
 
     @property
     def argument_values(self) -> tuple[np.ndarray, ...]:
@@ -90,6 +94,12 @@ class LogDensity(Closed):
             return self.values[node]
         assert isinstance(node, Data)
         return node.value
+
+    def bind(self, values: Sequence[Any] | None = None) -> BoundDensity:
+        """The log density with values of `arguments`, by default the present ones."""
+        values = self.argument_values if values is None else values
+        data = dict(zip(self.arguments, values, strict=True))
+        return BoundDensity(self.density, data, self.capacity, self.batch)
 
     @property
     def fixed_values(self) -> dict[Node, np.ndarray]:
@@ -199,8 +209,7 @@ class LogDensity(Closed):
         """
         checked = check_values(self, values, complete=True)
         with jax.ensure_compile_time_eval(), x64():
-            env = data_environment(self.arguments, self.argument_values)
-            free = np.asarray(self.density.free_state(checked, env))
+            free = np.asarray(self.density.free_state(checked, self.bind().data))
         for v, value in checked.items():
             # Violations of bounds that are unknowns, and values on a bound, are found only here.
             if not np.all(np.isfinite(free[self.density.slices[v]])):
@@ -220,8 +229,7 @@ class LogDensity(Closed):
             free = jax.ShapeDtypeStruct((self.free_size,), float)
 
             def gradient(free: Any, values: Any) -> Any:
-                data = data_environment(self.arguments, values)
-                return self.density.value_and_gradient(free, data, self.capacity)
+                return self.bind(values).value_and_gradient(free)
 
             with x64():
                 jax.eval_shape(gradient, free, self.argument_values)

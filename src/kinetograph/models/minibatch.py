@@ -18,7 +18,6 @@ from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
 from .batch import RowBatch
 from .checks import no_model
-from .density import data_environment
 from .model import Model
 from .term import Term
 
@@ -236,7 +235,7 @@ def _check(model: Model, batch: RowBatch) -> None:
     values = model.argument_values
 
     def elements(free: Any, values: Sequence[Any], rows: Any) -> list[Any]:
-        data = data_environment(model.arguments, values)
+        data = model.bind(values).data
         data = data if rows is None else batch.taken(data, rows)
         environment, _ = model.density.values(free, data)
         return [_elements(term, environment) for term in batch.terms]

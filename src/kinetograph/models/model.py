@@ -112,12 +112,6 @@ class Model(LogDensity):
             self.batch = None if batch is None else RowBatch(self.density, *batch)
 
     @property
-    def arguments(self) -> tuple[Node, ...]:
-        """The arguments of every compiled function, including the batch's derived arrays."""
-        batch = () if self.batch is None else self.batch.derived
-        return tuple(dict.fromkeys((*super().arguments, *batch)))
-
-    @property
     def known_as(self) -> dict[int, str]:
         """The names of this model's and other arrays in scope, for `describe`."""
         names = names_in_scope()

@@ -24,8 +24,8 @@ from ..graph.operations.operands import as_node
 from ..graph.source import written_at
 from ..kernels.contract import Space, Statistic
 from ..kernels.step_checks import Given, refuse_effects, refuse_elsewhere
-from ..kernels.target import Position
 from ..kernels.tracing_checks import watched
+from ..models.bound_density import Position
 from .observable import NamedObservable, Observable, Step
 
 __all__ = ["ObservableGraph"]

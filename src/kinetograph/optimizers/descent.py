@@ -15,7 +15,6 @@ import numpy as np
 from jax import lax
 
 from ..graph.lower import Scope
-from ..graph.trips import Capacity
 from .objective import Objective
 from .optimizer import Optimizer, Reached, SearchLimits, within
 
@@ -113,7 +112,7 @@ class Descent:
         )
         places = objective.run(
             key,
-            lambda capacity: self._program(capacity, batch),
+            lambda: self._program(batch),
             points if batch else points[0],
             objective.data,
             *arguments,
@@ -121,8 +120,8 @@ class Descent:
         )
         return places if batch else jax.tree.map(lambda leaf: leaf[None], places)
 
-    def _program(self, capacity: Capacity, batch: bool) -> Callable[..., Any]:
-        """The loop, for a capacity of the model's loops."""
+    def _program(self, batch: bool) -> Callable[..., Any]:
+        """The loop from one point, or from a batch of points."""
         import optax
 
         objective = self.objective
@@ -145,7 +144,7 @@ class Descent:
 
             def trip(place: _DescentPlace) -> _DescentPlace:
                 free = place.next
-                value, gradient, reports = objective.traced(free, data, capacity)
+                value, gradient, reports = objective.traced(free, data)
                 scope = Scope()
                 scope.receive(loops, place.reports)
                 scope.receive(loops, reports)

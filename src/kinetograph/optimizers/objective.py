@@ -16,8 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.precision import x64
-from ..graph.trips import Capacity
-from ..models.density import data_environment
 from ..models.evaluation import in_jax
 from ..models.model import Model
 
@@ -37,18 +35,16 @@ class Objective:
         with x64():
             self.data = jax.device_put(model.argument_values)
 
-    def traced(self, free: Any, data: Sequence[Any], capacity: Capacity) -> tuple[Any, Any, Any]:
+    def traced(self, free: Any, data: Sequence[Any]) -> tuple[Any, Any, Any]:
         """Value, gradient and the reports of the model's loops, as JAX tracers."""
-        environment = data_environment(self.model.arguments, data)
-        value, gradient, reports = self.model.density.value_and_gradient(
-            free, environment, capacity, adjusted=self.adjusted
-        )
+        bound = self.model.bind(data)
+        value, gradient, reports = bound.value_and_gradient(free, adjusted=self.adjusted)
         return -value, -gradient, reports
 
     def run(
         self,
         key: Any,
-        make: Callable[[Capacity], Callable[..., Any]],
+        make: Callable[[], Callable[..., Any]],
         *arguments: Any,
         owner: Any = None,
     ) -> Any:
@@ -59,9 +55,7 @@ class Objective:
     def value_and_gradient(self, free: np.ndarray) -> tuple[float, np.ndarray]:
         """The value and the gradient at a free state."""
         free = np.asarray(free, self.dtype)
-        value, gradient, _ = self.run(
-            "value_and_gradient", lambda c: partial(self.traced, capacity=c), free, self.data
-        )
+        value, gradient, _ = self.run("value_and_gradient", lambda: self.traced, free, self.data)
         self.evaluations += 1
         return float(value), np.asarray(gradient, float)
 

@@ -16,35 +16,68 @@ from jax import lax
 
 from ..adaptation.schedule import Adaptation
 from ..graph.lower import Scope
-from ..graph.trips import Trips
+from ..graph.precision import x64
+from ..graph.trips import Trips, any_short
 from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment
 from ..kernels.noise import Noise
-from ..kernels.target import Position, any_short
+from ..models.bound_density import Position
 from .state import BY_CHAIN, Block, BlockLoop, ChainState, DrawRecord, Plan, Where
 
 if TYPE_CHECKING:
     from .program import Program
 
-__all__ = ["in_step", "in_turns", "one_chain"]
+__all__ = ["in_step", "in_turns", "one_chain", "transitions_at_once"]
+
+DRAWN = 64  # transitions of one chain whose random arrays are drawn at once,
+DRAWN_ELEMENTS = 2048  # and the bound for the elements of these arrays
+
+
+def transitions_at_once(program: "Program") -> int:
+    """The number of transitions of one chain whose random arrays are drawn at once."""
+    draw = program.kernel.draw
+    if draw is None:
+        return 1
+    with x64():
+        arrays = jax.eval_shape(draw, Noise(np.zeros(4, np.uint32), np.int32(0)))
+    return min(DRAWN_ELEMENTS // max(sum(array.size for array in arrays), 1), DRAWN)
 
 
 def one_chain(
     program: "Program", chain: ChainState, data: Sequence[Any], plan: Plan
 ) -> tuple[ChainState, Block]:
-    """A loop of transitions of one chain."""
-    steps = _BlockSteps(program, data, plan)
+    """A loop of transitions of one chain.
+
+    If transitions are cheap, their random arrays are drawn for many transitions at once.
+    """
+    steps, at_once = _BlockSteps(program, data, plan), transitions_at_once(program)
 
     def more(carry: tuple[BlockLoop, DrawRecord]) -> Any:
         return steps.more(carry[0])
 
-    def transition(carry: tuple[BlockLoop, DrawRecord]) -> tuple[BlockLoop, DrawRecord]:
+    def transition(
+        carry: tuple[BlockLoop, DrawRecord], drawn: Sequence[Any] = ()
+    ) -> tuple[BlockLoop, DrawRecord]:
         loop, rows = carry
-        after, row = steps.transition(loop)
+        after, row = steps.transition(loop, drawn=drawn)
         return after, _written(rows, row, loop.count)
 
+    def transitions(carry: tuple[BlockLoop, DrawRecord]) -> tuple[BlockLoop, DrawRecord]:
+        first = carry[0].chain.transition
+        drawn = steps.draw(carry[0].chain, at_once)
+
+        def place(carry: tuple[BlockLoop, DrawRecord]) -> Any:
+            return carry[0].chain.transition - first
+
+        return lax.while_loop(
+            lambda carry: more(carry) & (place(carry) < at_once),
+            lambda carry: transition(carry, [array[place(carry)] for array in drawn]),
+            carry,
+        )
+
     carry = (steps.start(chain), steps.buffers(steps.most))
-    loop, rows = lax.while_loop(more, transition, carry)
+    body = transitions if at_once > 1 else transition
+    loop, rows = lax.while_loop(more, body, carry)
     return steps.result(loop, rows, steps.rows_to_compute(loop))
 
 
@@ -146,14 +179,25 @@ class _BlockSteps:
     ) -> None:
         self.program, self.plan, self.batch = program, plan, batch
         self.most = program.rows(batch)  # the largest number of draws in a block
-        self.target = program.target(data)
+        self.density = program.model.bind(data)
 
-    def moment(self, chain: ChainState) -> Moment:
+    def moment(self, chain: ChainState, drawn: Sequence[Any] = ()) -> Moment:
         noise = Noise(chain.key, chain.transition)
-        return Moment(chain.hyper, noise, self.target.of_transition(noise))
+        density, batch = self.density, self.density.batch
+        if batch is not None:
+            density = density._replace(rows=noise.rows(batch.count, batch.size, batch.replace))
+        return Moment(chain.hyper, noise, density, drawn)
+
+    def draw(self, chain: ChainState, count: int) -> Sequence[Any]:
+        """The random arrays of the next transitions, stacked."""
+        draw = self.program.kernel.draw
+        assert draw is not None
+        events = chain.transition + jnp.arange(count, dtype=np.int32)
+        arrays: Sequence[Any] = jax.vmap(lambda event: draw(Noise(chain.key, event)))(events)
+        return arrays
 
     def start(self, chain: ChainState) -> BlockLoop:
-        return BlockLoop(chain, jnp.int32(0), jnp.int64(0), self.target.no_trips())
+        return BlockLoop(chain, jnp.int32(0), jnp.int64(0), self.density.no_trips())
 
     def buffers(self, count: int, *batch: int) -> DrawRecord:
         """Buffers for `count` draws, of each chain."""
@@ -181,11 +225,14 @@ class _BlockSteps:
             & ~any_short(loop.trips)
         )
 
-    def transition(self, loop: BlockLoop, any_warming: Any = None) -> tuple[BlockLoop, DrawRecord]:
+    def transition(
+        self, loop: BlockLoop, any_warming: Any = None, drawn: Sequence[Any] = ()
+    ) -> tuple[BlockLoop, DrawRecord]:
         """Make a transition, and return its row."""
         chain = loop.chain
         state = KernelState(chain.position, chain.slots, loop.trips)
-        return self.close(loop, *self.program.kernel.step(self.moment(chain), state), any_warming)
+        moment = self.moment(chain, drawn)
+        return self.close(loop, *self.program.kernel.step(moment, state), any_warming)
 
     def open(self, chain: ChainState, before: Any = None) -> Any:
         """The state of a transition in turns at its begin.
@@ -206,7 +253,7 @@ class _BlockSteps:
         turns = self.program.kernel.turns
         assert turns is not None
         moment = self.moment(loop.chain)
-        point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
+        point, trips = moment.density.evaluate(turns.ask(moment, state), loop.trips)
         told_state = turns.tell(moment, state, point)
         position, info = once(turns.end(told_state))
         ending = KernelState(position, loop.chain.slots, trips)
@@ -294,12 +341,12 @@ class _BlockSteps:
         `most` is the largest number of draws that a chain of the batch has kept.
         """
         if not self.program.takes_gradient:
-            position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
+            position, trips = self.density.evaluate(loop.chain.position.q, loop.trips)
             end_position = loop.chain.position._replace(gradient=position.gradient)
             loop = loop._replace(chain=loop.chain._replace(position=end_position), trips=trips)
         outputs = self._outputs(loop, rows, most)
         scope = Scope()
-        scope.receive(self.target.density.loops, loop.trips)
+        scope.receive(self.density.loops, loop.trips)
         scope.receive(self.program.loops, outputs.trips)
         chain = loop.chain
         where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
@@ -361,14 +408,14 @@ class _BlockSteps:
     def _outputs_of(self, loop: BlockLoop, rows: DrawRecord, numbers: Any) -> _Outputs:
         """Targets and observables of some rows, given their numbers."""
         targets, loops = tuple(self.program.targets), self.program.loops
-        density, data, capacity, *_ = self.target
 
         def record(q: Any, row: Any) -> Any:
             # Rows without a draw are computed, too, but their loops make no trips.
             scope = Scope(
-                capacity=capacity, active=row < self.rows_to_compute(loop) if loops else None
+                capacity=self.density.capacity,
+                active=row < self.rows_to_compute(loop) if loops else None,
             )
-            values = density.targets(q, targets, data, scope)
+            values = self.density.targets(q, targets, scope)
             return values, scope.reports(loops)
 
         walkers = self.program.walkers

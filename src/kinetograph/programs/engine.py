@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from ..collector import paused
 from ..graph.precision import x64
 from .background import Task
+from .block_loops import transitions_at_once
 from .disk_cache import compile_cached
 from .fingerprint import fingerprint, identity
 from .memory_cache import CompiledProgram, find, hold, trim
@@ -28,9 +29,11 @@ __all__ = ["Engine", "build"]
 # Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
 # because the library that it would call takes several times as long. For one chain, less
 # optimisation halves the time to compile a model of 200 unknowns, and the widest vectors are used;
-# the loop of a chain is as fast as with full optimisation.
+# the loop of a chain is as fast as with full optimisation. Only random arrays that are drawn for
+# many transitions at once need full optimisation: it computes them by vectors.
 _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
-_QUICK = {"xla_backend_optimization_level": 1, "xla_cpu_prefer_vector_width": 512}
+_WIDE = {"xla_cpu_prefer_vector_width": 512}
+_QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
 SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
 
 
@@ -192,16 +195,16 @@ def _block(program: Program, batch: int | None) -> Any:
     block: Any = program.block
     if batch is not None:
         block = program.batch_block
-    options = _options(batch)
+    options = _options(batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
     jitted = jax.jit(block, compiler_options=options)
     return jitted.lower(chain, program.model.argument_values, plan)
 
 
-def _options(batch: int | None) -> dict[str, Any] | None:
+def _options(batch: int | None, for_chain: Mapping[str, Any] = _QUICK) -> dict[str, Any] | None:
     """The compiler options for a program."""
     if jax.default_backend() != "cpu":
         return None
-    return _accepted(tuple((_QUICK if batch is None else _LOOPS).items()))
+    return _accepted(tuple((for_chain if batch is None else _LOOPS).items()))
 
 
 @cache

@@ -31,8 +31,7 @@ from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from ..kernels.contract import Moment, Space, Statistic, TransitionKernel
 from ..kernels.noise import BEFORE, Noise
-from ..kernels.target import Position, Target
-from ..models.density import data_environment
+from ..models.bound_density import BoundDensity, Position
 from ..models.model import Model
 from ..observables.average import Average
 from ..observables.graph import ObservableGraph
@@ -290,24 +289,18 @@ class Program:
         most = FEW_ELEMENTS if batch is None else BATCH_ELEMENTS // batch
         return int(np.clip(most // max(width, 1), 1, FEW))
 
-    def target(self, data: Sequence[Any]) -> Target:
-        """The log density with data."""
-        model = self.model
-        environment = data_environment(model.arguments, data)
-        return Target(model.density, environment, model.capacity, model.batch)
-
     def hyper(self) -> dict[str, np.ndarray]:
         """The hyper-parameters as set by the user."""
         return self.sampler.hypers(self.space)
 
-    def begin(self, target: Target, key: Any, hyper: Any, start: Start) -> ChainState:
+    def begin(self, density: BoundDensity, key: Any, hyper: Any, start: Start) -> ChainState:
         """The state of a chain at its starting point."""
-        chain = self.unaveraged(target, key, hyper, start)
+        chain = self.unaveraged(density, key, hyper, start)
         return chain._replace(averages=self.running.start())
 
-    def unaveraged(self, target: Target, key: Any, hyper: Any, start: Start) -> ChainState:
+    def unaveraged(self, density: BoundDensity, key: Any, hyper: Any, start: Start) -> ChainState:
         """The state of a chain at its starting point, without averages."""
-        moment, position = Moment(hyper, Noise(key, BEFORE), target), start.position
+        moment, position = Moment(hyper, Noise(key, BEFORE), density), start.position
         slots = self.kernel.init(moment, position)
         adaptation, hyper = self.warmup.start(position, hyper, start.scale)
         zero, spent = jnp.int32(0), jnp.sum(start.gradients, dtype=jnp.int64)
@@ -332,7 +325,7 @@ class Program:
         def begun(data: Any, key: Any, hyper: Any, q: Any) -> ChainState:
             position = Position(q, jnp.zeros(self.walkers, self.dtype), q)
             start = Start.at(position)
-            return self.unaveraged(self.target(data), key, hyper, start)
+            return self.unaveraged(self.model.bind(data), key, hyper, start)
 
         key = np.zeros(4, np.uint32)
         q = np.zeros(self.space.shape, self.dtype)

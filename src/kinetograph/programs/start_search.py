@@ -31,9 +31,9 @@ import numpy as np
 from jax import lax
 
 from ..adaptation.metric import first_scale
-from ..graph.trips import NO_TRIPS, Trips
+from ..graph.trips import NO_TRIPS, Trips, any_short
 from ..kernels.noise import Noise
-from ..kernels.target import Position, Target, any_short
+from ..models.bound_density import BoundDensity, Position
 from ..models.starting_points import START_ATTEMPTS
 from .state import ASCENTS, ChainState, Start
 
@@ -95,8 +95,8 @@ def search(
     data: Sequence[Any],
 ) -> SearchResult:
     """The state of a chain before its first transition."""
-    target = program.target(data)
-    singleone = partial(_search, program, target, key, gradients)
+    density = program.model.bind(data)
+    singleone = partial(_search, program, density, key, gradients)
     if program.walkers:
         climbing, walkers = jnp.bool_(False), jnp.arange(program.walkers[0])
         axes = (0, None, None, 0, 0)
@@ -108,13 +108,13 @@ def search(
     start = end.start
     if "scale" in program.sampler.tune:
         start = start._replace(scale=jnp.where(scaled, hyper["scale"], start.scale))
-    chain = program.begin(target, key, hyper, start)
+    chain = program.begin(density, key, hyper, start)
     return SearchResult(chain, start, jnp.all(end.score > -jnp.inf), trips, end, jnp.all(over))
 
 
 def _search(
     program: "Program",
-    target: Target,
+    density: BoundDensity,
     key: Any,
     gradients: Any,
     free: Any,
@@ -148,7 +148,7 @@ def _search(
         attempts = start.attempts + fresh
         point, noise = drawn(attempts)
         q = jnp.where(fresh, point, climb.at.q + climb.rate * jnp.sign(climb.at.gradient))
-        tried, trips = target.evaluate(q, state.trips)
+        tried, trips = density.evaluate(q, state.trips)
         tried = lax.optimization_barrier(tried)  # so that XLA does not compute it again at each use
         finite = jnp.isfinite(tried.log_density) & jnp.all(jnp.isfinite(tried.gradient))
         after, gain = _climbed(climb, tried, finite, fresh)

@@ -7,7 +7,7 @@ import numpy as np
 from ..adaptation.schedule import Adaptation, Phases
 from ..graph.trips import Trips
 from ..kernels.moments import Moments
-from ..kernels.target import Position
+from ..models.bound_density import Position
 
 __all__ = [
     "ASCENTS",

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.cipher import threefry4x32
-from ..bits.source import normal, once, unit
+from ..bits.source import all_once, normal, once, unit
 from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
@@ -44,10 +44,11 @@ def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: 
     counter = jnp.arange((count + 1) // 2, dtype=np.uint32)
     key = (state[0], state[1], state[2], state[3])
     a, b, c, d = threefry4x32(key, (_TAG + row, counter, state[4], state[5]))
-    first = made(once(a, b), dtype)
     if count < 2:
-        return first[:count].reshape(shape)
-    return jnp.concatenate([first, made(once(c, d), dtype)])[:count].reshape(shape)
+        return made(once(a, b), dtype)[:count].reshape(shape)
+    a, b, c, d = all_once((a, b, c, d))
+    pair = jnp.concatenate([a, c])[:count], jnp.concatenate([b, d])[:count]
+    return made(pair, dtype).reshape(shape)
 
 
 STATE = Operation("noise_state", _named_state)

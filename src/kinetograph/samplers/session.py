@@ -7,7 +7,7 @@ order.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,16 +21,17 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.functions.arranging import concatenate
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
+from ..graph.node import Apply, Bundle, Data, Node, Operation, ancestors, next_serial
 from ..graph.operations.elementwise import astype, elementwise
 from ..graph.operations.operands import as_node
 from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
+from ..kernels.noise import Noise
 from ..kernels.step_checks import Given, refuse_cells, refuse_effects, refuse_elsewhere
-from ..kernels.target import Position, Target
 from ..kernels.tracing_checks import watched
+from ..models.bound_density import BoundDensity, Position
 from .inner import bound
-from .noise import NamedNoise
+from .noise import NUMBERS, NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
 from .scale import covariance_of, divided, gradient_of, times
@@ -43,20 +44,20 @@ RESERVED = ("lp", "batch_lp", "step_size", "chain", "draw", "n_grad", "n_value")
 
 
 class _Evaluating(threading.local):
-    target: Target | None = None  # the target of the step whose graph this thread evaluates
+    density: BoundDensity | None = None  # of the step whose graph this thread evaluates
 
 
 _EVALUATING = _Evaluating()
 
 
-# The operations on the target, which they get from `_EVALUATING` when the graph is evaluated. -----
+# Operations on the log density, which `_EVALUATING` has when the graph is evaluated. ------------
 
 
-def _target() -> Target:
-    target = _EVALUATING.target
-    if target is None:
+def _density() -> BoundDensity:
+    density = _EVALUATING.density
+    if density is None:
         raise ModelError("a sampler's step can be evaluated only inside of a run")
-    return target
+    return density
 
 
 def _results(position: Position, trips_of_loops: Any) -> list[Any]:
@@ -68,23 +69,23 @@ def _results(position: Position, trips_of_loops: Any) -> list[Any]:
 
 
 def _evaluate(q: Any) -> list[Any]:
-    target = _target()
-    return _results(*target.evaluate(q, target.no_trips()))
+    density = _density()
+    return _results(*density.evaluate(q, density.no_trips()))
 
 
 def _evaluate_full(q: Any) -> list[Any]:
-    target = _target()._replace(rows=None)
-    return _results(*target.evaluate(q, target.no_trips()))
+    density = _density()._replace(rows=None)
+    return _results(*density.evaluate(q, density.no_trips()))
 
 
 def _evaluate_with_covariance(q: Any, *, full: bool) -> list[Any]:
-    target = _target()
-    position, covariance, trips = target.evaluate_with_covariance(q, target.no_trips(), full=full)
+    density = _density()
+    position, covariance, trips = density.evaluate_with_covariance(q, density.no_trips(), full=full)
     return [*_results(position, trips), covariance]
 
 
 def _potential(q: Any) -> Any:
-    return -_target().log_density(q)
+    return -_density().log_density(q)
 
 
 EVALUATE = Operation("evaluate", _evaluate, ambient=True)
@@ -391,18 +392,32 @@ class StepGraph:
         given = {*self.inputs.values(), *self.entered.values()}
         refuse_elsewhere(session.where, outputs, given, session.begun)
         refuse_effects(session.where, [*outputs, *versions.effects.values()])
+        self.noise = _noise_alone(outputs, self.inputs)
 
-    def run(self, target: Target, values: Mapping[str, Any]) -> tuple[list[Any], dict[Cell, Any]]:
-        """The tensors of the results and of the final states."""
+    def draw(self, noise: Noise) -> list[Any]:
+        """The tensors of `noise`, the random arrays that depend on nothing else."""
+        values = {"key": noise.key, "event": noise.event}
+        environment: Environment = {self.inputs[name]: value for name, value in values.items()}
+        evaluate(self.noise, environment)
+        return [environment[node] for node in self.noise]
+
+    def run(
+        self, density: BoundDensity, values: Mapping[str, Any], drawn: Sequence[Any] = ()
+    ) -> tuple[list[Any], dict[Cell, Any]]:
+        """The tensors of the results and of the final states.
+
+        `drawn` are the tensors of `noise`, if they have been computed.
+        """
         environment: Environment = {node: values[name] for name, node in self.inputs.items()}
+        environment |= zip(self.noise, drawn, strict=False)
         for cell, node in self.entered.items():
             environment[node] = jnp.asarray(cell.initial)
-        before, _EVALUATING.target = _EVALUATING.target, target
+        before, _EVALUATING.density = _EVALUATING.density, density
         try:
             scope = Scope()
             evaluate([*self.results, *self.latest.values()], environment, scope=scope)
         finally:
-            _EVALUATING.target = before
+            _EVALUATING.density = before
         results = [environment[node] for node in self.results]
         for trips in scope.trips.values():
             # A derivative that the step takes of a loop is wrong if the loop's capacity overflowed.
@@ -415,6 +430,20 @@ class StepGraph:
 
 def _of_noise(cell: Cell) -> bool:
     return hasattr(cell, "begin")
+
+
+def _noise_alone(outputs: Sequence[Node], inputs: Mapping[str, Node]) -> list[Node]:
+    """The random arrays of a graph that depend on the key and the transition's number alone."""
+    alone: set[Node] = {inputs["key"], inputs["event"]}
+    arrays: list[Node] = []
+    for node in ancestors(outputs):
+        if isinstance(node, Apply) and node.parents and alone.issuperset(node.parents):
+            alone.add(node)
+            if node.operation is NUMBERS:
+                arrays.append(node)
+        elif isinstance(node, Data):
+            alone.add(node)
+    return arrays
 
 
 def build(

@@ -3,7 +3,7 @@
 The graphs of `init` and `step` are built once for each space.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any
@@ -21,7 +21,8 @@ from ..graph.operations.elementwise import astype
 from ..graph.operations.operands import as_node
 from ..graph.trips import Trips
 from ..kernels.contract import Info, KernelState, Moment, Space, Statistic
-from ..kernels.target import Position
+from ..kernels.noise import Noise
+from ..models.bound_density import Position
 from .acceptance import divergences
 from .arguments import check_arguments
 from .dependencies import ends_with_value, moves_by_values, takes_gradient
@@ -69,6 +70,11 @@ class StagedKernel:
     def session(self) -> Session:
         """The session in which the graph of `step` was built."""
         return self._step.session
+
+    @property
+    def draw(self) -> Callable[[Noise], Sequence[Any]] | None:
+        """The random arrays of a step that depend on its noise alone."""
+        return self._step.draw if self._step.noise else None
 
     @cached_property
     def tuned_within(self) -> tuple[str, ...]:
@@ -240,7 +246,7 @@ class StagedKernel:
         """The slots at a starting point."""
         values = self._values(moment, position)
         given = {name: values[name] for name in self._init.inputs}
-        results, _ = self._init.run(moment.target, given)
+        results, _ = self._init.run(moment.density, given)
         return self._filled(dict(zip(self._slots, results, strict=True)))
 
     def step(self, moment: Moment, state: KernelState) -> tuple[KernelState, Info]:
@@ -250,14 +256,14 @@ class StagedKernel:
             arrays, paths, _ = flatten(slot, name)
             values |= {f"slot {path}": array for path, array in zip(paths, arrays, strict=True)}
         given = {name: values[name] for name in self._step.inputs}
-        results, states = self._step.run(moment.target, given)
+        results, states = self._step.run(moment.density, given, moment.drawn)
         position = Position(*results[:3])
         slots = self._filled(dict(zip(self._slots, results[3:], strict=True)))
         session = self._step.session
         trips = state.trips
         if session.trips in states:
             rows = states[session.trips]
-            trips = moment.target.join(trips, [Trips(r[0], r[1] > 0, r[2] > 0) for r in rows])
+            trips = moment.density.join(trips, [Trips(r[0], r[1] > 0, r[2] > 0) for r in rows])
         recorded = [states[cell] for cell in session.records.values()]
         dtype = self.space.dtype
         parts = [jnp.ravel(x).astype(dtype) for x in (position.log_density, *recorded)]

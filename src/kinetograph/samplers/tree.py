@@ -30,9 +30,10 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import unit
+from ..graph.trips import any_short
 from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment, Statistic
-from ..kernels.target import Position, any_short
+from ..models.bound_density import Position
 from .integrators import Integrator
 from .turning import HalfTrees, read, straight, write
 
@@ -144,6 +145,8 @@ class NutsKernel:
         self.of_worst = tuple(s for s in OF_WORST if s.name in wanted)
         self.statistics = (*self.statistics, *self.of_worst)
 
+    draw = None  # a transition is not cheap enough to gain by it
+
     @property
     def turns(self) -> "NutsKernel":
         """This kernel, which can also make its transitions in turns."""
@@ -169,7 +172,7 @@ class NutsKernel:
 
             def grow(carry: tuple[_Subtree, Any]) -> tuple[_Subtree, Any]:
                 subtree, trips = carry
-                point, trips = moment.target.evaluate(self._next(moment, subtree), trips)
+                point, trips = moment.density.evaluate(self._next(moment, subtree), trips)
                 return self._grown(moment, tree, subtree, point), trips
 
             planted = self._planted(tree, room)

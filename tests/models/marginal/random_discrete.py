@@ -18,7 +18,6 @@ from tests.models.rewrites.plain import QUICK, without_rewrites
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 __all__ = ["agree"]
 
@@ -168,12 +167,10 @@ def agree(seed, points=2):
 
     def everything(points, values, own, data):
         def summed(point):
-            return model.density.log_density(point, data_environment(model.arguments, values))
+            return model.density.log_density(point, model.bind(values).data)
 
         def of_one(point, row):
-            environment = data_environment(plain.arguments, own) | dict(
-                zip(known.data, row, strict=True)
-            )
+            environment = plain.bind(own).data | dict(zip(known.data, row, strict=True))
             return plain.density.log_density(point, environment)
 
         found = jax.vmap(jax.value_and_grad(summed))(points)

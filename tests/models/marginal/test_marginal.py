@@ -10,7 +10,6 @@ from scipy import special, stats
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 RNG = np.random.default_rng(7)
 
@@ -224,7 +223,7 @@ def near(model, target, point, count=4000):
     """Draws of a discrete unknown at states that differ in their last digits only."""
     states = point + 1e-12 * np.arange(count)[:, None]
     with x64():
-        data = data_environment(model.arguments, model.argument_values)
+        data = model.bind().data
         draw = jax.jit(jax.vmap(lambda u: model.density.targets(u, [target.node], data)[0]))
         return np.asarray(draw(jnp.asarray(states)))
 
@@ -312,6 +311,20 @@ def test_a_run_gives_the_draws_back():
     # What follows from recorded draws of it, and new data in its likeness.
     label = kg.predict(model, fit, mine=mu[z[0]])
     assert label is not None
+
+
+def test_a_run_with_a_likelihood_that_has_few_columns():
+    """In closed form: p is Beta(2 + k, 3 - k), with the two chances of k given the data."""
+    p = kg.beta(2, 2, name="p")
+    k = kg.bernoulli(p, name="k")
+    y = np.array([1.9, 2.1, 1.7])
+    kg.observe(y, kg.normal(2.0 * k, 1.0))
+    chance = special.expit(stats.norm(2, 1).logpdf(y).sum() - stats.norm(0, 1).logpdf(y).sum())
+    fit = kg.mcmc(kg.model(p), seed=1, chains=2, draws=1000, progress=False)
+    draws = fit.posterior["p"]
+    expected = 0.4 + 0.2 * chance
+    # At least 400 effective draws of standard deviation 0.2, and six standard errors.
+    assert abs(float(draws.mean()) - expected) < 0.06
 
 
 @pytest.mark.parametrize(

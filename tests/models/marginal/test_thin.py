@@ -6,7 +6,6 @@ import numpy as np
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 from kinetograph.models.marginal.tables import Table
 
 N = 6
@@ -108,10 +107,7 @@ def evaluated(models):
         return [jax.value_and_grad(m.density.log_density)(row, d) for m, row, d in pairs]
 
     with x64():
-        data = [
-            data_environment(m.arguments, [jnp.asarray(v) for v in m.argument_values])
-            for m in models
-        ]
+        data = [m.bind([jnp.asarray(v) for v in m.argument_values]).data for m in models]
         rows = [np.random.default_rng(1).normal(0, 0.5, m.free_size) for m in models]
         return jax.tree.map(np.asarray, jax.jit(lambda rows: all_of_them(rows, data))(rows))
 

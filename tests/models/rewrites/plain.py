@@ -8,7 +8,6 @@ import numpy as np
 
 from kinetograph.graph.precision import x64
 from kinetograph.models import density, term
-from kinetograph.models.density import data_environment
 
 QUICK = {"xla_backend_optimization_level": 0}
 
@@ -29,7 +28,7 @@ def at(models, points):
     def everywhere(points, values):
         pairs = []
         for model, own in zip(models, values, strict=True):
-            data = data_environment(model.arguments, own)
+            data = model.bind(own).data
 
             def density(point, model=model, data=data):
                 return model.density.log_density(point, data)

@@ -7,7 +7,6 @@ from scipy import stats
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import data_environment
 
 
 def both(model, free):
@@ -26,7 +25,7 @@ def both(model, free):
 
     @jax.jit
     def evaluate(free, values):
-        environment = data_environment(model.arguments, values)
+        environment = model.bind(values).data
         return [jax.value_and_grad(f)(free, environment) for f in (density.log_density, plain)]
 
     with x64():
@@ -261,7 +260,7 @@ def test_the_density_does_not_touch_the_observations():
     model = kg.model(a)
 
     def density(u, values):
-        return model.density.log_density(u, data_environment(model.arguments, values))
+        return model.density.log_density(u, model.bind(values).data)
 
     def largest():
         with x64():

@@ -22,12 +22,10 @@ from ..messages import describe
 from ..node import PART, Apply, Data, FormOf, Inner, Node, ancestors, within
 from ..operations.elementwise import elementwise
 from ..operations.indexing import (
-    READ,
-    READ_CHECKED,
+    READS,
     SLICE,
     SLOT,
-    WRITE,
-    WRITE_CHECKED,
+    WRITES,
     index,
     update,
 )
@@ -38,7 +36,7 @@ from .bodies import control_again, part_again, places_read
 
 __all__ = ["Rewriter"]
 
-_INDEXED = {READ, READ_CHECKED, SLICE, WRITE, WRITE_CHECKED}
+_INDEXED = {*READS, SLICE, *WRITES}
 _WRITTEN = {"square": lambda of: elementwise("square", of), "cholesky": cholesky}
 _UNKNOWN_WAY = "is computed in a way that is not written again"
 
@@ -125,7 +123,7 @@ class Rewriter:
         return self._operation(node, operands)
 
     def _index(self, node: Apply, operands: tuple[Node, ...]) -> Node:
-        writes = node.operation in (WRITE, WRITE_CHECKED)
+        writes = node.operation in WRITES
         template, first = node.attributes["template"], 2 if writes else 1
         old, new = node.parents[0], operands[0]
         changed = [a != b for a, b in zip(old.shape, new.shape, strict=True)]

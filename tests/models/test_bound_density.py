@@ -1,12 +1,10 @@
-"""The target of a transition: reports on the loops of a log density."""
+"""The log density with data: reports on its loops."""
 
 import jax
 import numpy as np
 from tests.models.test_control_flow import stopping
 
 from kinetograph.graph.precision import x64
-from kinetograph.kernels.target import Target
-from kinetograph.models.density import data_environment
 
 
 def trips_by_hand(u):
@@ -20,9 +18,8 @@ def trips_by_hand(u):
 def test_of_all_walkers_the_longest_loop_is_reported():
     model, points = stopping(), np.array([[1.5], [0.3], [-6.0], [-2.0]])
     with x64():
-        data = data_environment(model.arguments, model.argument_values)
-        target = Target(model.density, data, model.capacity)
-        _, (report,) = jax.jit(lambda q: target.evaluate(q, target.no_trips()))(points)
+        density = model.bind()
+        _, (report,) = jax.jit(lambda q: density.evaluate(q, density.no_trips()))(points)
     trips = [trips_by_hand(u) for u in points[:, 0]]
     assert trips.index(max(trips)) == 2
     assert int(report.most) == max(trips)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from .control.control_node import Control, Looping
 from .control.loops import While
 from .control.scan import Scan
+from .public import public
 from .rewriting.rowwise import Rowwise
 from .trips import Capacity
 
@@ -73,6 +74,7 @@ class LoopReport:
         return f"{self.name}  {self.site}  {bound}, {trips}\n    {self.strategy}{room}{reason}"
 
 
+@public
 @dataclass(frozen=True)
 class Explanation:
     """The reports on all loops of a function or model."""
@@ -92,6 +94,7 @@ class Explanation:
     __repr__ = __str__
 
 
+@public
 def explain(fn: Explained) -> Explanation:
     """Report how each loop is differentiated and how many trips it made.
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..graph.public import public
 from ..models.bound_density import BoundDensity, Position
 from .noise import Noise
 
@@ -138,6 +139,7 @@ class Turns(Protocol):
         """The new position and the report of the transition."""
 
 
+@public
 class TransitionKernel:
     """A sampler bound to a space: functions `init` and `step` of tensors.
 

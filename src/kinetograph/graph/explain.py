@@ -21,8 +21,15 @@ __all__ = ["Explanation", "LoopReport", "explain"]
 class Explained(Protocol):
     """An object with loops, their capacity and the trips of its runs."""
 
-    capacity: Capacity
-    most_trips: dict[Looping, int]
+    @property
+    def capacity(self) -> Capacity:
+        """The capacities of loops."""
+        ...
+
+    @property
+    def most_trips(self) -> dict[Looping, int]:
+        """The most trips of each loop in the runs so far."""
+        ...
 
     def controls(self) -> Iterator[Control]:
         """All nodes with subgraphs, including nested ones."""

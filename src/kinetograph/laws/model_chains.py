@@ -18,6 +18,7 @@ from ..bits.draws import chain_key
 from ..bits.keys import SIMULATION, make_key
 from ..graph.errors import ModelError
 from ..graph.precision import x64
+from ..graph.public import public
 from ..kernels.contract import KernelState, Moment
 from ..kernels.noise import BEFORE, Noise
 from ..models.ancestral.forward import plan
@@ -35,6 +36,7 @@ from .outcomes import PTest
 __all__ = ["geweke_chain"]
 
 
+@public
 def geweke_chain(
     model: Model,
     sampler: Sampler | None = None,

@@ -6,9 +6,7 @@ parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 """
 
-import sys as _sys
-
-from ..calls.public import open_to_users as _open_to_users
+from ..graph.public import public_package as _public_package
 from .losses import Loss
 from .network import Network, mlp, network
 from .parameters import Layout
@@ -24,4 +22,4 @@ __all__ = [
     "posterior_scale",
 ]
 
-_open_to_users(_sys.modules[__name__])  # it is imported when first used
+_public_package(__name__)

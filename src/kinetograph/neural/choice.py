@@ -9,7 +9,7 @@ __all__ = ["chosen"]
 Entry = TypeVar("Entry")
 
 
-def chosen(table: Mapping[str, Entry], name: object, subject: str) -> Entry:
+def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Entry:
     """The entry with a name.
 
     Raises

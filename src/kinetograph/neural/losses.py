@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.public import public
 from .choice import chosen
 
 __all__ = ["LOSSES", "Loss", "loss"]
@@ -22,6 +23,7 @@ _EPSILON = 1e-7
 _LOG_2_PI = float(np.log(2 * np.pi))
 
 
+@public
 @dataclass(frozen=True)
 class Loss:
     """A loss, with what its outputs and labels have to be.

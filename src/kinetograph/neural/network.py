@@ -5,6 +5,7 @@ A network is a function of parameters, a tree of arrays, and of one row of input
 perceptron without another library.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.public import public
 from .activations import activation
 from .choice import chosen
 
@@ -21,6 +23,7 @@ __all__ = ["Network", "Perceptron", "mlp", "network"]
 Start = Callable[[Any, Any, int], Any]
 
 
+@public
 @dataclass(frozen=True)
 class Network:
     """A network, for any width of its inputs and outputs.
@@ -65,6 +68,7 @@ class Perceptron(NamedTuple):
     bias: tuple[Any, ...]
 
 
+@public
 def mlp(
     hidden: Sequence[int] = (),
     activations: Any = "relu",
@@ -122,7 +126,7 @@ def mlp(
     def start(key: Any, row: Any, outputs: int) -> Perceptron:
         sizes = [int(np.size(row)), *widths, outputs]
         keys = jax.random.split(key, len(sizes))
-        shapes = list(zip(sizes[:-1], sizes[1:], strict=True))
+        shapes = list(itertools.pairwise(sizes))
         weights = [weights_rule(k, s) for k, s in zip(keys, shapes, strict=False)]
         vectors = [jnp.full(size, bias_start) for size in sizes[1:]] if bias else []
         return Perceptron(tuple(weights), tuple(vectors))
@@ -151,6 +155,7 @@ def _initial(rule: Any) -> tuple[Callable[[Any, tuple[int, ...]], Any], float]:
     return chosen(rules, rule, "mlp: initial")
 
 
+@public
 def network(value: Any, doing: str = "network") -> Network:
     """Make a network of a module, a function with parameters, or the widths of hidden layers.
 

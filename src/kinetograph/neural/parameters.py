@@ -1,5 +1,6 @@
 """Parameters of a network as one vector: its layout, its names, and fixed entries."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.public import public
+
 __all__ = ["Layout"]
 
 
+@public
 @dataclass(frozen=True)
 class Layout:
     """The order in which the numbers of a tree of parameters form a vector.
@@ -56,7 +60,7 @@ class Layout:
     def places(self) -> dict[str, slice]:
         """The places of the leaves in the vector, by name."""
         ends = np.cumsum([0, *(np.prod(shape, dtype=int) for shape in self.shapes.values())])
-        pairs = zip(ends[:-1], ends[1:], strict=True)
+        pairs = itertools.pairwise(ends)
         return dict(zip(self.shapes, (slice(int(a), int(b)) for a, b in pairs), strict=True))
 
     @cached_property

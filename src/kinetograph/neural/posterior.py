@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.public import public
 from ..models.jax_model import jax_model
 from ..models.model import Model
 from .losses import Loss
@@ -17,6 +18,7 @@ __all__ = ["posterior", "posterior_scale"]
 Prior = float | Callable[[Any], Any] | None
 
 
+@public
 def posterior(
     network: Network,
     layout: Layout,
@@ -84,6 +86,7 @@ def scale_factor(scale: str | float, count: int) -> float:
     return float(scale) / count
 
 
+@public
 def posterior_scale(count: int, temperature: float = 1.0) -> tuple[float, float]:
     """The inverse temperature for a mean loss, and the factor of the log prior.
 

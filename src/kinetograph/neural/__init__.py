@@ -4,7 +4,12 @@ network      networks of any origin; multilayer perceptrons
 losses       losses of one row, by name
 parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
+estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
+
+The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
 """
+
+import typing as _typing
 
 from ..graph.public import public_package as _public_package
 from .losses import Loss
@@ -12,10 +17,16 @@ from .network import Network, mlp, network
 from .parameters import Layout
 from .posterior import posterior, posterior_scale
 
+if _typing.TYPE_CHECKING:
+    from .estimators import EnsembleClassifier, EnsembleRegressor, ensemble
+
 __all__ = [
+    "EnsembleClassifier",
+    "EnsembleRegressor",
     "Layout",
     "Loss",
     "Network",
+    "ensemble",
     "mlp",
     "network",
     "posterior",
@@ -23,3 +34,20 @@ __all__ = [
 ]
 
 _public_package(__name__)
+
+if not _typing.TYPE_CHECKING:
+    _unknown = __getattr__  # noqa: F821 - made by public_package
+
+    def __getattr__(name):
+        """The estimators are imported when first used, because they need scikit-learn."""
+        if name not in ("EnsembleClassifier", "EnsembleRegressor", "ensemble"):
+            return _unknown(name)
+        try:
+            from . import estimators
+        except ModuleNotFoundError as error:
+            if error.name != "sklearn":
+                raise
+            raise ImportError(
+                f"kg.neural.{name} needs scikit-learn: pip install 'kinetograph[neural]'"
+            ) from error
+        return getattr(estimators, name)

@@ -185,7 +185,8 @@ def network(value: Any, doing: str = "network") -> Network:
     if isinstance(value, Network):
         return value
     if _is_pair(value):
-        return _fixed(*reversed(value), "function")
+        function, parameters = value
+        return Network(lambda key, row, outputs: parameters, function, "function")
     if isinstance(value, Sequence) and all(isinstance(w, (int, np.integer)) for w in value):
         return mlp(value)
     for make in (_linen, _nnx, _equinox):
@@ -200,11 +201,6 @@ def network(value: Any, doing: str = "network") -> Network:
 
 def _is_pair(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and callable(value[0])
-
-
-def _fixed(parameters: Any, apply: Callable[[Any, Any], Any], title: str) -> Network:
-    """A network whose initial parameters are given."""
-    return Network(lambda key, row, outputs: parameters, apply, title)
 
 
 def _library(value: Any) -> str:
@@ -238,7 +234,7 @@ def _nnx(value: Any) -> Network | None:
         return None
     from flax import nnx
 
-    def split(module: Any) -> tuple[Any, Any, Any]:
+    def split(module: Any) -> Any:
         return nnx.split(module, nnx.Param, ...)
 
     graph, _, others = split(module)

@@ -13,7 +13,7 @@ from .losses import Loss
 from .network import Network
 from .parameters import Layout
 
-__all__ = ["posterior", "posterior_scale"]
+__all__ = ["Prior", "log_prior_of", "posterior", "posterior_scale", "scale_factor"]
 
 Prior = float | Callable[[Any], Any] | None
 
@@ -60,19 +60,29 @@ def posterior(
     def tree(free: Any) -> Any:
         return layout.tree(layout.filled(free["parameters"]))
 
+    of_free = log_prior_of(prior, lambda w: layout.tree(layout.filled(w)))
+
     def log_prior(free: Any) -> Any:
-        if prior is None:
-            return jnp.zeros(())
-        if callable(prior):
-            return prior(tree(free))
-        z = free["parameters"] / prior
-        return -0.5 * jnp.sum(z * z) - z.size * np.log(prior * np.sqrt(2 * np.pi))
+        return of_free(free["parameters"])
 
     def log_likelihood(free: Any, row: Any, label: Any) -> Any:
         return -factor * loss.function(network.row(tree(free), row), label)
 
     like = {"parameters": np.zeros(len(layout.free))}
     return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=(x, y))
+
+
+def log_prior_of(prior: Prior, tree: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The log prior of a vector, whose parameters are `tree` of it."""
+    if prior is None:
+        return lambda w: jnp.zeros((), w.dtype)
+    if callable(prior):
+        return lambda w: prior(tree(w))
+    sd = float(prior)
+    if not sd > 0:
+        raise ValueError(f"prior: expected a positive standard deviation, got {prior!r}")
+    log_norm = np.log(sd * np.sqrt(2 * np.pi))
+    return lambda w: -0.5 * jnp.sum((w / sd) ** 2) - w.size * log_norm
 
 
 def scale_factor(scale: str | float, count: int) -> float:

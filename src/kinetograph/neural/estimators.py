@@ -1,0 +1,380 @@
+"""`kg.neural.ensemble`: members that are trained and then sampled, as scikit-learn's estimators.
+
+Each member starts from different parameters, is trained until the loss on rows held out stops
+falling, and is then one chain of a sampler that begins at the trained point. Predictions average
+over the draws of all members. So the ensemble covers several modes, and the chains the surroundings
+of each.
+
+Source: E. Sommer et al., Microcanonical Langevin ensembles (MILE), arXiv:2502.06335.
+"""
+
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from scipy.special import logsumexp, ndtr, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..graph.errors import DataError
+from ..graph.public import public
+from ..results.summary import summary
+from ..samplers.sampler import Sampler
+from .losses import LOSSES
+from .members import sample_members
+from .network import network as as_network
+from .posterior import Prior
+
+__all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
+
+_LOG_2_PI = float(np.log(2 * np.pi))
+
+
+class _Ensemble(BaseEstimator):  # type: ignore[misc]
+    """What regression and classification share."""
+
+    _loss = "gaussian"
+
+    def __init__(
+        self,
+        network: Any = (16, 16),
+        *,
+        members: int = 10,
+        draws: int = 100,
+        thin: int = 50,
+        warmup: int = 1000,
+        prior: Prior = 1.0,
+        sampler: Sampler | None = None,
+        optimizer: Any = None,
+        epochs: int = 2000,
+        batch_size: int | None = 100,
+        patience: int = 100,
+        held_out: float = 0.1,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> None:
+        self.network = network
+        self.members = members
+        self.draws = draws
+        self.thin = thin
+        self.warmup = warmup
+        self.prior = prior
+        self.sampler = sampler
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.patience = patience
+        self.held_out = held_out
+        self.seed = seed
+        self.progress = progress
+
+    def _fit(self, x: np.ndarray, y: np.ndarray, width: int) -> None:
+        """Train and sample, with standardised inputs and labels of the loss."""
+        self._check_settings(len(x))
+        self.network_ = as_network(self.network, type(self).__name__)
+        self.input_mean_, self.input_sd_ = x.mean(0), _spread(x)
+        x = self._inputs(x)
+        order = np.random.default_rng(self.seed).permutation(len(x))
+        held, rows = np.split(order, [round(self.held_out * len(x))])
+        self.members_ = sample_members(
+            self.network_,
+            LOSSES[self._loss],
+            (x[rows], y[rows]),
+            (x[held], y[held]),
+            width,
+            members=self.members,
+            prior=self.prior,
+            sampler=self.sampler,
+            draws=self.draws,
+            thin=self.thin,
+            warmup=self.warmup,
+            training={
+                "optimizer": self.optimizer,
+                "epochs": self.epochs,
+                "batch_size": self.batch_size,
+                "patience": self.patience,
+            },
+            seed=self.seed,
+            progress=self.progress,
+        )
+        self.results_ = self.members_.results
+        self._probe = x[order[:50]]
+
+    def _check_settings(self, rows: int) -> None:
+        for name, least in {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1}.items():
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < least:
+                raise ValueError(
+                    f"{type(self).__name__}: {name} must be a whole number of at least {least}, "
+                    f"got {value!r}"
+                )
+        if not 0 <= self.held_out < 1:
+            raise ValueError(
+                f"{type(self).__name__}: held_out must be a part of the rows, at least 0 and below "
+                f"1, got {self.held_out!r}"
+            )
+
+    def _inputs(self, x: np.ndarray) -> np.ndarray:
+        return ((x - self.input_mean_) / self.input_sd_).astype(np.float32)
+
+    def _outputs(self, x: np.ndarray) -> np.ndarray:
+        """The outputs of all draws, (members, draws, rows, width), for standardised inputs."""
+        layout, network = self.members_.layout, self.network_
+        rows = jnp.asarray(x, np.float32)
+
+        def of_draw(w: Any) -> Any:
+            return network.outputs(layout.tree(w), rows)
+
+        draws = self.members_.draws.astype(np.float32)
+        outputs = jax.jit(lambda all_draws: jax.lax.map(of_draw, all_draws))(
+            draws.reshape(-1, layout.size)
+        )
+        return np.asarray(outputs, float).reshape(*draws.shape[:2], len(x), -1)
+
+    def _new(self, x: Any) -> np.ndarray:
+        """The outputs for new inputs, (members, draws, rows, width)."""
+        check_is_fitted(self, "members_")
+        x = validate_data(self, x, reset=False, dtype=float)
+        return self._outputs(self._inputs(x))
+
+    def summary(self) -> Any:
+        """Convergence in function space: `kg.summary` of predictions at 50 training rows.
+
+        Weights of different members lie in different modes, so R-hat and effective sample sizes of
+        weights mean nothing. Those of predictions show how well the chains agree.
+        """
+        check_is_fitted(self, "members_")
+        if self.members_.results is None:
+            raise ValueError("summary: nothing was sampled (draws=0)")
+        values = self._function_values(self._outputs(self._probe))
+        group = xr.Dataset({"prediction": (("chain", "draw", "row"), values)})
+        return summary(xr.DataTree.from_dict({"posterior": group}))
+
+    def _function_values(self, outputs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+@public
+class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
+    """A deep ensemble with MCMC for regression, with learnt noise.
+
+    The network has two outputs, mean m(x, w) and log standard deviation s(x, w), of standardised
+    inputs and labels:
+
+        y | x, w ~ normal(m, exp(s)),   p(y | x) = mean over members and draws
+
+    Parameters
+    ----------
+    network
+        Anything that `kg.neural.network` takes; widths of hidden layers make a perceptron.
+    members
+        The number of members.
+    draws, thin, warmup
+        The draws kept of each member, the steps between them, and the steps before the first. With
+        draws=0 the result is a deep ensemble without sampling.
+    prior
+        The standard deviation of the normal prior of the parameters, or a JAX function of their
+        tree that returns the log density.
+    sampler
+        A sampler of `kg.samplers`; by default `MCLMC`, with a step size that is tuned for each
+        member.
+    optimizer, epochs, batch_size, patience, held_out
+        For the training: an optax transformation (Adam), the largest number of epochs, the rows of
+        a batch, the epochs without improvement that end it, and the part of rows held out for that.
+        The sampler uses all rows.
+    seed
+        A whole number.
+    progress
+        Whether to show the progress of sampling.
+
+    Attributes
+    ----------
+    results_
+        The results of `kg.mcmc`, one chain for each member.
+    members_
+        Training and draws.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetograph as kg
+    >>> x = np.linspace(-2, 2, 60)[:, None]
+    >>> y = np.sin(2 * x[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=60)
+    >>> model = kg.neural.EnsembleRegressor((8,), members=2, draws=20, thin=5, epochs=300)
+    >>> model = model.fit(x, y)
+    >>> model.predict(x).shape, model.score(x, y) > 0.5
+    ((60,), True)
+
+    Source: E. Sommer et al., arXiv:2502.06335; B. Lakshminarayanan et al., NeurIPS 2017.
+    """
+
+    def fit(self, X: Any, y: Any) -> "EnsembleRegressor":
+        """Train and sample.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of its range, or rows of inputs and labels differ.
+        """
+        X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
+        self.label_mean_, self.label_sd_ = float(y.mean()), float(_spread(y))
+        labels = ((y - self.label_mean_) / self.label_sd_)[:, None].astype(np.float32)
+        self._fit(X, labels, 2)
+        return self
+
+    def _function_values(self, outputs: np.ndarray) -> np.ndarray:
+        return outputs[..., 0] * self.label_sd_ + self.label_mean_
+
+    def _normals(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Means and standard deviations of all draws, (draws of all members, rows)."""
+        outputs = self._new(X)
+        outputs = outputs.reshape(-1, *outputs.shape[2:])
+        mean = outputs[..., 0] * self.label_sd_ + self.label_mean_
+        return mean, np.exp(outputs[..., 1]) * self.label_sd_
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The predictive means of rows, and with `return_std` their standard deviations."""
+        mean, sd = self._normals(X)
+        if not return_std:
+            return mean.mean(0)
+        return mean.mean(0), np.sqrt((sd**2).mean(0) + mean.var(0))
+
+    def predict_interval(self, X: Any, probability: float = 0.9) -> np.ndarray:
+        """The central predictive interval of each row, (rows, 2).
+
+        Its ends are quantiles of the mixture over members and draws, found by bisection.
+
+        Raises
+        ------
+        ValueError
+            If the probability is not between 0 and 1.
+        """
+        if not 0 < probability < 1:
+            raise ValueError(
+                f"predict_interval: probability must be between 0 and 1, got {probability!r}"
+            )
+        mean, sd = self._normals(X)
+        ends = []
+        for level in (0.5 - probability / 2, 0.5 + probability / 2):
+            low, high = (mean - 40 * sd).min(0), (mean + 40 * sd).max(0)
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                below = ndtr((middle - mean) / sd).mean(0) < level
+                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            ends.append(0.5 * (low + high))
+        return np.stack(ends, 1)
+
+    def log_score(self, X: Any, y: Any) -> np.ndarray:
+        """The log predictive density of each label."""
+        mean, sd = self._normals(X)
+        z = (np.asarray(y, float) - mean) / sd
+        densities = -0.5 * z * z - np.log(sd) - 0.5 * _LOG_2_PI
+        return np.asarray(logsumexp(densities, 0) - np.log(len(densities)))
+
+
+@public
+class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
+    """A deep ensemble with MCMC for classification.
+
+        p(class | x) = mean over members and draws of softmax(outputs(x, w))
+
+    Parameters and attributes are those of `EnsembleRegressor`; `classes_` are the labels.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetograph as kg
+    >>> x = np.random.default_rng(1).normal(size=(80, 2))
+    >>> y = np.where(x[:, 0] * x[:, 1] > 0, "same", "other")
+    >>> model = kg.neural.EnsembleClassifier((8,), members=2, draws=20, thin=5, epochs=300)
+    >>> model = model.fit(x, y)
+    >>> model.predict_proba(x).shape, model.score(x, y) > 0.8
+    ((80, 2), True)
+    """
+
+    _loss = "categorical"
+
+    def fit(self, X: Any, y: Any) -> "EnsembleClassifier":
+        """Train and sample.
+
+        Raises
+        ------
+        DataError
+            If there is only one class.
+        ValueError
+            If a setting is out of its range, or rows of inputs and labels differ.
+        """
+        X, y = validate_data(self, X, y, dtype=float)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise DataError(f"EnsembleClassifier: all labels are {self.classes_[0]!r}")
+        self._fit(X, codes[:, None].astype(np.float32), len(self.classes_))
+        return self
+
+    def _function_values(self, outputs: np.ndarray) -> np.ndarray:
+        return np.asarray(softmax(outputs, -1)[..., 1])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of the classes, (rows, classes)."""
+        return np.asarray(softmax(self._new(X), -1).mean((0, 1)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
+
+    def log_score(self, X: Any, y: Any) -> np.ndarray:
+        """The log probability of each label."""
+        places = np.searchsorted(self.classes_, np.asarray(y))
+        return np.asarray(np.log(self.predict_proba(X)[np.arange(len(places)), places]))
+
+
+@public
+def ensemble(
+    network: Any,
+    data: tuple[Any, Any],
+    *,
+    kind: Literal["regression", "classification"] | None = None,
+    **settings: Any,
+) -> Any:
+    """Fit an ensemble of networks whose members are trained and then sampled.
+
+    Parameters
+    ----------
+    network
+        Anything that `kg.neural.network` takes.
+    data
+        Inputs and labels.
+    kind
+        "regression" or "classification"; by default classification if the labels are texts,
+        booleans or whole numbers with at most 20 different values.
+    **settings
+        Those of `EnsembleRegressor`.
+
+    Returns
+    -------
+    EnsembleRegressor or EnsembleClassifier
+        Fitted.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetograph as kg
+    >>> x = np.linspace(-1, 1, 40)[:, None]
+    >>> fitted = kg.neural.ensemble((4,), (x, x[:, 0] ** 2), members=2, draws=10, epochs=100)
+    >>> fitted.predict_interval(x, 0.5).shape
+    (40, 2)
+    """
+    x, y = data
+    if kind is None:
+        labels = np.asarray(y)
+        whole = labels.dtype.kind in "iub" and len(np.unique(labels)) <= 20
+        kind = "classification" if labels.dtype.kind in "OSU" or whole else "regression"
+    if kind not in ("regression", "classification"):
+        raise ValueError(f"ensemble: kind must be 'regression' or 'classification', got {kind!r}")
+    estimator = EnsembleRegressor if kind == "regression" else EnsembleClassifier
+    return estimator(network, **settings).fit(x, y)
+
+
+def _spread(values: np.ndarray) -> Any:
+    """Standard deviations, 1 where values are constant."""
+    sd = values.std(0)
+    return np.where(sd > 0, sd, 1.0)

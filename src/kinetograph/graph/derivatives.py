@@ -19,6 +19,7 @@ from .messages import describe
 from .node import Apply, FormOf, Inner, Node, ancestors, sources
 from .operations.elementwise import STOP_GRADIENT, astype
 from .operations.operands import as_node
+from .public import public
 from .source import place_text
 from .value_texts import in_words
 
@@ -29,6 +30,7 @@ __all__ = ["derivative_again", "gradients", "hessian", "jacobian", "jvp"]
 def gradients(y: Any, xs: Array) -> Array: ...
 @overload
 def gradients(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[Array]: ...
+@public
 def gradients(y: Any, xs: Any) -> Any:
     """The exact gradient of a scalar by arrays, by reverse differentiation.
 
@@ -81,6 +83,7 @@ def gradients(y: Any, xs: Any) -> Any:
 def jacobian(y: Any, xs: Array) -> Array: ...
 @overload
 def jacobian(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[Array]: ...
+@public
 def jacobian(y: Any, xs: Any) -> Any:
     """The exact derivatives of an array by arrays, by forward differentiation.
 
@@ -126,6 +129,7 @@ def jacobian(y: Any, xs: Any) -> Any:
 def hessian(y: Any, xs: Array) -> Array: ...
 @overload
 def hessian(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[list[Array]]: ...
+@public
 def hessian(y: Any, xs: Any) -> Any:
     """The exact second derivatives of a scalar by arrays.
 
@@ -172,6 +176,7 @@ def hessian(y: Any, xs: Any) -> Any:
 def jvp(y: Array, xs: Any, tangents: Any) -> Array: ...
 @overload
 def jvp(y: Any, xs: Any, tangents: Any) -> Any: ...
+@public
 def jvp(y: Any, xs: Any, tangents: Any) -> Any:
     """The exact directional derivative of arrays, by forward differentiation.
 

@@ -16,6 +16,7 @@ from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Data, Node, Operation
 from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
 from .data_checks import check_support, consume, shapes_of, unused_distribution
@@ -81,6 +82,7 @@ _DENSITIES = {*LOG_DENSITY.values(), DERIVED}
 FACTOR = Operation("factor", lambda term: term)
 
 
+@public
 def log_density(distribution: Array, value: Any) -> Array:
     """The log density of a distribution at values that may be unknown.
 
@@ -261,6 +263,7 @@ def _known_support(follows: Distribution) -> dict[str, Any]:
     return arguments
 
 
+@public
 def factor(term: Computed) -> Array:
     """Add a term to the log density of models.
 

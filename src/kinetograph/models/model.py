@@ -12,6 +12,7 @@ from ..graph.compiling.serialise import graph_from_bytes, graph_to_bytes
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
+from ..graph.public import public
 from ..graph.saving.document import decode, encode
 from ..graph.source import place_text
 from ..graph.suggestions import meant
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Model", "check_model", "model"]
 
 
+@public
 class Model(LogDensity):
     """A log density on a vector of free numbers; made by `kg.model`.
 
@@ -324,6 +326,7 @@ def _loaded(data: bytes) -> Model:
     return Model.of_content(graph_from_bytes(data, "this model"))
 
 
+@public
 def model(
     *targets: Computed | Callable[[], Any],
     factors: Sequence[Computed] | Computed | None = (),

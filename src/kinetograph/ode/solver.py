@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from ..graph.array import Array
 from ..graph.control.results import check_function
+from ..graph.public import public
 from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
 from .event_search import Watch
@@ -27,6 +28,7 @@ ROWS = 2**22  # bytes up to which the rows of all steps are kept; see `dense_out
 MANY = 300  # output times; with more of them it is faster to look all of them up at once
 
 
+@public
 def solve(
     f: Callable[..., Any] | None = None,
     y0: Any = None,

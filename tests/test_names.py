@@ -1,11 +1,13 @@
 """The public names."""
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
 import traceback
 import typing
+from pathlib import Path
 
 import pytest
 
@@ -147,3 +149,28 @@ def test_annotations_can_be_evaluated():
         public = getattr(kg, name)
         if inspect.isfunction(public):
             assert "return" in typing.get_type_hints(public), name
+
+
+PACKAGES = [kg, kg.autograph, kg.gp, kg.laws, kg.observables, kg.ode, kg.optimizers, kg.samplers]
+
+
+def decorators(value) -> list[str]:
+    """The decorators of a function or class, as its file has them."""
+    tree = ast.parse(Path(sys.modules[value.__module__].__file__).read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    named = [n for n in tree.body if isinstance(n, kinds) and n.name == value.__name__]
+    return [ast.unparse(decorator) for decorator in named[-1].decorator_list]
+
+
+@pytest.mark.parametrize("module", [*PACKAGES, kg.streams], ids=lambda module: module.__name__)
+def test_public_functions_and_classes_have_the_decorator(module):
+    lacking = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) and issubclass(value, (BaseException, tuple)):
+            continue
+        if inspect.isclass(value) or inspect.isfunction(value):
+            first = [*decorators(value), ""][0].partition("(")[0]
+            if first not in ("public", "declared"):
+                lacking.append(f"{value.__module__}.{name}")
+    assert not lacking

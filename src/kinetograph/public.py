@@ -1,18 +1,15 @@
 """The public names of the package, imported when one is first used."""
 
-import sys as _sys
 import typing as _typing
 
 from .collector import paused as _paused
 
 with _paused(lasting=True):
-    from . import autograph, observables, ode, optimizers, samplers, streams
+    from . import autograph, kernels, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
     from .approximations.pareto import ApproximationWarning
     from .autograph.function import function
     from .autograph.staged_function import StagedFunction
-    from .calls.public import open_class as _open_class
-    from .calls.public import open_to_users as _open_to_users
     from .datasets.dataset import Dataset
     from .distributions import *  # noqa: F403
     from .graph import drawing as _drawing  # noqa: F401 - contexts describe themselves by it
@@ -20,7 +17,6 @@ with _paused(lasting=True):
     from .graph.array import Array
     from .graph.checks import check
     from .graph.compiling.compile import compile
-    from .graph.compiling.compiled import Function as _Function
     from .graph.control.batch import vmap
     from .graph.control.branches import case, cond, switch
     from .graph.control.contexts import CondContext, ControlFlowContext, WhileContext
@@ -49,7 +45,6 @@ with _paused(lasting=True):
         SymbolicError,
         SymbolicTruthError,
     )
-    from .graph.explain import Explanation as _Explanation
     from .graph.explain import explain
     from .graph.functions.arranging import *  # noqa: F403
     from .graph.functions.mathematics import *  # noqa: F403
@@ -93,7 +88,6 @@ with _paused(lasting=True):
     from .prediction.simulate import simulate
     from .programs.memory_cache import clear_cache
     from .results.advice import Advice, SamplingWarning, diagnose
-    from .results.summary import Summary as _Summary
     from .results.summary import summary
     from .runs.mcmc import mcmc
     from .runs.stash import stashed_samples
@@ -201,6 +195,7 @@ __all__ = [
     "hessian",
     "hyper",
     "jacobian",
+    "kernels",
     "jvp",
     "laws",
     "lift",
@@ -268,11 +263,4 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         from importlib import import_module
 
         module = import_module(f".{_LATER[name]}", __package__)
-        _open_to_users(module)  # twice does no harm
         return module if _LATER[name] == name else getattr(module, name)
-
-    for _module in (autograph, observables, ode, optimizers, samplers, streams):
-        _open_to_users(_module)
-    for _kind in (_Summary, _Function, _Explanation):  # which users are given, and do not make
-        _open_class(_kind)
-    _open_to_users(_sys.modules[__name__])

@@ -52,7 +52,7 @@ def test_our_own_errors_leave_without_the_way_to_them():
     with pytest.raises(ValueError, match="sd must be positive") as caught:
         kg.normal(0, -1)
     files = [str(entry.path.name) for entry in caught.traceback]
-    assert files == ["test_library_errors.py", "signature_errors.py"]
+    assert files == ["test_library_errors.py", "public.py"]
 
 
 def test_what_the_users_function_raises_keeps_its_lines():

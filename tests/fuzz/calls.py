@@ -186,7 +186,7 @@ def outcome_of(action: Callable[[], Any], files: bool = False) -> Outcome:
         if not isinstance(error, ALLOWED):
             return Outcome("kind", f"{type(error).__name__} {where}", text)
         cause = error.__cause__
-        if ours and where.startswith("calls/signature_errors") and cause is not None:
+        if ours and where.startswith("graph/public") and cause is not None:
             where, _ = _raised_by(cause.__traceback__)  # the error of the called function
             return Outcome("net", where, text)
         return Outcome("" if ours else "depth", where, text)

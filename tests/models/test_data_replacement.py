@@ -62,7 +62,8 @@ def test_nothing_is_compiled_for_other_data(monkeypatch):
         results = kg.mcmc(model, seed=1, chains=2, draws=20, warmup=20, progress=False)
         results = kg.predict(model, results, seed=1)
         results = kg.log_likelihood(model, results)
-        return results, model.gradient(AT), kg.simulate(model, 5, seed=1)
+        slopes = model.gradient(AT), model.hessian(AT), kg.opt(model, hessian=True)
+        return results, slopes, kg.simulate(model, 5, seed=1)
 
     seen = []
     handler = logging.Handler()
@@ -82,9 +83,12 @@ def test_nothing_is_compiled_for_other_data(monkeypatch):
     assert again == []
     means = {float(results["posterior"]["a"].mean()) for results, *_ in everything}
     assert len(means) == 4
-    results, gradient, prior = everything[-1]
+    results, (gradient, hessian, fit), prior = everything[-1]
     fresh = regression(*drawn(5))
     np.testing.assert_allclose(gradient, fresh.gradient(AT), rtol=1e-12)
+    np.testing.assert_allclose(hessian, fresh.hessian(AT), rtol=1e-12, atol=1e-12)
+    for name, value in kg.opt(fresh, hessian=True).standard_errors.items():
+        np.testing.assert_allclose(fit.standard_errors[name], value, rtol=1e-4)
     wanted = kg.mcmc(fresh, seed=1, chains=2, draws=20, warmup=20, progress=False)
     wanted = kg.log_likelihood(fresh, kg.predict(fresh, wanted, seed=1))
     for group in ("posterior", "posterior_predictive", "log_likelihood", "observed_data"):
@@ -338,6 +342,8 @@ WAYS = {
         w
     ),
     "captured": by_a_probability_outside,
+    "gradients": lambda w, x: kg.gradients(terms_of(w, x).sum(), x),
+    "gradients in rows": lambda w, x: kg.vmap(lambda v: kg.gradients(terms_of(v, x) * x, x))(w),
     "responsibilities": lambda w, x: kg.responsibilities(
         kg.mixture(
             kg.poisson(w[0] * w[0] * kg.exp(x)), kg.poisson(kg.exp(x / 2)), weights=[0.5, 0.5]

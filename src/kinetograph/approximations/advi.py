@@ -16,6 +16,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
+from ..graph.public import public
 from ..graph.source import warn_user
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
@@ -38,6 +39,7 @@ _SCALE = 0.1  # of the initial loadings, and of the initial deviations if a path
 _LOADINGS = 2**30  # first row of the random numbers for the initial loadings
 
 
+@public
 def advi(
     model: Model,
     draws: int = 1000,

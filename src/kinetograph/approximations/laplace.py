@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
+from ..graph.public import public
 from ..graph.source import warn_user
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
@@ -29,6 +30,7 @@ from .results import as_tree
 __all__ = ["laplace_approximation"]
 
 
+@public
 def laplace_approximation(
     model: Model,
     draws: int = 1000,

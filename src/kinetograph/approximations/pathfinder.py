@@ -15,6 +15,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
+from ..graph.public import public
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
 from ..optimizers.objective import Objective
@@ -31,6 +32,7 @@ _PATHS = 4  # paths for the starting points of a chain
 _ENOUGH = 250  # least number of draws from each of these paths
 
 
+@public
 def pathfinder(
     model: Model,
     draws: int = 1000,
@@ -163,6 +165,7 @@ def _as_dataset(paths: Sequence[OptimizationPath], elbo: np.ndarray) -> Any:
     return xr.Dataset({name: ("path", values) for name, values in columns.items()}, labels)
 
 
+@public
 def pathfinder_points(
     model: Model, keys: Sequence[np.ndarray], count: int, doing: str
 ) -> np.ndarray:

@@ -7,6 +7,7 @@ operators                the functions that rewritten code calls, `ag__`
 convert, function        the public functions
 """
 
+from ..graph.public import public_package as _public_package
 from .convert import convert, do_not_convert, to_code
 from .directives import set_element_type, set_loop_options
 from .iterables import Rows, register_iterable
@@ -24,3 +25,5 @@ __all__ = [
     "set_verbosity",
     "to_code",
 ]
+
+_public_package(__name__)

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
+from ..graph.public import public
 from ..graph.source import PACKAGE, Site
 from .calling import CALLING
 from .operators.shared_objects import forget_names
@@ -35,6 +36,7 @@ def convert(
 def convert(
     function: None = None, *, strict: bool = False, fast: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+@public
 def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
     """Convert control flow on arrays to control flow of the graph.
 
@@ -254,6 +256,7 @@ class _Pause:
 def do_not_convert[F: Callable[..., Any]](function: F) -> F: ...
 @overload
 def do_not_convert(function: None = None) -> "_Pause": ...
+@public
 def do_not_convert(function: Any = None) -> Any:
     """Exclude a function from conversion when converted code calls it.
 
@@ -284,6 +287,7 @@ def do_not_convert(function: Any = None) -> Any:
     return functools.wraps(function)(do_not_convert(lambda *a, **k: function(*a, **k)))
 
 
+@public
 def to_code(function: Any) -> str:
     """The converted code of a function, as Python text.
 

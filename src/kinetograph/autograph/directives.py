@@ -2,9 +2,12 @@
 
 from typing import Any, Literal
 
+from ..graph.public import public
+
 __all__ = ["set_element_type", "set_loop_options"]
 
 
+@public
 def set_loop_options(
     *,
     shape_invariants: Any = None,
@@ -58,6 +61,7 @@ def set_loop_options(
     """
 
 
+@public
 def set_element_type(
     values: list[Any], dtype: Any = None, shape: Any = (), capacity: int | None = None
 ) -> None:

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
+from ..graph.public import public
 from .staged_function import StagedFunction
 
 __all__ = ["function"]
@@ -25,6 +26,7 @@ def function(
     strict: bool = False,
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], StagedFunction]: ...
+@public
 def function(
     f: Callable[..., Any] | None = None,
     *,

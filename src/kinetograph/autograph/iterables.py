@@ -15,6 +15,7 @@ from ..graph.control.structure import flatten
 from ..graph.functions.mathematics import minimum
 from ..graph.messages import describe
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.ranges import Range, as_range
 from ..graph.source import place_text
 
@@ -56,6 +57,7 @@ class Rows(NamedTuple):
 _REGISTRY: dict[type, Callable[[Any], Rows]] = {}
 
 
+@public
 def register_iterable(kind: type, rows: Callable[[Any], Rows]) -> None:
     """Convert loops over objects of a type to loops of the graph.
 

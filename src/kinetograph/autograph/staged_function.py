@@ -22,6 +22,7 @@ from ..graph.control.structure import Structure, flatten
 from ..graph.errors import AutographWarning, ModelError, ShapeError, SymbolicError
 from ..graph.node import CURRENT, Node
 from ..graph.precision import float_dtype
+from ..graph.public import public
 from ..graph.source import warn_user
 from .arguments import JaxInput, Key, Parameters, static_hint
 from .calling import CALLING
@@ -57,6 +58,7 @@ class _Trace(NamedTuple):
         )
 
 
+@public
 class StagedFunction:
     """A function whose control flow is part of the graph.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..graph.array import Array
 from ..graph.messages import describe
+from ..graph.public import public
 from ..graph.source import here, site_of
 
 __all__ = ["report", "set_verbosity", "verbosity"]
@@ -30,6 +31,7 @@ def verbosity() -> int:
     return _Level.value
 
 
+@public
 def set_verbosity(level: int) -> None:
     """Set the level of the converter's reports on standard error.
 

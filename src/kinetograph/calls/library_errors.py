@@ -20,12 +20,8 @@ from ..graph.errors import KinetographError
 from ..graph.source import PACKAGE, is_own, place_text
 from ..graph.value_texts import in_words
 
-__all__ = ["NETTED", "retold", "shortened"]
+__all__ = ["retold", "shortened"]
 
-NETTED = (
-    *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError),
-    *(NotImplementedError, KinetographError),
-)
 _SHOWN = 6  # arguments in a message
 _OF_CALLBACK = "CpuCallback error"  # XLA's text for an error in a user's function
 _PLACE = re.compile(r"(?:\.\w+|[>\]]):\d+")  # model.py:3, <stdin>:1, In[2]:1
@@ -54,7 +50,9 @@ def retold(
         reason = "an array is given where one number, text, True or False is expected"
     text = f"{title}: {reason:.200}{place_text()}"
     arguments = _argument_texts(function, values, named)
-    return kind(f"{text}; it was given {', '.join(arguments)}" if arguments else text)
+    replacement = kind(f"{text}; it was given {', '.join(arguments)}" if arguments else text)
+    replacement.__cause__ = error
+    return replacement
 
 
 def shortened[E: Exception](error: E) -> E:

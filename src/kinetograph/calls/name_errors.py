@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from inspect import isroutine
 
-from ..graph.hooks import ON_MISSING
+from ..graph.hooks import ON_MISSING, ON_UNKNOWN_NAME
 from ..graph.numpy.protocol import is_available
 from ..graph.suggestions import closest, plain
 from .other_libraries import ELSEWHERE
@@ -67,6 +67,7 @@ _OF_STAN = {
 }
 
 
+@ON_UNKNOWN_NAME.fill
 def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
     """The error for a name that a module does not have.
 

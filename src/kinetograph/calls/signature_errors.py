@@ -1,26 +1,23 @@
 """Error messages for calls that do not fit a function's signature.
 
-They name an unknown argument, missing arguments or surplus values, and say what to write. Public
-functions are wrapped, which costs some tenths of a microsecond a call: the call is examined only if
-the function raises an error.
+They name an unknown argument, missing arguments or surplus values, and say what to write. The
+decorator `public` calls `answer` if a public function raises an error.
 """
 
 from collections.abc import Callable, Mapping
-from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, cast
+from typing import Any
 
 from ..graph.array import Array
-from ..graph.source import place_text
+from ..graph.hooks import ON_ERROR
+from ..graph.source import is_own, place_text
 from ..graph.suggestions import closest
 from ..graph.value_texts import in_words
 from .argument_names import COMPUTED, OF_CALLS, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
-from .flags import check_flags, flags_of
-from .library_errors import NETTED, retold, shortened
+from .library_errors import retold, shortened
 
-__all__ = ["ANSWERED", "answered", "no_parameter"]
+__all__ = ["answer", "no_parameter"]
 
-ANSWERED = "__answers_calls__"  # set on functions that have been wrapped
 # Words for the bounds of a distribution; they mean `truncation=` unless it has parameters for them.
 _BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
 _BOUNDS |= {"trunc", "truncate", "truncated"}
@@ -30,46 +27,41 @@ _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
-def answered[F: Callable[..., Any]](function: F, title: str, *, bound: bool = False) -> F:
-    """Wrap a function so that wrong calls raise errors that help.
+@ON_ERROR.fill
+def answer(
+    error: Exception,
+    function: Callable[..., Any],
+    title: str,
+    bound: bool,
+    values: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> Exception | str:
+    """The error of a public call, or the message of a TypeError.
 
-    Parameters
-    ----------
-    function
-        The function to wrap.
-    title
-        Its name for users.
-    bound
-        Whether the first value is the object whose method the function is.
-
-    Raises
-    ------
-    TypeError
-        If a call does not fit the signature. The message says what to write.
+    An error is unchanged if kinetograph itself makes the call, which belongs to another public
+    call.
     """
+    name = type(values[0]).__name__ if function.__name__ == "__init__" else title
+    message = _answer(function, name, bound, values, named)
+    if message is None and isinstance(error, TypeError):
+        message = _not_of_targets(function, name, named)
+    if message is not None:
+        return message
+    if not bound and _is_inner_call(error, function):
+        return error
+    return retold(error, function, name, values, named) or shortened(error)
 
-    flags = flags_of(function)
 
-    @wraps(function)
-    def call(*values: Any, **named: Any) -> Any:
-        if flags:
-            check_flags(title, flags, values, named)
-        try:
-            return function(*values, **named)
-        except NETTED as error:
-            name = type(values[0]).__name__ if function.__name__ == "__init__" else title
-            message = _answer(function, name, bound, values, named)
-            if message is None and isinstance(error, TypeError):
-                message = _not_of_targets(function, name, named)
-            replacement = retold(error, function, name, values, named) if message is None else None
-            if message is None and replacement is None:
-                raise shortened(error)  # noqa: B904  # the caught error itself
-            if replacement is not None:
-                raise replacement from error
-        raise TypeError(message)
-
-    setattr(call, ANSWERED, True)
-    return cast(F, call)
+def _is_inner_call(error: Exception, function: Callable[..., Any]) -> bool:
+    """Whether code of kinetograph that names the function called it."""
+    wrapper = error.__traceback__
+    caller = None if wrapper is None else wrapper.tb_frame.f_back
+    if caller is None or not is_own(caller.f_code.co_filename):
+        return False
+    names, values = caller.f_code.co_names, caller.f_globals
+    return function.__name__ in names or any(
+        getattr(values.get(name), "__wrapped__", None) is function for name in names
+    )
 
 
 def _answer(

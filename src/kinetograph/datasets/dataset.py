@@ -12,6 +12,7 @@ from ..graph.array import Array
 from ..graph.control.structure import flatten
 from ..graph.errors import ShapeError
 from ..graph.inputs import data
+from ..graph.public import public
 from ..graph.source import place_text
 from ..streams.default import random
 from ..streams.streams import RandomStreams
@@ -36,6 +37,7 @@ from .steps import (
 __all__ = ["Dataset"]
 
 
+@public
 class Dataset:
     """Data in memory; element i is row i of every array.
 

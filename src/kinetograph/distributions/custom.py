@@ -17,6 +17,7 @@ from ..graph.lower import Environment, evaluate
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Bundle, Data, Placeholder, ancestors
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.source import place_text
 from .family import Family
 from .generator import WHOLE
@@ -35,6 +36,7 @@ class CustomFamily(Family):
     """A family whose functions exist in this process only."""
 
 
+@public
 def distribution(
     log_density: Callable[..., Any],
     *,

@@ -6,7 +6,8 @@ It makes the public function, such as `kg.gamma`, and records what the method of
     def gamma(alpha: Any, rate: Any = 1.0):
         '''A positive unknown that follows a gamma distribution. ...'''
 
-The function has the parameters of the distribution and its docstring. The decorator adds the
+The function becomes public (`graph/public.py`). It has the parameters of the distribution and its
+docstring. The decorator adds the
 parameters that all distributions have (`shape`, `dims`, `name`; with tails, `truncation` and
 `censoring`), their documentation, and the errors that follow from the supports of the parameters.
 An entry that is in the docstring already stays as it is.
@@ -36,6 +37,7 @@ from ..calls.argument_names import OF_CALLS, OF_FUNCTIONS
 from ..calls.other_libraries import ELSEWHERE
 from ..graph.array import Array
 from ..graph.numpy import library_calls
+from ..graph.public import public
 from .family import Family
 from .support import REAL
 from .variable import distribute
@@ -149,8 +151,8 @@ def declared(
             Parameter(word, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             for word, annotation in types.items()
         ]
-        public = Signature([*signature.parameters.values(), *common], return_annotation=Array)
-        return described(unknown, public, _documented(function.__doc__ or "", family))
+        shown = Signature([*signature.parameters.values(), *common], return_annotation=Array)
+        return public(described(unknown, shown, _documented(function.__doc__ or "", family)))
 
     return declare
 

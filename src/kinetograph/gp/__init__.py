@@ -5,9 +5,7 @@ process   exact processes at given points
 hilbert   approximate processes for many points, as sums of fixed functions
 """
 
-import sys as _sys
-
-from ..calls.public import open_to_users as _open_to_users
+from ..graph.public import public_package as _public_package
 from .hilbert import Hilbert
 from .kernels import Kernel, constant, linear, matern12, matern32, matern52, periodic, rbf, white
 from .process import Process
@@ -26,4 +24,4 @@ __all__ = [
     "white",
 ]
 
-_open_to_users(_sys.modules[__name__])  # it is imported when first used
+_public_package(__name__)

@@ -18,12 +18,14 @@ from ..graph.errors import ShapeError
 from ..graph.functions.mathematics import sqrt
 from ..graph.node import Data
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.source import place_text
 from .kernels import Kernel, points
 
 __all__ = ["Hilbert"]
 
 
+@public
 class Hilbert:
     """A Gaussian process at many points, approximated by a sum of functions.
 

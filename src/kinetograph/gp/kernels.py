@@ -19,6 +19,7 @@ from ..graph.messages import describe
 from ..graph.missing import refuse_masked
 from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.source import place_text
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
 Spectrum = Callable[[np.ndarray], Any]  # of angular frequencies (m, d)
 
 
+@public
 class Kernel:
     """A covariance function k(x, x'), made for example by `kg.gp.rbf`.
 
@@ -141,6 +143,7 @@ def _check_length(length: Any, name: str, dimensions: int | None = None) -> None
         )
 
 
+@public
 def rbf(length: Any, sd: Any = 1.0) -> Kernel:
     """Smooth functions: k = sd**2 exp(-r**2 / 2).
 
@@ -214,6 +217,7 @@ def _matern(order: float, length: Any, sd: Any, operation: str, name: str) -> Ke
     return Kernel(matrix, spectrum, name)
 
 
+@public
 def matern12(length: Any, sd: Any = 1.0) -> Kernel:
     """Continuous, rough functions: k = sd**2 exp(-r).
 
@@ -222,6 +226,7 @@ def matern12(length: Any, sd: Any = 1.0) -> Kernel:
     return _matern(0.5, length, sd, "exp_root", "matern12")
 
 
+@public
 def matern32(length: Any, sd: Any = 1.0) -> Kernel:
     """Functions with one derivative: k = sd**2 (1 + r) exp(-r).
 
@@ -230,6 +235,7 @@ def matern32(length: Any, sd: Any = 1.0) -> Kernel:
     return _matern(1.5, length, sd, "matern32", "matern32")
 
 
+@public
 def matern52(length: Any, sd: Any = 1.0) -> Kernel:
     """Functions with two derivatives.
 
@@ -238,6 +244,7 @@ def matern52(length: Any, sd: Any = 1.0) -> Kernel:
     return _matern(2.5, length, sd, "matern52", "matern52")
 
 
+@public
 def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
     """Periodic functions: k = sd**2 exp(-2 sin(pi d / period)**2 / length**2).
 
@@ -251,6 +258,7 @@ def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
     return Kernel(matrix, None, "periodic")
 
 
+@public
 def linear(sd: Any = 1.0, centre: Any = 0.0) -> Kernel:
     """Straight lines that are 0 at `centre`.
 
@@ -265,6 +273,7 @@ def linear(sd: Any = 1.0, centre: Any = 0.0) -> Kernel:
     return Kernel(matrix, None, "linear")
 
 
+@public
 def constant(sd: Any = 1.0) -> Kernel:
     """Constant functions: k = sd**2."""
 
@@ -274,6 +283,7 @@ def constant(sd: Any = 1.0) -> Kernel:
     return Kernel(matrix, None, "constant")
 
 
+@public
 def white(sd: Any = 1.0) -> Kernel:
     """Noise: k = sd**2 between a point and itself, otherwise 0.
 

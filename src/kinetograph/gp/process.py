@@ -12,6 +12,7 @@ from ..distributions.multivariate_normal import multivariate_normal
 from ..distributions.normal import normal
 from ..graph.array import Array
 from ..graph.functions.matrices import cholesky, solve_triangular
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
 from . import kernels
@@ -22,6 +23,7 @@ __all__ = ["Process"]
 JITTER = 1e-8
 
 
+@public
 class Process:
     """A random function with a mean and a covariance kernel.
 

@@ -22,6 +22,7 @@ from .numpy.protocol import VIEWS, apply_function, apply_ufunc
 from .operations import elementwise as ew
 from .operations import indexing, shaping
 from .operators import Operators
+from .public import public
 from .source import assigned_here, called_here, draws_by_numpy, place_text
 from .suggestions import read_missing
 from .updates import At
@@ -45,6 +46,7 @@ _ITSELF = (
 )
 
 
+@public
 class Array(Operators, Methods, Handle):
     """A value in the graph: data, an unknown, or a computed value.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from .node import Node
 from .operations import elementwise as ew
 from .operations import indexing, linear_algebra, reductions, shaping
+from .public import public
 
 if TYPE_CHECKING:
     from .array import Array
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Methods"]
 
 
+@public
 class Methods:
     """The methods of `Array` that NumPy's arrays have, too."""
 

@@ -12,6 +12,7 @@ from .errors import CheckError, SymbolicError
 from .messages import describe
 from .node import Data, Node, Operation
 from .operations.operands import as_node
+from .public import public
 from .source import place_text
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Check(Effect):
         return self.make(self.text)
 
 
+@public
 def check(condition: Any, message: str = "") -> None:
     """Require that a condition holds; raise `CheckError` if it does not.
 

@@ -21,6 +21,7 @@ from .lower import Environment, Scope, evaluate
 from .messages import describe, names_in_scope, site_text
 from .node import Node, ancestors
 from .precision import x64
+from .public import public
 from .source import place_text
 from .value_texts import in_words, value_text
 
@@ -69,6 +70,7 @@ def _array(value: Any, role: str) -> Array:
     raise TypeError(f"debug: {role} must be an array of the graph, got {value!r:.60}")
 
 
+@public
 def debug(
     outputs: Computed | Iterable[Computed], values: Mapping[Array, Any] | None = None
 ) -> DebugEvaluation:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .errors import DimsError, ShapeError
+from .public import public
 from .source import place_text
 
 __all__ = [
@@ -31,6 +32,7 @@ LONGEST = 10**9  # the largest length of a dimension
 Names = tuple[str | None, ...]
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Dim:
     """A named dimension of known length; made by `kg.dim`.
@@ -56,6 +58,7 @@ class Dim:
         return f"<dim {self.name}, {_summary(self.labels)}>"
 
 
+@public
 def dim(name: str, labels: Any) -> Dim:
     """Make a named dimension, with a length and labels.
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from .control.control_node import Control, Looping
 from .control.loops import While
 from .control.scan import Scan
+from .public import public
 from .rewriting.rowwise import Rowwise
 from .trips import Capacity
 
@@ -20,8 +21,15 @@ __all__ = ["Explanation", "LoopReport", "explain"]
 class Explained(Protocol):
     """An object with loops, their capacity and the trips of its runs."""
 
-    capacity: Capacity
-    most_trips: dict[Looping, int]
+    @property
+    def capacity(self) -> Capacity:
+        """The capacities of loops."""
+        ...
+
+    @property
+    def most_trips(self) -> dict[Looping, int]:
+        """The most trips of each loop in the runs so far."""
+        ...
 
     def controls(self) -> Iterator[Control]:
         """All nodes with subgraphs, including nested ones."""
@@ -73,6 +81,7 @@ class LoopReport:
         return f"{self.name}  {self.site}  {bound}, {trips}\n    {self.strategy}{room}{reason}"
 
 
+@public
 @dataclass(frozen=True)
 class Explanation:
     """The reports on all loops of a function or model."""
@@ -92,6 +101,7 @@ class Explanation:
     __repr__ = __str__
 
 
+@public
 def explain(fn: Explained) -> Explanation:
     """Report how each loop is differentiated and how many trips it made.
 

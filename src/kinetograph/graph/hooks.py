@@ -7,16 +7,18 @@ fills the hook when it is imported: `@ON_DISCARD.fill` above a function. An empt
 |---|---|---|
 | ON_DESCRIBE | graph.control.contexts | graph.drawing |
 | ON_DISCARD | graph.control.contexts | streams.streams |
+| ON_ERROR | graph.public | calls.signature_errors |
 | ON_IN_PLACE | graph.operators | autograph.operators.writing |
 | ON_MISSING | graph.suggestions | calls.name_errors |
 | ON_NARROWED | graph.operations.elementwise | graph.integer_checks |
 | ON_PARTIAL | graph.operations.elementwise | graph.integer_checks |
 | ON_ROLLBACK | graph.control.rollback | streams.functional, streams.streams |
 | ON_SQUARE | graph.operations.elementwise | graph.forms.squares |
+| ON_UNKNOWN_NAME | graph.public | calls.name_errors |
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from .array import Array
     from .control.contexts import ControlFlowContext
     from .node import Node, Operation
+
+    type Values = tuple[Any, ...]
+    type Named = Mapping[str, Any]
+    type Answer = Exception | str
 
 
 class Hook[**P, R]:
@@ -46,6 +52,10 @@ class Hook[**P, R]:
 ON_DESCRIBE: "Hook[[ControlFlowContext], str]" = Hook()
 # A context is discarded, because its loop is built again.
 ON_DISCARD: "Hook[[ControlFlowContext], None]" = Hook()
+# A public call raises an error, given the error, the function, its name for users, whether it is a
+# method, and the values of the call. The function returns the error that the call raises, or the
+# message of a TypeError.
+ON_ERROR: "Hook[[Exception, Callable[..., Any], str, bool, Values, Named], Answer]" = Hook()
 # `x += v`, given x and x + v: the function changes arrays that share elements, and returns x.
 ON_IN_PLACE: "Hook[[Array, Array], Array]" = Hook()
 # An object lacks an attribute, given the names of its class and of the attribute. The function
@@ -59,3 +69,6 @@ ON_PARTIAL: "Hook[[Operation, Sequence[Node]], None]" = Hook()
 ON_ROLLBACK: "Hook[[int], None]" = Hook()
 # A square: the function returns it if it can be computed without the value of the node.
 ON_SQUARE: "Hook[[Node], Node | None]" = Hook()
+# A public package lacks a name, given the package, the name and all public names. The function
+# returns the error.
+ON_UNKNOWN_NAME: "Hook[[str, str, Iterable[str]], AttributeError]" = Hook()

@@ -14,12 +14,14 @@ from .number_advice import not_numbers
 from .operations.operands import BAD_KINDS, checked_dtype, refuse_traced
 from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
+from .public import public
 from .source import here, site_of, variable_name
 from .value_texts import check_name
 
 __all__ = ["data", "placeholder"]
 
 
+@public
 def data(
     value: Any,
     name: str | None = None,
@@ -176,6 +178,7 @@ def _refuse_missing(
         raise DataError(f"{subject}: {text}{index_text(place)}{more if count else ''}; {advice}")
 
 
+@public
 def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:
     """Make an array whose value is an argument of compiled functions.
 

@@ -15,6 +15,7 @@ from .messages import describe
 from .node import Apply, Bundle, Node, Operation
 from .operations.operands import as_node
 from .precision import x64
+from .public import public
 from .source import place_text
 from .value_texts import in_words
 
@@ -23,6 +24,7 @@ __all__ = ["LIFTED", "Lifted", "lift", "with_structures"]
 LIFTED = "__lifted__"  # the attribute of an operation that holds the lifted function
 
 
+@public
 def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make an operation on kinetograph arrays from a function on JAX arrays.
 

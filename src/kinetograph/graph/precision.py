@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from .fork_guard import require_threads
+from .public import public
 
 __all__ = ["FLOAT32", "FLOAT64", "common_dtype", "float_dtype", "precision", "x64"]
 
@@ -41,6 +42,7 @@ def common_dtype(*dtypes: np.dtype) -> np.dtype:
     return float_dtype() if dtype == FLOAT64 else dtype
 
 
+@public
 @contextmanager
 def precision(name: str) -> Iterator[None]:
     """Build arrays in the given floating-point precision inside a `with` block.

@@ -14,6 +14,7 @@ from .control.effects import Effect, append
 from .control.state import top_level
 from .control.structure import flatten
 from .node import Node, Operation
+from .public import public
 from .saving.document import storable
 from .source import place_text
 from .value_texts import in_words
@@ -83,6 +84,7 @@ def _value(array: np.ndarray) -> Any:
     return float(str(array)) if array.dtype.kind == "f" else array.item()
 
 
+@public
 def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     """Print values when the program runs, in the way of Python's `print`.
 

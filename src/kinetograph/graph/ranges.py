@@ -17,6 +17,7 @@ from .operations.elementwise import astype, elementwise, where
 from .operations.operands import as_node
 from .operations.shaping import reshape
 from .precision import FLOAT64, float_dtype
+from .public import public
 from .source import place_text
 
 __all__ = ["Range", "as_range", "range"]
@@ -38,6 +39,7 @@ RANGE = Operation("range", _lower)
 RULES[RANGE] = _interval
 
 
+@public
 class Range:
     """Evenly spaced numbers whose bounds are arrays; made by `kg.range`.
 
@@ -108,6 +110,7 @@ class Range:
 def range(*bounds: float | np.number | np.ndarray) -> Array: ...  # type: ignore[overload-overlap]
 @overload
 def range(*bounds: Array | float | np.number | np.ndarray) -> Range: ...
+@public
 def range(*bounds: Any) -> "Array | Range":
     """Make evenly spaced numbers from start up to stop, without stop.
 

@@ -13,9 +13,7 @@ joint                  Geweke's joint test; simulation-based calibration
 model_chains           Geweke's joint test of a sampler on a model
 """
 
-import sys as _sys
-
-from ..calls.public import open_to_users as _open_to_users
+from ..graph.public import public_package as _public_package
 from .estimates import (
     autocorrelation_time,
     autoregression,
@@ -94,4 +92,4 @@ __all__ = [
     "StatisticalTest",
 ]
 
-_open_to_users(_sys.modules[__name__])  # here, because this package is imported when first used
+_public_package(__name__)

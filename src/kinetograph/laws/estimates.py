@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc, ndtr
 
+from ..graph.public import public
 from .outcomes import MeanTest, PTest
 
 __all__ = [
@@ -81,6 +82,7 @@ def _time(x: np.ndarray) -> float:
     return max(time, 1e-3) if np.ptp(x) > 0 else 1.0
 
 
+@public
 def autocorrelation_time(draws: Any) -> np.ndarray:
     """The integrated autocorrelation time, in draws.
 
@@ -98,6 +100,7 @@ def autocorrelation_time(draws: Any) -> np.ndarray:
     return _elements(as_draws(draws, "autocorrelation_time"), _time)
 
 
+@public
 def mcse(draws: Any) -> np.ndarray:
     """The Monte Carlo standard error of the mean.
 
@@ -114,6 +117,7 @@ def mcse(draws: Any) -> np.ndarray:
     return x.std((0, 1), ddof=1) * np.sqrt(_elements(x, _time) / (x.shape[0] * x.shape[1]))
 
 
+@public
 def mean_test(
     draws: Any, expected: Any, *, expected_error: Any = 0.0, min_ess: float = 400.0
 ) -> MeanTest:
@@ -144,6 +148,7 @@ def mean_test(
     return MeanTest(x.mean((0, 1)), exact_mean, np.asarray(error), size, min_ess)
 
 
+@public
 def ks_test(
     draws: Any, expected: Callable[[np.ndarray], Any] | Any, *, thin: int | None = None
 ) -> PTest:
@@ -237,6 +242,7 @@ def _spacing(x: np.ndarray) -> int:
     return math.ceil(3 * longest) if longest > 1.1 else 1
 
 
+@public
 def chi2_test(counts: Any, expected: Any = None) -> PTest:
     """Test whether counts have the expected proportions (Pearson's chi-squared).
 
@@ -267,6 +273,7 @@ def chi2_test(counts: Any, expected: Any = None) -> PTest:
     )
 
 
+@public
 def independence_test(draws: Any) -> PTest:
     """Test whether chains are independent, by the correlations of all pairs.
 
@@ -300,6 +307,7 @@ def independence_test(draws: Any) -> PTest:
     return PTest(ps, correlations, length, "IndependenceTest")
 
 
+@public
 def autoregression(coefficient: float, chains: int, draws: int, seed: int) -> np.ndarray:
     """Simulate autoregressive chains, of shape (chain, draw).
 

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from ..graph.public import public
 from .estimates import as_draws, mean_test
 from .outcomes import LEVEL, StatisticalTest
 
 __all__ = ["PowerLaw", "error_law", "order_fit", "step_error_study"]
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class PowerLaw(StatisticalTest):
     """A fitted power law, compared with the expected one.
@@ -76,6 +78,7 @@ def _line(x: np.ndarray, y: np.ndarray, covariance: np.ndarray) -> tuple[float, 
     return float(slope), math.sqrt(inverse[0, 0]), float(intercept)
 
 
+@public
 def order_fit(
     step_sizes: Sequence[float],
     biases: Any,
@@ -138,6 +141,7 @@ def order_fit(
     )
 
 
+@public
 def step_error_study(
     draws: Callable[[float], Any] | Sequence[Any],
     step_sizes: Sequence[float],
@@ -188,6 +192,7 @@ def step_error_study(
     )
 
 
+@public
 def error_law(draws: Any, *, tolerance: float = 0.05, min_blocks: int = 64) -> PowerLaw:
     """Test whether the error of an average falls as n^(-1/2).
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
 from .estimates import as_draws, mean_test
 from .outcomes import MeanTest
 
@@ -24,6 +25,7 @@ _RECORDS = {
 }
 
 
+@public
 def virial_identity(
     scheme: str,
     virial: Any,

@@ -24,11 +24,14 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.special import ndtr
 
+from ..graph.public import public
+
 __all__ = ["LEAPFROG", "HMCLaw", "hmc_oscillator", "largest_energy_error", "stability_limit"]
 
 LEAPFROG = (0.5, 1.0, 0.5)  # kick, drift, kick
 
 
+@public
 @dataclass(frozen=True)
 class HMCLaw:
     """The energy errors of trajectories on an oscillator at equilibrium.
@@ -69,6 +72,7 @@ class HMCLaw:
         return p**2 / (2 * self.mass) + self.stiffness * q**2 / (2 * self.distortion**2)
 
 
+@public
 def hmc_oscillator(
     step_size: float,
     steps: int,
@@ -123,6 +127,7 @@ def hmc_oscillator(
     return HMCLaw(angle, distortion, mean, stiffness, mass)
 
 
+@public
 def largest_energy_error(step_size: float, coefficients: Sequence[float] = LEAPFROG) -> float:
     """The largest mean energy error over all trajectory lengths.
 
@@ -142,6 +147,7 @@ def largest_energy_error(step_size: float, coefficients: Sequence[float] = LEAPF
     return float(0.5 * (squared + 1 / squared - 2))
 
 
+@public
 def stability_limit(coefficients: Sequence[float] = LEAPFROG) -> float:
     """The step size below which an integrator is stable on the oscillator.
 

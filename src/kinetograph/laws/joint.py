@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
 from .estimates import chi2_test
 from .outcomes import PTest
 
@@ -25,6 +26,7 @@ __all__ = ["Calibration", "geweke_test", "rank_test", "simulation_based_calibrat
 Generator = np.random.Generator
 
 
+@public
 def geweke_test(
     prior: Callable[[Generator, int], Any],
     simulate: Callable[[Generator, Any], Any],
@@ -130,6 +132,7 @@ def _quantities(
     return named
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Calibration(PTest):
     """The outcome of simulation-based calibration, with the ranks.
@@ -143,6 +146,7 @@ class Calibration(PTest):
     __repr__ = PTest.__repr__
 
 
+@public
 def simulation_based_calibration(
     prior: Callable[[Generator], Any],
     simulate: Callable[[Generator, Any], Any],
@@ -205,6 +209,7 @@ def simulation_based_calibration(
     return rank_test(np.array(ranks), lengths.pop(), bins=bins)
 
 
+@public
 def rank_test(ranks: Any, draws: int, *, bins: int | None = None) -> Calibration:
     """Test whether ranks are uniform on 0, ..., draws (chi-squared).
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from ..graph.public import public
 from .estimates import as_draws, ks_test, mean_test
 from .linear import LinearLaw
 from .one_dimensional import Law1D
@@ -25,6 +26,7 @@ __all__ = ["LawTest", "law_test"]
 ALL_PAIRS = 20  # coordinates up to which all products are tested; with more, only neighbours
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class LawTest(StatisticalTest):
     """Several tests of the same draws, by name: `tests["square"]` and so on.
@@ -80,6 +82,7 @@ class _Expected:
         return values.mean(0), values.std(0, ddof=1) / math.sqrt(len(values))
 
 
+@public
 def law_test(draws: Any, law: Any) -> LawTest:
     """Test whether draws follow a law, by all tests at once.
 

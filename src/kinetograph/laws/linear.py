@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
+
 __all__ = ["LinearForm", "LinearLaw", "linear_law"]
 
 
@@ -63,6 +65,7 @@ class LinearForm:
         return " + ".join(f"{weight:g} {symbol}" for symbol, weight in self.terms.items()) or "0"
 
 
+@public
 @dataclass(frozen=True)
 class LinearLaw:
     """The stationary law of a linear step's records: Gaussian with mean zero.

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
 from .estimates import mean_test
 from .fits import PowerLaw, order_fit
 from .outcomes import LEVEL, MeanTest
@@ -21,6 +22,7 @@ __all__ = ["EnergyOrder", "MapTest", "energy_order", "reversibility", "volume"]
 Map = Callable[[Any, Any], tuple[Any, Any]]
 
 
+@public
 @dataclass(frozen=True)
 class MapTest:
     """The error of a map's property, and the tolerance for rounding errors."""
@@ -54,6 +56,7 @@ def _arrays(point: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(q), np.asarray(p)
 
 
+@public
 def reversibility(map: Map, q: Any, p: Any) -> MapTest:
     """Test whether a map is reversible.
 
@@ -95,6 +98,7 @@ def reversibility(map: Map, q: Any, p: Any) -> MapTest:
     return MapTest("reversibility", np.inf if np.isnan(error) else error, _rounding(moved.dtype))
 
 
+@public
 def volume(map: Map, q: Any, p: Any) -> MapTest:
     """Test whether a map preserves volume at a point.
 
@@ -149,6 +153,7 @@ def _rounding(dtype: Any) -> float:
     return 1e-10 if np.finfo(dtype).eps < 1e-12 else 1e-4
 
 
+@public
 @dataclass(frozen=True)
 class EnergyOrder:
     """The orders of the energy error dH, and tests of reversibility.
@@ -167,6 +172,7 @@ class EnergyOrder:
         return orders and all(test.passed(level) for test in self.exponential)
 
 
+@public
 def energy_order(
     trajectory: Callable[[Any, Any, float], tuple[Any, Any]],
     energy: Callable[[Any, Any], Any],

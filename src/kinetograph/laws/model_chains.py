@@ -18,11 +18,13 @@ from ..bits.draws import chain_key
 from ..bits.keys import SIMULATION, make_key
 from ..graph.errors import ModelError
 from ..graph.precision import x64
+from ..graph.public import public
 from ..kernels.contract import KernelState, Moment
 from ..kernels.noise import BEFORE, Noise
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
 from ..models.model import Model, check_model
+from ..models.starting_points import free_states
 from ..prediction.observed_distributions import followed
 from ..programs.program import Program
 from ..runs.arguments import check_sampler, check_seed, check_whole
@@ -34,6 +36,7 @@ from .outcomes import PTest
 __all__ = ["geweke_chain"]
 
 
+@public
 def geweke_chain(
     model: Model,
     sampler: Sampler | None = None,
@@ -142,15 +145,13 @@ class _Chains:
             doing, model.observed, [*self.unknowns, *self.fixed], simulated, names
         )
         with x64():
-            self._free = jax.jit(jax.vmap(self._free_state, (0, None)))
             self._move = jax.jit(self._moved)
             self.hyper = self.program.hyper()
 
     def prior(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """The free states of draws from the prior."""
         values = self._drawn(self.forward_prior, rng, count, self.fixed)
-        with x64():
-            return np.asarray(self._free(values, self.model.argument_values))
+        return free_states(self.model, values)
 
     def simulate(self, rng: np.random.Generator, free: np.ndarray) -> list[np.ndarray]:
         """Draw data given the free states."""
@@ -199,10 +200,6 @@ class _Chains:
         key = make_key(int(rng.integers(2**31)), SIMULATION, 0)
         with self.model.its_values():
             return run_rows(forward, key, count, [rows[node] for node in forward.given])
-
-    def _free_state(self, drawn: Sequence[Any], values: Sequence[Any]) -> Any:
-        unknowns = dict(zip(self.unknowns, drawn, strict=True))
-        return self.model.density.free_state(unknowns, self.model.bind(values).data)
 
     def _moved(self, free: Any, data: Any, keys: Any) -> Any:
         def one(given: Any) -> Any:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
+
 __all__ = [
     "Law1D",
     "Potential1D",
@@ -28,6 +30,7 @@ __all__ = [
 Function = Callable[[Any], Any]
 
 
+@public
 @dataclass(frozen=True)
 class Potential1D:
     """A potential U(q) of one variable, and its derivative.
@@ -44,6 +47,7 @@ class Potential1D:
         return self.value(q)
 
 
+@public
 def harmonic(stiffness: float = 1.0) -> Potential1D:
     """The potential U = k q^2 / 2.
 
@@ -66,6 +70,7 @@ cosine = Potential1D(
 """The potential U = q^2 / 2 + cos(2 q)."""
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Law1D:
     """A law on the line, by equidistant points and their probabilities."""
@@ -91,6 +96,7 @@ class Law1D:
         return f"Law1D(mean {mean:.6g}, sd {sd:.6g})"
 
 
+@public
 def canonical_law(potential: Function, inverse_temperature: float = 1.0) -> Law1D:
     """The law with density exp(-beta U(q)) / Z.
 
@@ -141,6 +147,7 @@ def canonical_law(potential: Function, inverse_temperature: float = 1.0) -> Law1
     return Law1D(points, weights / weights.sum())
 
 
+@public
 def stationary_law(
     mean: Function,
     sd: Function | float,

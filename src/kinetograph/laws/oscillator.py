@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..graph.public import public
 from .linear import LinearForm, LinearLaw, linear_law
 
 __all__ = ["LinearStep", "oscillator"]
@@ -26,6 +27,7 @@ _WHAT = "kg.laws.oscillator"
 Letters = list[tuple[str, float]]
 
 
+@public
 @dataclass(frozen=True)
 class LinearStep:
     """The oscillator, as the first argument of a scheme's step.
@@ -197,6 +199,7 @@ def _splitting(word: Any, at: Any) -> tuple[Callable[..., Any], tuple[str, ...]]
     return step, ("q", "p", "gradient") if carried else ("q", "p")
 
 
+@public
 def oscillator(
     scheme: str | Sequence[tuple[str, float]] | Callable[..., Any],
     step_size: float,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
+from ..graph.public import public
+
 __all__ = ["MeanTest", "PTest", "StatisticalTest"]
 
 LEVEL = 1e-6  # the probability with which a right sampler fails a test
@@ -15,6 +17,7 @@ def _at_most_one(p: float) -> float:
     return 1.0 if p > 1 else p  # NaN stays NaN, which never passes
 
 
+@public
 class StatisticalTest:
     """A test that a right sampler fails with probability `level`.
 
@@ -42,6 +45,7 @@ class StatisticalTest:
         return bool(self.p_value >= level)
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class MeanTest(StatisticalTest):
     """The test of means of draws against their exact values.
@@ -82,6 +86,7 @@ class MeanTest(StatisticalTest):
         )
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class PTest(StatisticalTest):
     """A test whose outcome is a p-value for each of several statistics.

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
 from .estimates import as_draws, independence_test
 from .outcomes import LEVEL, PTest
 
 __all__ = ["Reproducibility", "reproducibility"]
 
 
+@public
 @dataclass(frozen=True)
 class Reproducibility:
     """The comparison of three runs, the third with a different seed.
@@ -29,6 +31,7 @@ class Reproducibility:
         return self.same and self.different and self.independence.passed(level)
 
 
+@public
 def reproducibility(run: Callable[[int], Any], seed: int = 1) -> Reproducibility:
     """Test whether a seed fixes the draws and all chains are independent.
 

@@ -18,12 +18,10 @@ from ..graph.operations.indexing import (
     LABELS,
     ONE_HOT,
     RAVEL,
-    READ,
-    READ_CHECKED,
+    READS,
     SLICE,
     SLOT,
-    WRITE,
-    WRITE_CHECKED,
+    WRITES,
 )
 from ..graph.operations.linear_algebra import CHOLESKY, EINSUM, MATMUL
 from ..graph.operations.reductions import CUMULATIVE, LOG_SOFTMAX, REDUCTIONS, SOFTMAX
@@ -310,10 +308,10 @@ _RULES: dict[Operation, Rule] = {
     ONE_HOT: lambda node, axes: (*axes[0], None),
     CHOLESKY: lambda node, axes: (*axes[0][:-1], None),
     **{operation: _reduced for operation, _ in REDUCTIONS.values()},
-    **dict.fromkeys((READ, READ_CHECKED, SLICE), _indexed),
+    **dict.fromkeys((*READS, SLICE), _indexed),
     **dict.fromkeys((RESHAPE, RAVEL), _reshaped),
     **dict.fromkeys((DIFF, REPEAT, ROLL, SORT), _except_moved),
     **dict.fromkeys(SEGMENTS.values(), lambda node, axes: (None, *axes[0][len(axes[1]) :])),
-    **dict.fromkeys((WRITE, WRITE_CHECKED, LABELS, SOFTMAX, LOG_SOFTMAX), _unchanged),
+    **dict.fromkeys((*WRITES, LABELS, SOFTMAX, LOG_SOFTMAX), _unchanged),
     **dict.fromkeys((*CUMULATIVE.values(), *TRIANGLE.values()), _unchanged),
 }

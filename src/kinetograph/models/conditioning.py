@@ -15,6 +15,7 @@ from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .checks import check_component, check_densities, no_model
@@ -26,6 +27,7 @@ from .values import checked_value
 __all__ = ["condition", "do"]
 
 
+@public
 def condition(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Model:
     """Condition a model on values of unknowns, as if they were observed.
 
@@ -78,6 +80,7 @@ def condition(model: Model, values: Any = MappingProxyType({}), /, **named: Any)
     return _fixed("condition", model, values, named, cut=False)
 
 
+@public
 def do(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Model:
     """Intervene in a model: set unknowns to given values.
 

@@ -21,6 +21,7 @@ from ..graph.node import Data, Node, Placeholder, ancestors
 from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import as_sizes
 from ..graph.precision import FLOAT32, float_dtype, x64
+from ..graph.public import public
 from ..graph.source import place_text
 
 __all__ = ["Bijector", "CustomBijectorSupport", "own_support"]
@@ -28,6 +29,7 @@ __all__ = ["Bijector", "CustomBijectorSupport", "own_support"]
 MOST = 20  # greatest number of free numbers for which the Jacobian is checked
 
 
+@public
 class Bijector:
     """The base class of custom constraints.
 

@@ -10,6 +10,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.source import place_text, warn_user
 from .axes import Axes, axes_of, met_by
 from .dims import whole
@@ -17,6 +18,7 @@ from .dims import whole
 __all__ = ["rename_dims", "warn_of_two_dims"]
 
 
+@public
 def rename_dims(x: Computed, **names: str | None) -> Array:
     """Rename dimensions of an array.
 

@@ -10,6 +10,7 @@ from ..distributions.truncation import Truncated
 from ..graph.array import Array
 from ..graph.node import Apply, Operation
 from ..graph.precision import float_dtype
+from ..graph.public import public
 from ..graph.source import place_text
 from .data_checks import consume, unused_distribution
 
@@ -35,6 +36,7 @@ EXPECTATION = Operation("expectation", _expectation)
 VARIANCE = Operation("variance", _variance)
 
 
+@public
 def expectation(distribution: Array) -> Array:
     """The mean of a distribution, as an array computed from its parameters.
 
@@ -73,6 +75,7 @@ def expectation(distribution: Array) -> Array:
     return _moment_array("expectation", EXPECTATION, distribution)
 
 
+@public
 def variance(distribution: Array) -> Array:
     """The variance of each element of a distribution, computed from its parameters.
 

@@ -11,6 +11,7 @@ from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.inputs import data
 from ..graph.lift import lift
+from ..graph.public import public
 from ..graph.source import written_at
 from .model import Model, model
 from .variables import variable
@@ -18,6 +19,7 @@ from .variables import variable
 __all__ = ["jax_model"]
 
 
+@public
 def jax_model(
     log_density: Callable[[Any], Any],
     like: Any,

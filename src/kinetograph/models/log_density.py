@@ -20,6 +20,7 @@ from ..graph.errors import ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, with_values
 from ..graph.precision import FLOAT64, x64
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import Closed
 from ..graph.trips import Capacity
@@ -34,6 +35,7 @@ from .values import check_values, outside_support
 __all__ = ["LogDensity"]
 
 
+@public
 class LogDensity(Closed):
     """The methods of `Model` on free states."""
 

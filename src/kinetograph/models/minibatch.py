@@ -12,6 +12,7 @@ from ..graph.lower import Environment, evaluate
 from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
@@ -30,6 +31,7 @@ class _Stuck(Exception):
         self.node = node
 
 
+@public
 def minibatch(
     model: Model,
     size: int,

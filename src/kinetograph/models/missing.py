@@ -25,7 +25,7 @@ from ..graph.errors import DimsError, ModelError
 from ..graph.messages import describe, site_text
 from ..graph.missing import Incomplete
 from ..graph.node import Apply, Data, Node
-from ..graph.operations.indexing import READ, READ_CHECKED, index
+from ..graph.operations.indexing import READS, index
 from ..graph.operations.operands import literal
 from ..graph.operations.shaping import broadcast_to, concatenate, reshape
 from ..graph.precision import float_dtype
@@ -313,7 +313,7 @@ def _at(node: Node, places: np.ndarray, deep: int) -> Node:
             if size > 1 or all(p.shape == (size,) for p in node.parents):
                 return _with_parents(node, parents, places)
         template = node.attributes.get("template", ())
-        if node.operation in (READ, READ_CHECKED) and len(template) == 1:
+        if node.operation in READS and len(template) == 1:
             base, indices = node.parents
             return _with_parents(node, (base, _indices(indices, places, deep)), places)
     return index(node, (literal(places),))

@@ -19,6 +19,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Node, Operation
 from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import broadcast_to
+from ..graph.public import public
 from ..graph.source import place_text
 from .data_checks import consume, unused_distribution
 from .factor import at_node, evaluated
@@ -28,6 +29,7 @@ __all__ = ["RESPONSIBILITIES", "joint", "mixture", "responsibilities", "responsi
 _EXAMPLE = "(kg.normal(0, 1), kg.normal(5, 1), weights=w)"
 
 
+@public
 def mixture(
     *distributions: Array,
     weights: Any,
@@ -217,6 +219,7 @@ def _responsibilities(
 RESPONSIBILITIES = Operation("responsibilities", _responsibilities)
 
 
+@public
 def responsibilities(distribution: Array, value: Any) -> Array:
     """The probability of each component of a mixture, given a value.
 
@@ -277,6 +280,7 @@ def responsibilities_at(doing: str, follows: Distribution, node: Node) -> Apply:
     return evaluated(RESPONSIBILITIES, placed, shape)
 
 
+@public
 def joint(
     *distributions: Array, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

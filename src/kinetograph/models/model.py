@@ -12,6 +12,7 @@ from ..graph.compiling.serialise import graph_from_bytes, graph_to_bytes
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
+from ..graph.public import public
 from ..graph.saving.document import decode, encode
 from ..graph.source import place_text
 from ..graph.suggestions import meant
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Model", "check_model", "model"]
 
 
+@public
 class Model(LogDensity):
     """A log density on a vector of free numbers; made by `kg.model`.
 
@@ -196,7 +198,7 @@ class Model(LogDensity):
         likelihood with another design may cost less in another form.
 
         If the lengths of data change, all that depends on them is rebuilt once, with a warning:
-        expressions, branches, loops over rows (`kg.scan`, `kg.vmap`), the batches of
+        expressions, derivatives, branches, loops over rows (`kg.scan`, `kg.vmap`), batches of
         `kg.minibatch`, and unknowns whose distribution follows from the data. Such an unknown is
         replaced by one of the same name, `model["name"]`. A number that was computed from the old
         length outside the graph, such as `len(y)`, is part of the program and does not change: make
@@ -324,6 +326,7 @@ def _loaded(data: bytes) -> Model:
     return Model.of_content(graph_from_bytes(data, "this model"))
 
 
+@public
 def model(
     *targets: Computed | Callable[[], Any],
     factors: Sequence[Computed] | Computed | None = (),

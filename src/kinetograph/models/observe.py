@@ -16,6 +16,7 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
+from ..graph.public import public
 from ..graph.source import place_text, user_frame
 from ..graph.value_texts import check_name
 from .data_checks import check_shape, check_support, consume, unused_distribution
@@ -25,6 +26,7 @@ from .statements import add_statement
 __all__ = ["observe"]
 
 
+@public
 def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     """State that data follow a distribution.
 

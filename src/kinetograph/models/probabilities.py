@@ -14,6 +14,7 @@ from ..graph.node import Apply, Data, Node, Operation
 from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
+from ..graph.public import public
 from ..graph.source import place_text
 from .data_checks import consume, shapes_of, unused_distribution
 
@@ -41,6 +42,7 @@ LOG_SURVIVAL = Operation("log_survival", _log_survival)
 QUANTILE = Operation("quantile", _quantile)
 
 
+@public
 def log_cdf(distribution: Array, value: Any) -> Array:
     """The logarithm of the cumulative distribution function.
 
@@ -80,6 +82,7 @@ def log_cdf(distribution: Array, value: Any) -> Array:
     return _at("log_cdf", LOG_CDF, distribution, value)
 
 
+@public
 def log_survival(distribution: Array, value: Any) -> Array:
     """The logarithm of the survival function.
 
@@ -98,6 +101,7 @@ def log_survival(distribution: Array, value: Any) -> Array:
     return _at("log_survival", LOG_SURVIVAL, distribution, value)
 
 
+@public
 def cdf(distribution: Array, value: Any) -> Array:
     """The cumulative distribution function.
 
@@ -116,6 +120,7 @@ def cdf(distribution: Array, value: Any) -> Array:
     return Array(elementwise("exp", _at("cdf", LOG_CDF, distribution, value).node))
 
 
+@public
 def quantile(distribution: Array, probability: Any) -> Array:
     """The quantile function.
 

@@ -14,6 +14,7 @@ from ..graph.functions.mathematics import abs as absolute
 from ..graph.functions.mathematics import where
 from ..graph.messages import describe
 from ..graph.node import Data
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
 from .discovery import unknowns_above
@@ -22,6 +23,7 @@ from .factor import factor as state
 __all__ = ["tether", "wall"]
 
 
+@public
 def wall(
     x: Computed,
     lower: Any = None,
@@ -104,6 +106,7 @@ def wall(
     return state(-potential)
 
 
+@public
 def tether(x: Computed, center: Any = 0.0, *, factor: Any = 1.0, power: Any = 1.0) -> Array:
     """Tether an unknown to a point, with the potential V.
 

@@ -24,6 +24,7 @@ __all__ = [
     "blame",
     "ensemble_points",
     "free_sizes",
+    "free_states",
     "initial_points",
     "random_point",
 ]
@@ -142,6 +143,20 @@ def _word(initial: Any, doing: str, one: str) -> str | None:
     return initial
 
 
+def free_states(model: Model, rows: Sequence[Any]) -> np.ndarray:
+    """Return the free states of rows of values of all unknowns."""
+
+    def free_state(drawn: Sequence[Any], values: Sequence[Any]) -> Any:
+        unknowns = dict(zip(model.component.unknowns, drawn, strict=True))
+        return model.density.free_state(unknowns, model.bind(values).data)
+
+    def make() -> Any:
+        return jax.jit(jax.vmap(free_state, (0, None)))
+
+    with x64():
+        return np.asarray(model.functions.get("free states", make)(rows, model.argument_values))
+
+
 def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.ndarray:
     """The first prior draws with finite log densities, as free states.
 
@@ -158,16 +173,7 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
     given = [in_rows(fixed[node], tries) for node in program.given]
     with model.its_values():
         rows = run_rows(program, key, tries, given)
-
-    def free_state(drawn: Sequence[Any], values: Sequence[Any]) -> Any:
-        values_of_unknowns = dict(zip(unknowns, drawn, strict=True))
-        return model.density.free_state(values_of_unknowns, model.bind(values).data)
-
-    with x64():
-        states_of = model.functions.get(
-            "free states", lambda: jax.jit(jax.vmap(free_state, (0, None)))
-        )
-        states = np.asarray(states_of(rows, model.argument_values))
+    states = free_states(model, rows)
     usable = np.isfinite(states).all(1)
     usable[usable] = np.isfinite(model.log_prob(states[usable]))
     if usable.sum() < count:

@@ -23,6 +23,7 @@ from ..graph.errors import ShapeError
 from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import check_name
 from .custom_bijectors import Bijector, own_support
@@ -75,6 +76,7 @@ def _bound(value: Any, default: float, which: str, what: str) -> Any:
     return array.astype(float)
 
 
+@public
 def variable(
     lower: Any = None,
     upper: Any = None,
@@ -173,6 +175,7 @@ def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
     return sizes
 
 
+@public
 def simplex_variable(shape: Any = None, *, dims: Any = None, name: str | None = None) -> Array:
     """Make positive unknowns that sum to 1 along the last axis.
 
@@ -198,6 +201,7 @@ def simplex_variable(shape: Any = None, *, dims: Any = None, name: str | None = 
     return _make(Simplex(), _vector(shape, dims, "simplex_variable"), name, dims)
 
 
+@public
 def ordered_variable(
     shape: Any = None, *, positive: bool = False, dims: Any = None, name: str | None = None
 ) -> Array:
@@ -225,6 +229,7 @@ def ordered_variable(
     return _make(Ordered(bool(positive)), _vector(shape, dims, "ordered_variable"), name, dims)
 
 
+@public
 def cholesky_variable(
     dim: int,
     *,
@@ -262,6 +267,7 @@ def cholesky_variable(
     return _make(support, _matrices(dim, shape, dims, "cholesky_variable"), name, dims)
 
 
+@public
 def covariance_variable(
     dim: int, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:
@@ -292,6 +298,7 @@ def covariance_variable(
     return _make(CovarianceMatrix(), full, name, dims)
 
 
+@public
 def correlation_variable(
     dim: int, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

@@ -5,6 +5,7 @@ exception: if the sampler itself records an observable's name, such as `kinetic_
 point of its step, the recorded value is used.
 """
 
+from ..graph.public import public_package as _public_package
 from .average import covariance
 from .named import (
     bad,
@@ -52,3 +53,5 @@ __all__ = [
     "total_energy",
     "virial",
 ]
+
+_public_package(__name__)

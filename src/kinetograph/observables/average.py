@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from ..graph.array import Array
+from ..graph.public import public
 from .observable import Observable, as_observables, listed
 
 __all__ = ["Average", "as_averages", "covariance"]
@@ -15,6 +16,7 @@ class Average(NamedTuple):
     covariance: bool = False
 
 
+@public
 def covariance(quantity: Any) -> Average:
     """Request a running covariance, for `averages=` of `kg.mcmc` and `kg.chain`.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .average import Average
 from .observable import Observable, Step, observable
 
@@ -84,6 +85,7 @@ rejection = _named(
 )
 
 
+@public
 def recorded(name: str, text: str = "") -> Observable:
     """A value that a sampler records only on request.
 

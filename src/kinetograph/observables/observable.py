@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Never
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
 
@@ -55,6 +56,7 @@ class Observable(NamedTuple):
     text: str
 
 
+@public
 def observable(function: Callable[[Step], Any], name: str | None = None) -> Observable:
     """Make an observable of a function of the values of a step.
 

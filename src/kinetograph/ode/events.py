@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.control.results import check_function
+from ..graph.public import public
 from ..graph.source import place_text
 from .right_hand_side import named
 
 __all__ = ["Event", "Occurrences", "Solution", "read_events"]
 
 
+@public
 class Event:
     """An event where g(t, y(t)) changes its sign; for `kg.ode.solve(events=...)`.
 

@@ -4,6 +4,7 @@
 compiled loop. `lbfgs`, `bfgs`, `newton` and `nelder_mead` are SciPy's.
 """
 
+from ..graph.public import public_package as _public_package
 from .barzilai_borwein import barzilai_borwein
 from .by_scipy import bfgs, lbfgs, nelder_mead, newton
 from .ftrl import ftrl
@@ -34,3 +35,5 @@ __all__ = [
     "newton",
     "rmsprop",
 ]
+
+_public_package(__name__)

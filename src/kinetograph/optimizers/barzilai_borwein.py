@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..graph.public import public
 from .descent import Steps
 from .optimizer import positive
 
@@ -25,6 +26,7 @@ class _Last(NamedTuple):
     steps: Any
 
 
+@public
 def barzilai_borwein(learning_rate: float = 0.01) -> Steps:
     """Gradient descent with Barzilai and Borwein's rate, for the free state.
 

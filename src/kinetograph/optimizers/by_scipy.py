@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.public import public
 from ..kernels.blas import one_thread
 from .objective import Objective
 from .optimizer import ROUNDING, Optimizer, Reached, SearchLimits, within
@@ -211,6 +212,7 @@ class ScipyRun:
         return problem
 
 
+@public
 def lbfgs(memory: int = 10) -> ByScipy:
     """The limited-memory BFGS method, with a line search.
 
@@ -232,11 +234,13 @@ def lbfgs(memory: int = 10) -> ByScipy:
     return ByScipy("lbfgs", "L-BFGS-B", (("maxcor", int(memory)), ("maxls", 50)))
 
 
+@public
 def bfgs() -> ByScipy:
     """The method of Broyden, Fletcher, Goldfarb and Shanno, with a line search."""
     return ByScipy("bfgs", "BFGS")
 
 
+@public
 def newton() -> ByScipy:
     """Newton's method in a trust region with the exact Hessian.
 
@@ -245,6 +249,7 @@ def newton() -> ByScipy:
     return ByScipy("newton", "trust-exact", (("max_trust_radius", 1e3),))
 
 
+@public
 def nelder_mead() -> ByScipy:
     """The simplex method of Nelder and Mead, which moves without gradients.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..graph.public import public
 from .descent import Steps
 from .optimizer import positive
 
@@ -25,6 +26,7 @@ class _Leader(NamedTuple):
     linear: Any
 
 
+@public
 def ftrl(
     learning_rate: float = 1.0, *, power: float = -0.5, initial_accumulator: float = 0.1
 ) -> Steps:

@@ -10,6 +10,7 @@ from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import StartError
 from ..graph.node import Node
+from ..graph.public import public
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import SuggestingDict, meant
 from ..models.model import Model, check_model
@@ -23,6 +24,7 @@ from .steps import of_transformation
 __all__ = ["choose", "find", "limits_of", "opt", "starting_points", "whole"]
 
 
+@public
 def opt(
     model: Model,
     optimizer: Any = "lbfgs",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import KinetographWarning
+from ..graph.public import public
 from ..graph.suggestions import meant
 from ..models.model import Model
 from ..models.result_groups import as_group
@@ -20,6 +21,7 @@ class ConvergenceWarning(KinetographWarning):
     """The result of an optimiser may not be a minimum."""
 
 
+@public
 @dataclass(frozen=True, repr=False, eq=False)
 class Optimum:
     """The result of `kg.opt`; prints as a table.

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ..graph.precision import x64
+from ..graph.public import public
 from ..graph.suggestions import meant
 from ..models.model import Model, check_model
 from ..models.starting_points import blame
@@ -22,6 +23,7 @@ _POWERS = {"verlet": 0.5, "langevin": 0.5, "sgld": 1.0, "gradient_descent": 1.0}
 _DENSE = 200  # the largest number of free numbers for which the whole Hessian is computed
 
 
+@public
 def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
     """The step size below which a method is stable near a point.
 

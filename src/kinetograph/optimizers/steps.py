@@ -8,6 +8,7 @@ adagrad; Zeiler (2012) for adadelta; Tieleman, Hinton (2012) for rmsprop.
 from collections.abc import Callable
 from typing import Any
 
+from ..graph.public import public
 from .descent import Steps
 from .optimizer import fraction, positive
 
@@ -43,6 +44,7 @@ def of_transformation(transformation: Any) -> Steps:
     return Steps("optax transformation", lambda _: transformation, None, given=transformation)
 
 
+@public
 def gradient_descent(
     learning_rate: Rate = 0.01, *, momentum: float | None = None, nesterov: bool = False
 ) -> Steps:
@@ -79,6 +81,7 @@ def gradient_descent(
     return _of_optax("gradient_descent", "sgd", learning_rate, settings)
 
 
+@public
 def adam(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> Steps:
     """Adam: steps by the averaged gradient, scaled by its averaged square.
 
@@ -93,6 +96,7 @@ def adam(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> St
     return _of_optax("adam", "adam", learning_rate, {"b1": b1, "b2": b2})
 
 
+@public
 def adamw(
     learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999, weight_decay: float = 1e-4
 ) -> Steps:
@@ -113,12 +117,14 @@ def adamw(
     return _of_optax("adamw", "adamw", learning_rate, settings)
 
 
+@public
 def nadam(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> Steps:
     """Adam with Nesterov's momentum; for the settings see `adam`."""
     fraction("nadam", b1=b1, b2=b2)
     return _of_optax("nadam", "nadam", learning_rate, {"b1": b1, "b2": b2})
 
 
+@public
 def adamax(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> Steps:
     """Adam with the largest gradient instead of the root mean square.
 
@@ -128,6 +134,7 @@ def adamax(learning_rate: Rate = 0.1, *, b1: float = 0.9, b2: float = 0.999) -> 
     return _of_optax("adamax", "adamax", learning_rate, {"b1": b1, "b2": b2})
 
 
+@public
 def adagrad(learning_rate: Rate = 0.8, *, initial_accumulator: float = 0.1) -> Steps:
     """Adagrad: steps by the gradient over the root of its summed squares.
 
@@ -143,6 +150,7 @@ def adagrad(learning_rate: Rate = 0.8, *, initial_accumulator: float = 0.1) -> S
     return _of_optax("adagrad", "adagrad", learning_rate, settings)
 
 
+@public
 def adadelta(learning_rate: Rate = 0.001, *, rho: float = 1.0) -> Steps:
     """Adadelta: steps by gradients, scaled by averages of squared steps and gradients.
 
@@ -159,6 +167,7 @@ def adadelta(learning_rate: Rate = 0.001, *, rho: float = 1.0) -> Steps:
     return _of_optax("adadelta", "adadelta", learning_rate, {"rho": rho})
 
 
+@public
 def rmsprop(learning_rate: Rate = 0.1, *, decay: float = 0.9) -> Steps:
     """RMSprop: steps by the gradient over the root of its averaged square.
 

@@ -12,6 +12,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, ancestors, with_values
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import SuggestingDict, meant
 from ..graph.value_texts import in_words
@@ -28,6 +29,7 @@ from .target_names import named_targets, names_of_unknowns
 __all__ = ["calculate"]
 
 
+@public
 def calculate(
     *targets: Computed,
     values: Any = None,

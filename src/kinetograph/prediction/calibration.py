@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import ModelError
+from ..graph.public import public
 from ..models.model import Model, check_model
 from ..models.result_groups import data_groups
 from ..models.result_types import DataTree
@@ -20,6 +21,7 @@ __all__ = ["calibration"]
 FEWEST = 5  # least expected number of ranks in a bin
 
 
+@public
 def calibration(
     model: Model,
     simulations: int = 100,

@@ -6,6 +6,7 @@ from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution, Variable
 from ..graph.errors import ModelError
 from ..graph.node import Node, ancestors
+from ..graph.public import public
 from ..graph.suggestions import meant
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
@@ -22,6 +23,7 @@ from .recorded_draws import recorded_of
 __all__ = ["log_likelihood", "log_prior"]
 
 
+@public
 def log_likelihood(
     model: Model, results: Any, given: Literal["others", "before"] | str = "others"
 ) -> "DataTree":
@@ -100,6 +102,7 @@ def log_likelihood(
     return _with_densities("log_likelihood", model, results, pairs, given)
 
 
+@public
 def log_prior(model: Model, results: Any) -> "DataTree":
     """Compute the log prior density of each unknown for each draw.
 

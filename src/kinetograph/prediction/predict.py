@@ -10,6 +10,7 @@ from ..distributions.variable import Distribution
 from ..graph.array import Array, Computed
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node
+from ..graph.public import public
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
@@ -26,6 +27,7 @@ from .target_names import named_targets, names_of_unknowns
 __all__ = ["predict"]
 
 
+@public
 def predict(
     model: Model,
     results: Any,

@@ -5,6 +5,7 @@ import numpy as np
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
+from ..graph.public import public
 from ..graph.source import warn_user
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
@@ -19,6 +20,7 @@ from .predicted_groups import as_group, tree_of
 __all__ = ["simulate"]
 
 
+@public
 def simulate(
     model: Model, draws: int = 1000, *, seed: int | np.integer | None = None
 ) -> "DataTree":

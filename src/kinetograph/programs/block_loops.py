@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from ..adaptation.schedule import Adaptation
+from ..graph.errors import ShapeError
 from ..graph.lower import Scope
 from ..graph.precision import x64
 from ..graph.trips import Trips, any_short
@@ -278,7 +279,12 @@ class _BlockSteps:
         done = chain.transition
         warming = done < chain.phases.end
         adaptation, hyper = self._adapt(chain, position, info, warming, any_warming)
-        statistics = info.statistics
+        statistics, size = info.statistics, sum(s.size for s in self.program.kernel.statistics)
+        if jnp.shape(statistics) != (size,):
+            raise ShapeError(
+                f"{type(self.program.sampler).__name__}: the statistics of a transition must be a "
+                f"vector of shape ({size},), got shape {jnp.shape(statistics)}"
+            )
         if "step_size" in self.program.sampler.tune:
             step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
             statistics = jnp.concatenate([statistics, step_size[None]])

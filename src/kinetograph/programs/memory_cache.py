@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 
+from ..graph.public import public
 from ..models.ancestral.rows import forget
 from ..models.model import Model
 from .pace import Pace
@@ -71,6 +72,7 @@ def trim() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
+@public
 def clear_cache() -> None:
     """Forget the compiled programs in memory, and free their memory.
 

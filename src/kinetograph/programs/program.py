@@ -110,8 +110,33 @@ class Program:
 
     @cached_property
     def kernel(self) -> TransitionKernel:
-        """The sampler's transition."""
-        return self.sampler.kernel(self.space)
+        """The sampler's transition.
+
+        Raises
+        ------
+        ModelError, TypeError
+            If a kernel in JAX does not record the log density, or if a setting of its sampler is a
+            function of the step's number.
+        """
+        kernel = self.sampler.kernel(self.space)
+        if not isinstance(kernel, StagedKernel):
+            self._check_kernel(kernel)
+        return kernel
+
+    def _check_kernel(self, kernel: TransitionKernel) -> None:
+        title = type(self.sampler).__name__
+        for name, value in self.sampler._values.items():
+            if callable(value):
+                raise TypeError(
+                    f"{title}: {name} must be a number, got a function: {title} does not take "
+                    "schedules"
+                )
+        names = [statistic.name for statistic in kernel.statistics]
+        if "lp" not in names:
+            raise ModelError(
+                f"{title}: the statistics of its kernel must have kg.kernels.Statistic('lp', "
+                f"float, '...'), the log density, got {', '.join(names) or 'none'}"
+            )
 
     @cached_property
     def schedules(self) -> Schedules | None:

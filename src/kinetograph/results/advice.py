@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import KinetographWarning
+from ..graph.public import public
 from ..graph.source import warn_user
 from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
@@ -42,6 +43,7 @@ class SamplingWarning(KinetographWarning):
     """A problem of a finished run: wrong draws, or too few."""
 
 
+@public
 @dataclass(frozen=True)
 class Advice:
     """One finding: its kind, its count, and what to do.
@@ -80,6 +82,7 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
     return text + (f" and {len(named) - 5} more" if len(named) > 5 else "")
 
 
+@public
 def diagnose(tree: Any) -> list[Advice]:
     """Findings about a run: lost chains, divergences, R-hat, sample sizes and more.
 

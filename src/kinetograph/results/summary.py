@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.markup import table
+from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
 from ..graph.value_texts import in_words
@@ -18,6 +19,7 @@ __all__ = ["Summary", "row_names", "summary"]
 COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
 
 
+@public
 @dataclass(frozen=True)
 class Summary:
     """A table with row names and columns of numbers; prints itself.
@@ -115,6 +117,7 @@ def _digits(mcse: np.ndarray, sd: np.ndarray) -> list[int]:
     return places
 
 
+@public
 def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) -> Summary:
     """Posterior means, standard deviations, quantiles and diagnostics.
 

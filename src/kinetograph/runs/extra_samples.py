@@ -8,6 +8,7 @@ import numpy as np
 
 from ..bits.draws import chain_key
 from ..graph.errors import ModelError
+from ..graph.public import public
 from ..models.model import Model, check_model
 from ..models.result_groups import data_groups
 from ..models.result_types import DataTree
@@ -52,6 +53,7 @@ DESCRIPTIVE = (
 )
 
 
+@public
 @stoppable_call
 def extra_samples(
     results: Any,

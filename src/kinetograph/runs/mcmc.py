@@ -11,6 +11,7 @@ import numpy as np
 from ..adaptation.host_warmup import warmup_length
 from ..bits.draws import chain_key
 from ..graph.node import Node
+from ..graph.public import public
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
 from ..models.unused_data import warn_of_later
@@ -43,6 +44,7 @@ __all__ = ["mcmc"]
 CHAIN_METHODS = ("threads", "batch")
 
 
+@public
 @stoppable_call
 def mcmc(
     model: Model,

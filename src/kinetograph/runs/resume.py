@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bits.draws import chain_key
 from ..graph.errors import KinetographError, KinetographWarning, ModelError
+from ..graph.public import public
 from ..graph.source import warn_user
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
@@ -45,6 +46,7 @@ CALLER = "resume"
 _OBSERVABLES: Any = import_module("..observables", __package__)
 
 
+@public
 @stoppable_call
 def resume(
     path: str | os.PathLike[str],

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..graph.errors import KinetographError
+from ..graph.public import public
 from ..models.result_types import DataTree
 
 __all__ = ["safe", "stash", "stashed", "stashed_samples"]
@@ -46,6 +47,7 @@ def stashed() -> Any:
     return _LAST[0] if _LAST else None
 
 
+@public
 def stashed_samples() -> "DataTree":
     """The draws of the last run that was stopped or failed.
 

@@ -13,6 +13,7 @@ from ..bits.draws import chain_key
 from ..graph.control.structure import LEAF, flatten
 from ..graph.errors import ModelError, ShapeError
 from ..graph.precision import x64
+from ..graph.public import public
 from ..kernels.moments import Moments
 from ..models.model import Model, check_model
 from ..observables.average import as_averages
@@ -100,6 +101,7 @@ class _Values(MutableMapping[str, Any]):
         return repr({name: self[name] for name in self})
 
 
+@public
 class Chain:
     """One chain of a sampler, made by `kg.chain`.
 
@@ -365,6 +367,7 @@ def _check_state(value: Any, before: ChainState) -> None:
             raise TypeError(f"chain.state{name} is {dtypes[0]}, got {dtypes[1]}")
 
 
+@public
 def chain(
     model: Model,
     sampler: Sampler | None = None,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.control.results import check_function
+from ..graph.public import public
 from ..graph.source import place_text
 from ..models.result_types import DataTree
 from ..results import diagnostics
@@ -19,6 +20,7 @@ __all__ = ["SoFar", "Until", "check_watching", "until", "watched"]
 FIRST, EVERY, GROWTH = 100, 50, 1.2  # draws at the first examination, and how their number grows
 
 
+@public
 @dataclass(frozen=True)
 class Until:
     """A condition that ends a run; made by `kg.until`."""
@@ -44,6 +46,7 @@ class Until:
         return count
 
 
+@public
 def until(ess: float = 400, r_hat: float = 1.01) -> Until:
     """Draw until effective sample sizes and R-hat reach the given values.
 
@@ -132,6 +135,7 @@ def check_watching(
         )
 
 
+@public
 @dataclass
 class SoFar:
     """The draws of a run so far.

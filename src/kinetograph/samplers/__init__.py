@@ -1,5 +1,6 @@
 """The samplers, one in each file, with equations and references."""
 
+from ..graph.public import public_package as _public_package
 from .baoab import BAOAB
 from .ccadl import CCAdL
 from .differential_evolution import DifferentialEvolution
@@ -49,3 +50,5 @@ __all__ = [
     "UBU",
     "Walk",
 ]
+
+_public_package(__name__)

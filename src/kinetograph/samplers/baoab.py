@@ -17,6 +17,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -24,6 +25,7 @@ from .sampler import Point, Sampler
 __all__ = ["BAOAB"]
 
 
+@public
 class BAOAB(Sampler):
     """Langevin dynamics by the splitting B/2 A/2 O A/2 B/2.
 

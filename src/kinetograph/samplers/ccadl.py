@@ -27,6 +27,7 @@ import numpy as np
 
 from ..graph.functions.mathematics import exp, expm1, sqrt, where
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -34,6 +35,7 @@ from .sampler import Point, Sampler
 __all__ = ["CCAdL"]
 
 
+@public
 class CCAdL(Sampler):
     """Langevin dynamics with a thermostat, and friction against known gradient noise.
 

@@ -18,12 +18,14 @@ import math
 from typing import Any
 
 from ..graph.functions.mathematics import where
+from ..graph.public import public
 from .ensemble import Ensemble
 from .hyper import hyper
 
 __all__ = ["DifferentialEvolution"]
 
 
+@public
 class DifferentialEvolution(Ensemble):
     """Metropolis moves of an ensemble by the differences of its walkers.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.mathematics import floor, minimum
+from ..graph.public import public
 from ..graph.ranges import range
 from ..kernels.contract import Space, TransitionKernel
 from .acceptance import is_accepted, probability, record_bad
@@ -25,6 +26,7 @@ __all__ = ["Ensemble"]
 FLAT = 1e-8  # relative to the longest axis of the walkers' positions; shorter axes count as 0
 
 
+@public
 class Ensemble(Sampler):
     """The base class of ensemble samplers; a subclass defines `propose`."""
 

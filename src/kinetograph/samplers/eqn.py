@@ -40,6 +40,7 @@ from ..graph.functions.matrices import cholesky
 from ..graph.functions.reductions import all as all_of
 from ..graph.functions.reductions import sum as sum_of
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.ranges import range
 from ..kernels.contract import Space, TransitionKernel
 from .baoab import BAOAB
@@ -59,6 +60,7 @@ __all__ = ["EQN"]
 SCHEMES = (SGLD, LM, GLA1, GLA2, BAOAB, UBU, SGHMC, Splitting)
 
 
+@public
 class EQN(Sampler):
     """An ensemble of walkers that precondition each other's Langevin dynamics.
 

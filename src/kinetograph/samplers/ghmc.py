@@ -13,6 +13,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
@@ -22,6 +23,7 @@ from .sampler import Point, Sampler
 __all__ = ["GHMC"]
 
 
+@public
 class GHMC(Sampler):
     """Generalised HMC: short trajectories, momenta refreshed in part.
 

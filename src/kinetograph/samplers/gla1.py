@@ -16,6 +16,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -23,6 +24,7 @@ from .sampler import Point, Sampler
 __all__ = ["GLA1"]
 
 
+@public
 class GLA1(Sampler):
     """Langevin dynamics, first order: kick, drift, friction and noise.
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
 from .noise_norm import record_noise
@@ -25,6 +26,7 @@ from .sampler import Point, Sampler
 __all__ = ["GLA2"]
 
 
+@public
 class GLA2(Sampler):
     """Langevin dynamics, second order: a leapfrog step, then friction and noise.
 

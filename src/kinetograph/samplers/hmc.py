@@ -17,6 +17,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import floor, maximum, sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
@@ -25,6 +26,7 @@ from .sampler import Point, Sampler
 __all__ = ["HMC"]
 
 
+@public
 class HMC(Sampler):
     """Hamiltonian Monte Carlo with a given number of steps.
 

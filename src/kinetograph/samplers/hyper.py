@@ -12,6 +12,7 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe, site_text
 from ..graph.node import ancestors
 from ..graph.precision import x64
+from ..graph.public import public
 from ..graph.suggestions import meant
 
 __all__ = ["POSITIVE", "Hyper", "hyper"]
@@ -19,6 +20,7 @@ __all__ = ["POSITIVE", "Hyper", "hyper"]
 POSITIVE = {"positive": (0, np.greater)}
 
 
+@public
 class Nested:
     """The base class of `Sampler`, for values that are inner samplers."""
 
@@ -162,6 +164,7 @@ def value_of(value: Any, what: str) -> Any:
         return np.asarray(environment[value.node])
 
 
+@public
 def hyper(
     default: Any,
     *,

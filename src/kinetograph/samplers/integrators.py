@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..autograph.lazily import convert_lazily
+from ..graph.public import public
 from ..graph.ranges import range
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
@@ -23,6 +24,7 @@ from .sampler import Point, Sampler
 __all__ = ["BCSS2", "BCSS3", "Integrator", "LEAPFROG", "MINIMUM_NORM"]
 
 
+@public
 class Integrator:
     """A palindromic sequence of kicks and drifts, given by its coefficients.
 

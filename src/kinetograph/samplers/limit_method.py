@@ -12,6 +12,7 @@ Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numeric
 from typing import Any
 
 from ..graph.functions.mathematics import sqrt
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -19,6 +20,7 @@ from .sampler import Point, Sampler
 __all__ = ["LM"]
 
 
+@public
 class LM(Sampler):
     """The BAOAB limit method: as cheap as SGLD, and of second order.
 

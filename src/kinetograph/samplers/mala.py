@@ -19,6 +19,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler
@@ -26,6 +27,7 @@ from .sampler import Point, Sampler
 __all__ = ["MALA"]
 
 
+@public
 class MALA(Sampler):
     """The Metropolis-adjusted Langevin algorithm.
 

@@ -13,6 +13,7 @@ Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonica
 from typing import Any
 
 from ..graph.functions.mathematics import floor, maximum, minimum, sqrt
+from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
@@ -22,6 +23,7 @@ from .sampler import Point, Sampler
 __all__ = ["MAMS"]
 
 
+@public
 class MAMS(Sampler):
     """The Metropolis-adjusted microcanonical sampler, for two or more coordinates.
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..graph.functions.mathematics import exp, expm1, log, logaddexp, sqrt, where
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler
@@ -31,6 +32,7 @@ __all__ = ["MCLMC", "kicked", "moved", "unit"]
 LOG_2 = float(np.log(2.0))
 
 
+@public
 class MCLMC(Sampler):
     """Microcanonical Langevin Monte Carlo, unadjusted, for two or more coordinates.
 

@@ -13,6 +13,7 @@ Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1
 from collections.abc import Mapping
 from typing import Any
 
+from ..graph.public import public
 from ..kernels.contract import Space, TransitionKernel
 from ..kernels.directions import Directions
 from .hyper import hyper
@@ -25,6 +26,7 @@ __all__ = ["NUTS"]
 ROOM, NUMBERS = 32, 2**20  # bounds on the directions of the metric, and on their elements
 
 
+@public
 class NUTS(Sampler):
     """The no-U-turn sampler, the default of `kg.mcmc`.
 
@@ -114,16 +116,5 @@ class NUTS(Sampler):
             directions.check(type(self).__name__)
 
     def kernel(self, space: Space) -> TransitionKernel:
-        """The kernel of this sampler on a space.
-
-        Raises
-        ------
-        TypeError
-            If a setting is a function of the step's number.
-        """
-        for name, value in self._values.items():
-            if callable(value):
-                raise TypeError(
-                    f"NUTS: {name} must be a number, got a function: NUTS does not take schedules"
-                )
+        """The kernel of this sampler on a space."""
         return NutsKernel(int(self.max_depth), self.integrator, space.wanted)

@@ -11,6 +11,7 @@ Source   N. Metropolis et al., Journal of Chemical Physics 21 (1953) 1087-1092; 
 
 from typing import Any
 
+from ..graph.public import public
 from .acceptance import is_accepted, probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler
@@ -18,6 +19,7 @@ from .sampler import Point, Sampler
 __all__ = ["RandomWalk"]
 
 
+@public
 class RandomWalk(Sampler):
     """Random-walk Metropolis.
 

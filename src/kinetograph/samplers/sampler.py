@@ -9,6 +9,7 @@ import numpy as np
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
+from ..graph.public import public
 from ..kernels.contract import Space, TransitionKernel
 from .declarations import check_class, signature_of, takes_settings
 from .hyper import POSITIVE
@@ -28,6 +29,7 @@ class _Here(threading.local):
 HERE = _Here()
 
 
+@public
 class Sampler(Settings):
     """The base class of samplers: write its hyper-parameters, `init` and `step`.
 

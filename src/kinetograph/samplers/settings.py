@@ -15,6 +15,7 @@ import numpy as np
 
 from ..calls.signature_errors import no_parameter
 from ..graph.errors import ModelError, ShapeError
+from ..graph.public import public
 from ..graph.source import is_own
 from ..kernels.contract import Space
 from .declarations import check_names
@@ -28,6 +29,7 @@ __all__ = ["PACKAGE", "Settings"]
 PACKAGE = __name__.split(".", maxsplit=1)[0]
 
 
+@public
 class Settings(Nested):
     """The values of hyper-parameters, and the names that warm-up tunes."""
 

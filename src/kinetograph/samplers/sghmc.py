@@ -13,6 +13,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -20,6 +21,7 @@ from .sampler import Point, Sampler
 __all__ = ["SGHMC"]
 
 
+@public
 class SGHMC(Sampler):
     """Stochastic gradient HMC; `BAOAB` is more accurate at the same cost.
 

@@ -16,6 +16,7 @@ Source   M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langev
 from typing import Any
 
 from ..graph.functions.mathematics import sqrt
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -23,6 +24,7 @@ from .sampler import Point, Sampler
 __all__ = ["SGLD"]
 
 
+@public
 class SGLD(Sampler):
     """Overdamped Langevin dynamics by the Euler-Maruyama scheme.
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import exp, expm1, sqrt, where
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -28,6 +29,7 @@ from .sampler import Point, Sampler
 __all__ = ["SGNHT"]
 
 
+@public
 class SGNHT(Sampler):
     """Langevin dynamics with a thermostat that removes the heat of gradient noise.
 

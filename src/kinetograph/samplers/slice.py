@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.functions.mathematics import floor, log1p, where
+from ..graph.public import public
 from ..graph.ranges import range
 from .doubling import TINY, sweep
 from .hyper import hyper
@@ -27,6 +28,7 @@ from .sampler import Point, Sampler
 __all__ = ["Slice"]
 
 
+@public
 class Slice(Sampler):
     """Slice sampling, one coordinate of the free state after the other.
 

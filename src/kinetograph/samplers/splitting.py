@@ -23,6 +23,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -32,6 +33,7 @@ __all__ = ["Splitting"]
 LETTERS = {"A": "drift", "B": "kick", "O": "friction and noise"}
 
 
+@public
 class Splitting(Sampler):
     """Langevin dynamics by a splitting that is given as a word.
 

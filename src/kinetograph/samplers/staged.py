@@ -20,7 +20,7 @@ from ..graph.node import Node
 from ..graph.operations.elementwise import astype
 from ..graph.operations.operands import as_node
 from ..graph.trips import Trips
-from ..kernels.contract import Info, KernelState, Moment, Space, Statistic
+from ..kernels.contract import Info, KernelState, Moment, Space, Statistic, TransitionKernel
 from ..kernels.noise import Noise
 from ..models.bound_density import Position
 from .acceptance import divergences
@@ -34,10 +34,8 @@ from .tuned_names import tuned_names
 __all__ = ["StagedKernel"]
 
 
-class StagedKernel:
+class StagedKernel(TransitionKernel):
     """The kernel of a `kg.Sampler` on a space."""
-
-    turns = None
 
     def __init__(self, sampler: Sampler, space: Space) -> None:
         self.sampler, self.space = sampler, space
@@ -72,7 +70,7 @@ class StagedKernel:
         return self._step.session
 
     @property
-    def draw(self) -> Callable[[Noise], Sequence[Any]] | None:
+    def draw(self) -> Callable[[Noise], Sequence[Any]] | None:  # type: ignore[override]
         """The random arrays of a step that depend on its noise alone."""
         return self._step.draw if self._step.noise else None
 
@@ -90,7 +88,7 @@ class StagedKernel:
         )
 
     @cached_property
-    def moves_by_values(self) -> bool:
+    def moves_by_values(self) -> bool:  # type: ignore[override]  # derived from the graphs
         """Whether new positions depend on values of the potential.
 
         If not, they depend on gradients at most.
@@ -98,7 +96,7 @@ class StagedKernel:
         return moves_by_values(self._step, list(self._slots))
 
     @cached_property
-    def takes_gradient(self) -> bool:
+    def takes_gradient(self) -> bool:  # type: ignore[override]  # derived from the graphs
         """Whether a step uses gradients.
 
         If not, the gradient at the final point is not needed.
@@ -106,7 +104,7 @@ class StagedKernel:
         return takes_gradient(self._step)
 
     @cached_property
-    def ends_with_value(self) -> bool:
+    def ends_with_value(self) -> bool:  # type: ignore[override]  # derived from the graphs
         """Whether a step's final point is evaluated for its potential alone."""
         return ends_with_value(self._step)
 

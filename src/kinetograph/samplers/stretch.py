@@ -16,12 +16,14 @@ Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communi
 from typing import Any
 
 from ..graph.functions.mathematics import log
+from ..graph.public import public
 from .ensemble import Ensemble
 from .hyper import hyper
 
 __all__ = ["Stretch"]
 
 
+@public
 class Stretch(Ensemble):
     """The affine-invariant ensemble sampler: walkers move along the lines between them.
 

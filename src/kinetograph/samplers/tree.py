@@ -32,7 +32,7 @@ from jax import lax
 from ..bits.source import unit
 from ..graph.trips import any_short
 from ..kernels.batching import once
-from ..kernels.contract import Info, KernelState, Moment, Statistic
+from ..kernels.contract import Info, KernelState, Moment, Statistic, TransitionKernel
 from ..models.bound_density import Position
 from .integrators import Integrator
 from .turning import HalfTrees, read, straight, write
@@ -122,7 +122,7 @@ OF_WORST = (
 )
 
 
-class NutsKernel:
+class NutsKernel(TransitionKernel):
     """The kernel of NUTS, for whole transitions or turns of one gradient."""
 
     statistics: tuple[Statistic, ...] = (
@@ -136,25 +136,11 @@ class NutsKernel:
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 
-    moves_by_values = True  # the weights of the leaves depend on values of the density
-    takes_gradient = True
-    ends_with_value = False
-
     def __init__(self, max_depth: int, integrator: Integrator, wanted: frozenset[str]) -> None:
         self.max_depth, self.integrator = max_depth, integrator
         self.of_worst = tuple(s for s in OF_WORST if s.name in wanted)
         self.statistics = (*self.statistics, *self.of_worst)
-
-    draw = None  # a transition is not cheap enough to gain by it
-
-    @property
-    def turns(self) -> "NutsKernel":
-        """This kernel, which can also make its transitions in turns."""
-        return self
-
-    def init(self, moment: Moment, position: Position) -> dict[str, Any]:
-        """The slots: there are none."""
-        return {}
+        self.turns = self
 
     def step(self, moment: Moment, state: KernelState) -> tuple[KernelState, Info]:
         """Make a transition."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from ..graph.functions.mathematics import expm1, sqrt, where
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .hyper import hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
@@ -30,6 +31,7 @@ __all__ = ["UBU"]
 SMALL = 1e-2  # for a smaller gamma t, variances are computed by their series
 
 
+@public
 class UBU(Sampler):
     """Langevin dynamics by the splitting U/2 B U/2.
 

@@ -19,12 +19,14 @@ from typing import Any
 from ..graph.functions.arranging import sort
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.public import public
 from .ensemble import Ensemble
 from .hyper import hyper
 
 __all__ = ["Walk"]
 
 
+@public
 class Walk(Ensemble):
     """Metropolis moves of an ensemble with the covariance of other walkers.
 

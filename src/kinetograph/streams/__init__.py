@@ -8,6 +8,9 @@ streams, saved   `kg.RandomStreams` and saved states
 functional       draws with explicit states
 """
 
+from ..graph.public import public_package as _public_package
 from .functional import draw, new_state
 
 __all__ = ["draw", "new_state"]
+
+_public_package(__name__)

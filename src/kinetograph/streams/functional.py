@@ -15,6 +15,7 @@ from ..graph.hooks import ON_ROLLBACK
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.operations.operands import as_node
+from ..graph.public import public
 from ..graph.source import place_text, warn_user
 from .methods import METHODS, Draws
 from .operations import WORDS, Draw, advanced, initial_state
@@ -32,6 +33,7 @@ def _forget_since(serial: int) -> None:
             del _USED[state]
 
 
+@public
 def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
     """The first state of a stream: its key and its counter.
 
@@ -60,6 +62,7 @@ class _InTheOpen(Draws):
         return Array(node)
 
 
+@public
 def draw(
     distribution: str,
     rng: Any,

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..distributions.declaration import DISTRIBUTIONS, Declaration, described
 from ..graph.array import Array, ArrayLike
+from ..graph.public import public
 from .asked import sized
 from .one_draw import OneDraw
 from .written import WrittenDraws
@@ -75,5 +76,7 @@ def _method(name: str, declaration: Declaration) -> Callable[..., Array]:
 for _name, _declaration in DISTRIBUTIONS.items():
     if _declaration.draws:
         setattr(Draws, _name, _method(_name, _declaration))
+
+public(Draws)  # a decorator of the class would not know these methods
 
 METHODS = tuple(name for name in dir(Draws) if not name.startswith("_"))

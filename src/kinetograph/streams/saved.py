@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..bits.keys import STREAM_VERSION
+from ..graph.public import public
 
 __all__ = ["ALGORITHM", "SavedStreams"]
 
 ALGORITHM = "threefry4x32-20"
 
 
+@public
 class SavedStreams:
     """The states of the streams of a compiled function; made by `RandomStreams.getstate`.
 

@@ -20,6 +20,7 @@ from ..graph.compiling.state_values import StateValues
 from ..graph.control.contexts import ControlFlowContext
 from ..graph.hooks import ON_DISCARD, ON_ROLLBACK
 from ..graph.node import Node
+from ..graph.public import public
 from ..graph.saving.document import storable
 from ..graph.saving.fields import SetOf, either, fields, size
 from ..graph.source import here, site_of, variable_name
@@ -150,6 +151,7 @@ class StreamState:
         return f"<{self.stream.label}: {ALGORITHM}, key {key}, counter {self.counter}>"
 
 
+@public
 @storable
 class RandomStreams(Closed, Draws):
     """A source of random draws with separate streams.

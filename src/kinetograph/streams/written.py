@@ -18,6 +18,7 @@ from ..distributions.poisson import POISSON
 from ..distributions.truncated_normal import TRUNCATED_NORMAL
 from ..distributions.zero_sum_normal import length_of
 from ..graph.array import Array, ArrayLike
+from ..graph.public import public
 from .asked import sized
 from .choice import check_count, check_weights, marked, population, rows_at
 from .one_draw import OneDraw
@@ -26,6 +27,7 @@ from .orders import INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION
 __all__ = ["WrittenDraws"]
 
 
+@public
 class WrittenDraws(OneDraw):
     """Stream methods that no declaration of a distribution makes."""
 

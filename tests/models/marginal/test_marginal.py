@@ -313,6 +313,20 @@ def test_a_run_gives_the_draws_back():
     assert label is not None
 
 
+def test_a_run_with_a_likelihood_that_has_few_columns():
+    """In closed form: p is Beta(2 + k, 3 - k), with the two chances of k given the data."""
+    p = kg.beta(2, 2, name="p")
+    k = kg.bernoulli(p, name="k")
+    y = np.array([1.9, 2.1, 1.7])
+    kg.observe(y, kg.normal(2.0 * k, 1.0))
+    chance = special.expit(stats.norm(2, 1).logpdf(y).sum() - stats.norm(0, 1).logpdf(y).sum())
+    fit = kg.mcmc(kg.model(p), seed=1, chains=2, draws=1000, progress=False)
+    draws = fit.posterior["p"]
+    expected = 0.4 + 0.2 * chance
+    # At least 400 effective draws of standard deviation 0.2, and six standard errors.
+    assert abs(float(draws.mean()) - expected) < 0.06
+
+
 @pytest.mark.parametrize(
     ("state", "text"),
     [

@@ -11,12 +11,14 @@ from ...graph.checks import run_time_check
 from ...graph.functions.arranging import stack
 from ...graph.operations.operands import as_node
 from ...graph.precision import float_dtype
+from ...graph.public import public
 from ...graph.source import place_text
 from ..iterables import Rows, register_iterable
 
 __all__ = ["List", "typed_list"]
 
 
+@public
 @dataclass(eq=False)
 class List:
     """A list of fixed capacity, whose elements have one shape and type.

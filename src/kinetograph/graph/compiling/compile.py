@@ -6,11 +6,13 @@ from ..array import Array
 from ..control.structure import LEAF, Structure, flatten
 from ..errors import ModelError
 from ..node import Node
+from ..public import public
 from .compiled import Function
 
 __all__ = ["compile"]
 
 
+@public
 def compile(inputs: Any, outputs: Any) -> Function:
     """Compile a graph to a function of its inputs.
 

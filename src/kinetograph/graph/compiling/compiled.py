@@ -28,6 +28,7 @@ from ..messages import describe, site_text
 from ..node import Apply, Bundle, Data, FormOf, Node, ancestors
 from ..operations.indexing import check_bounds
 from ..precision import FLOAT64, x64
+from ..public import public
 from ..source import place_text
 from ..suggestions import Closed
 from ..trips import Capacity, Trips
@@ -45,6 +46,7 @@ _CONSTANT = 64  # the size up to which an array in an expression is written into
 _HOST = frozenset((np.ndarray, np.float64, np.float32, np.int64, float, int, bool))
 
 
+@public
 class Function(Closed):
     """A compiled function, made by `kg.compile`, with an argument for each input.
 

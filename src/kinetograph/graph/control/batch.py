@@ -13,6 +13,7 @@ from ..lower import Scope
 from ..node import Node, Operation
 from ..operations.operands import as_node
 from ..operations.shaping import moveaxis
+from ..public import public
 from ..rewriting.participation import read
 from ..source import place_text
 from ..trips import Trips
@@ -118,6 +119,7 @@ class Batch(Control):
 BATCH = Operation("vmap", lambda *tensors: None)
 
 
+@public
 def vmap(
     f: Callable[..., Any], name: str | None = None, *, in_axes: Any = 0, out_axes: Any = 0
 ) -> Callable[..., Any]:

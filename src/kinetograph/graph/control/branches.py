@@ -16,6 +16,7 @@ from ..node import Apply, Data, Inner, Node
 from ..operations.elementwise import CAST, elementwise, where
 from ..operations.operands import as_node
 from ..operations.shaping import reshape
+from ..public import public
 from ..source import place_text
 from ..value_texts import in_words
 from .conditional import Cond
@@ -26,6 +27,7 @@ from .subgraph import Subgraph
 __all__ = ["case", "cond", "join", "switch"]
 
 
+@public
 def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
@@ -82,6 +84,7 @@ def cond(
     return _build(node, functions, order=(1, 0), strict=strict, name=name, doing="cond")
 
 
+@public
 def switch(
     index: Any,
     branches: Sequence[Callable[[], Any]],
@@ -144,6 +147,7 @@ def switch(
     return _build(node, functions, order=order, strict=strict, name=name, doing="switch")
 
 
+@public
 def case(
     pred_fn_pairs: Sequence[tuple[Any, Callable[[], Any]]],
     default: Callable[[], Any] | None = None,

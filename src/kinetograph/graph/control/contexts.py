@@ -19,6 +19,7 @@ from ..errors import SymbolicError
 from ..hooks import ON_DESCRIBE, ON_DISCARD
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
+from ..public import public
 from ..source import Site, here, place_text, site_of
 from .state import Cell, Versions, top_level
 
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 
+@public
 class ControlFlowContext:
     """The build-time record of a branch, a loop or a batch.
 
@@ -251,6 +253,7 @@ class ControlFlowContext:
         return f"<{type(self).__name__} {self.name} at {self.site}>"
 
 
+@public
 class CondContext(ControlFlowContext):
     """One branch of a conditional.
 
@@ -282,6 +285,7 @@ class CondContext(ControlFlowContext):
         return "a branch of cond"
 
 
+@public
 class WhileContext(ControlFlowContext):
     """A while loop: predicate and body.
 

@@ -15,6 +15,7 @@ from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
 from ..operations.elementwise import astype
 from ..operations.operands import as_node
+from ..public import public
 from ..rewriting.participation import Tracked, carried_on, plain, read
 from ..rewriting.rowwise import Rowwise
 from ..source import place_text
@@ -201,6 +202,7 @@ class Scan(Control):
 SCAN = Operation("scan", lambda *tensors: None)
 
 
+@public
 def scan(
     f: Callable[..., Any] | None = None,
     init: Any = None,

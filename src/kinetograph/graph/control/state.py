@@ -25,6 +25,7 @@ from ..operations.elementwise import astype, elementwise
 from ..operations.operands import as_node
 from ..operations.shaping import broadcast_to
 from ..precision import FLOAT32, float_dtype
+from ..public import public
 from ..source import here, site_of, variable_name
 from ..value_texts import check_name
 
@@ -191,6 +192,7 @@ def current_versions() -> Versions:
     return top_level() if context is None else context._versions
 
 
+@public
 class State(Array):
     """A variable of a compiled function, made by `kg.state`.
 
@@ -256,6 +258,7 @@ class State(Array):
         return f"<state {self.cell.title} {initial.shape} {initial.dtype}>"
 
 
+@public
 def state(initial: Any, name: str | None = None) -> State:
     """A variable that keeps its value between calls of a compiled function.
 

@@ -12,6 +12,7 @@ from ..node import CURRENT, Inner, Node
 from ..operations.elementwise import astype, elementwise
 from ..operations.operands import as_node
 from ..operations.shaping import reshape
+from ..public import public
 from ..source import place_text
 from .contexts import WhileContext
 from .effects import EFFECTS, unfailed
@@ -24,6 +25,7 @@ from .variables import Variables, grown, match_result, read_variables
 __all__ = ["Options", "as_bound", "build", "check_options", "while_loop"]
 
 
+@public
 def while_loop(
     cond: Callable[..., Any] | None = None,
     body: Callable[..., Any] | None = None,

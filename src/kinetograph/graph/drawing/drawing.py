@@ -7,6 +7,7 @@ from typing import Any
 
 from ..array import Array
 from ..node import Node
+from ..public import public
 from ..source import place_text
 from ..value_texts import in_words
 from .classic import read_classic
@@ -20,6 +21,7 @@ from .svg import svg
 __all__ = ["Drawing", "draw_graph"]
 
 
+@public
 class Drawing:
     """A drawing of a graph, in four formats.
 
@@ -94,6 +96,7 @@ class Drawing:
         return {"image/svg+xml": self.svg(), "text/plain": self.text()}
 
 
+@public
 def draw_graph(x: Any, *, collapse: bool = False, classic: bool = False) -> Drawing:
     """Draw the graph of an array: the array and all its ancestors.
 

@@ -14,8 +14,7 @@ __all__ = ["MOVED", "keeps_matrices"]
 MOVED: dict[Operation, slice] = {
     **dict.fromkeys(
         (
-            indexing.READ,
-            indexing.READ_CHECKED,
+            *indexing.READS,
             indexing.SLICE,
             indexing.RAVEL,
             shaping.RESHAPE,

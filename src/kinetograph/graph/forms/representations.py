@@ -26,7 +26,7 @@ import numpy as np
 
 from ..node import PART, Apply, Bundle, Data, FormOf, Inner, Node, Operation, next_serial, within
 from ..operations.elementwise import astype, elementwise
-from ..operations.indexing import WRITE, WRITE_CHECKED
+from ..operations.indexing import WRITES
 from ..operations.operands import literal
 from .conditions import holds
 from .moves import MOVED, keeps_matrices
@@ -134,7 +134,7 @@ class Forms:
             return bundle.form(node.attributes["place"], kind, self)
         if kind == "cholesky" and not keeps_matrices(node):
             return None
-        if node.operation in (WRITE, WRITE_CHECKED):
+        if node.operation in WRITES:
             return self._of_written(node, kind)
         return self._of_moved(node, kind)
 
@@ -154,7 +154,7 @@ class Forms:
         """The form of an array that any number of writes fill."""
         writes: list[Apply] = []
         start: Node = node
-        while isinstance(start, Apply) and start.operation in (WRITE, WRITE_CHECKED):
+        while isinstance(start, Apply) and start.operation in WRITES:
             if start.attributes["how"] != "set":
                 return None
             writes.append(start)

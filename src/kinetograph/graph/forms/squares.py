@@ -16,7 +16,7 @@ from ..hooks import ON_SQUARE
 from ..node import Apply, Data, FormOf, Inner, Node, Operation
 from ..operations import reductions
 from ..operations.elementwise import CAST, ELEMENTWISE, astype, elementwise, where
-from ..operations.indexing import WRITE, WRITE_CHECKED
+from ..operations.indexing import WRITES
 from .moves import MOVED
 from .representations import Form, Rule, operand, register, represent
 
@@ -26,7 +26,7 @@ __all__ = ["SQUARE_OF_SQRT"]
 SQUARE_OF_SQRT = Operation(
     "square_of_sqrt", lambda x: jnp.where(x < 0, jnp.nan, x), elementwise=True
 )
-_KNOWN: set[Operation | None] = {CAST, WRITE, WRITE_CHECKED, *MOVED}
+_KNOWN: set[Operation | None] = {CAST, *WRITES, *MOVED}
 
 
 def _of(operation: Operation) -> Callable[[Rule], Rule]:

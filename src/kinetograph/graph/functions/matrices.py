@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from ..array import Array, ArrayLike
 from ..operations import derived, grids, linear_algebra, shaping
+from ..public import public
 
 __all__ = [
     "chol_inverse",
@@ -59,36 +60,43 @@ class Svd(NamedTuple):
     Vh: Array
 
 
+@public
 def matmul(a: ArrayLike, b: ArrayLike) -> Array:
     """The matrix product a @ b, batched over leading axes."""
     return Array(linear_algebra.matmul(a, b))
 
 
+@public
 def outer(a: ArrayLike, b: ArrayLike) -> Array:
     """The product of each element of a with each element of b."""
     return Array(linear_algebra.outer(a, b))
 
 
+@public
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product."""
     return Array(linear_algebra.kron(a, b))
 
 
+@public
 def einsum(subscripts: str, *operands: ArrayLike) -> Array:
     """Einstein summation, as numpy.einsum."""
     return Array(linear_algebra.einsum(subscripts, *operands))
 
 
+@public
 def trace(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The sum of the diagonal over two axes."""
     return Array(shaping.trace(x, offset, axis1, axis2))
 
 
+@public
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """Solve a @ x = b for x."""
     return Array(linear_algebra.solve(a, b))
 
 
+@public
 def solve_triangular(
     a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False
 ) -> Array:
@@ -96,11 +104,13 @@ def solve_triangular(
     return Array(linear_algebra.solve_triangular(a, b, trans, lower))
 
 
+@public
 def inv(x: ArrayLike) -> Array:
     """The inverse matrix."""
     return Array(linear_algebra.inv(x))
 
 
+@public
 def det(x: ArrayLike) -> Array:
     """The determinant.
 
@@ -111,16 +121,19 @@ def det(x: ArrayLike) -> Array:
     return Array(linear_algebra.det(x))
 
 
+@public
 def logdet(x: ArrayLike) -> Array:
     """The logarithm of the absolute value of the determinant."""
     return Array(linear_algebra.slogdet(x)[1])
 
 
+@public
 def slogdet(x: ArrayLike) -> Slogdet:
     """The sign of the determinant and the logarithm of its absolute value."""
     return Slogdet(*map(Array, linear_algebra.slogdet(x)))
 
 
+@public
 def cholesky(x: ArrayLike) -> Array:
     """The lower triangular L with L @ L.T = x.
 
@@ -129,6 +142,7 @@ def cholesky(x: ArrayLike) -> Array:
     return Array(linear_algebra.cholesky(x))
 
 
+@public
 def eigh(x: ArrayLike) -> Eigh:
     """The eigenvalues and eigenvectors of a symmetric matrix.
 
@@ -137,11 +151,13 @@ def eigh(x: ArrayLike) -> Eigh:
     return Eigh(*map(Array, linear_algebra.factors("eigh", x)))
 
 
+@public
 def eigvalsh(x: ArrayLike) -> Array:
     """The eigenvalues of a symmetric matrix, in ascending order."""
     return Array(linear_algebra.factors("eigh", x)[0])
 
 
+@public
 def qr(x: ArrayLike) -> Qr:
     """Q with orthonormal columns and upper triangular R.
 
@@ -150,6 +166,7 @@ def qr(x: ArrayLike) -> Qr:
     return Qr(*map(Array, linear_algebra.factors("qr", x)))
 
 
+@public
 def svd(x: ArrayLike) -> Svd:
     """The singular value decomposition x = U diag(S) Vh.
 
@@ -158,21 +175,25 @@ def svd(x: ArrayLike) -> Svd:
     return Svd(*map(Array, linear_algebra.factors("svd", x)))
 
 
+@public
 def chol_outer(x: ArrayLike) -> Array:
     """L @ L.T: the matrix whose lower Cholesky factor is given."""
     return Array(derived.chol_outer(x))
 
 
+@public
 def chol_inverse(x: ArrayLike) -> Array:
     """The inverse of L @ L.T, given the factor L."""
     return Array(derived.chol_inverse(x))
 
 
+@public
 def cov2cor(x: ArrayLike) -> Array:
     """The correlations of a covariance matrix."""
     return Array(derived.cov2cor(x))
 
 
+@public
 def pairwise_distance(x: ArrayLike, y: ArrayLike | None = None) -> Array:
     """The Euclidean distances between the rows of x and y.
 
@@ -181,6 +202,7 @@ def pairwise_distance(x: ArrayLike, y: ArrayLike | None = None) -> Array:
     return Array(derived.pairwise_distance(x, y))
 
 
+@public
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
     """The convolution of two vectors of lengths n and m.
 

@@ -123,6 +123,8 @@ READ_CHECKED = Operation("index", _read_checked)
 SLICE = Operation("index", _slice)
 WRITE = Operation("update", write)
 WRITE_CHECKED = Operation("update", _write_checked)
+READS = (READ, READ_CHECKED)  # the second if an index may fall outside
+WRITES = (WRITE, WRITE_CHECKED)
 LABELS = Operation("labels", _labels)
 RAVEL = Operation("ravel", jnp.ravel)
 ONE_HOT = Operation("one_hot", _one_hot)
@@ -276,7 +278,7 @@ def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
     """The indices of a read or write: place, node, axis, length."""
     template, shape = node.attributes["template"], node.parents[0].shape
     indices = enumerate(node.parents)
-    for _ in range(1 if node.operation in (READ, READ_CHECKED) else 2):
+    for _ in range(1 if node.operation in READS else 2):
         next(indices)
     taken = sum(part is not None and part is not Ellipsis for part in template)
     axis = 0

@@ -1,9 +1,12 @@
 """Graphs computed in another way, or written again for other data.
 
-where_derivatives, participation   a side of a `where`, a branch or a loop that is not used
+where_derivatives, paths, slopes   derivatives of a side of a `where` that is not used
+participation                      values that learn whether a branch or loop used them
 batched_operations                 independent operations of one kind, computed as one operation
-rowwise, affine                    loops that fill arrays, with rows as inputs and outputs
+rowwise, array_uses, row_tensors   loops that fill arrays, with rows as inputs and outputs
+affine                             integers that move by a constant step
 rewriter, bodies                   a graph written again where some of its nodes are replaced
 
-The passes of the first three lines run while a graph is lowered, and leave the graph as it is.
+The rewriter runs when a model gets other data. The passes of the other lines run while a graph is
+lowered, and leave the graph as it is.
 """

@@ -16,18 +16,18 @@ import numpy as np
 
 from ..control.contexts import ControlFlowContext
 from ..control.control_node import Control
+from ..derivative import Derivative
+from ..derivatives import derivative_again
 from ..forms.representations import represent
 from ..lower import Scope, lower_node
 from ..messages import describe
 from ..node import PART, Apply, Data, FormOf, Inner, Node, ancestors, within
 from ..operations.elementwise import elementwise
 from ..operations.indexing import (
-    READ,
-    READ_CHECKED,
+    READS,
     SLICE,
     SLOT,
-    WRITE,
-    WRITE_CHECKED,
+    WRITES,
     index,
     update,
 )
@@ -38,7 +38,7 @@ from .bodies import control_again, part_again, places_read
 
 __all__ = ["Rewriter"]
 
-_INDEXED = {READ, READ_CHECKED, SLICE, WRITE, WRITE_CHECKED}
+_INDEXED = {*READS, SLICE, *WRITES}
 _WRITTEN = {"square": lambda of: elementwise("square", of), "cholesky": cholesky}
 _UNKNOWN_WAY = "is computed in a way that is not written again"
 
@@ -85,7 +85,10 @@ class Rewriter:
         """
         if isinstance(node, FormOf):
             return (node.of,)
-        if isinstance(node, Control) and node.contexts:
+        if isinstance(node, Derivative):
+            tangents = node.parents[len(node.subgraphs[0].inputs) :]
+            return (*node.values, *node.parents[: node.count], *tangents)
+        if isinstance(node, Control):
             if node not in self.places:
                 self.places[node] = places_read(node, self.above)
             return tuple(node.parents[place] for place in sorted(self.places[node]))
@@ -106,8 +109,10 @@ class Rewriter:
         """Write one node with new operands."""
         if isinstance(node, Data):  # a number written in the body of a loop
             return Data(node.value, literal=node.literal)
+        if isinstance(node, Derivative):
+            return derivative_again(node, operands)
         if isinstance(node, Control):
-            control = control_again(self, node) if node.contexts else None
+            control = control_again(self, node)
             return self.refuse(node, _UNKNOWN_WAY) if control is None else control
         if isinstance(node, FormOf):
             kind, (of,) = node.attributes["kind"], operands
@@ -125,7 +130,7 @@ class Rewriter:
         return self._operation(node, operands)
 
     def _index(self, node: Apply, operands: tuple[Node, ...]) -> Node:
-        writes = node.operation in (WRITE, WRITE_CHECKED)
+        writes = node.operation in WRITES
         template, first = node.attributes["template"], 2 if writes else 1
         old, new = node.parents[0], operands[0]
         changed = [a != b for a, b in zip(old.shape, new.shape, strict=True)]

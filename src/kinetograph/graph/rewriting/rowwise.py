@@ -15,35 +15,38 @@ lowering, when the whole graph is known, and leaves the graph as it is: in the b
 branches, the tensor of the array is its row of the trip, and reads and writes act on rows.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from ..control.conditional import Cond
-from ..control.control_node import Control, everything
 from ..control.subgraph import Subgraph
 from ..lower import Instead
-from ..node import FORM, PART, Apply, Inner, Node
+from ..node import Apply, Inner, Node
 from ..operations.bounds import inside
 from ..operations.indexing import (
-    READ,
-    READ_CHECKED,
-    WRITE,
-    WRITE_CHECKED,
+    READS,
+    WRITES,
     fixed_parts,
     known_indices,
-    write,
 )
 from .affine import Affine, affine, counters, trips_inside
+from .array_uses import ArrayUses, outside_branches
+from .row_tensors import (
+    LoopRows,
+    input_rows,
+    is_all,
+    read_row,
+    row_before,
+    with_rows,
+    written_row,
+)
 
 __all__ = ["Rowwise"]
 
 _MOST_ROWS = 32  # largest number of carried rows of one array
-_READS, _WRITES = (READ, READ_CHECKED), (WRITE, WRITE_CHECKED)
 
 
 class _RowLoop(Protocol):
@@ -62,18 +65,10 @@ class _Moving(NamedTuple):
     part: tuple[Any, ...]
 
 
-class _LoopRows(NamedTuple):
-    """Rows of an array before the loop, as inputs of trips."""
-
-    place: int
-    axis: int
-    line: Affine
-
-
 class _Filled(NamedTuple):
     """An array that the loop fills."""
 
-    own: _LoopRows  # the rows that it writes, as they were before the loop
+    own: LoopRows  # the rows that it writes, as they were before the loop
     starts: bool  # whether these rows are inputs
     lags: int  # number of carried rows that were written last, the newest first
     type: jax.ShapeDtypeStruct  # of a row
@@ -86,7 +81,7 @@ class _Read(NamedTuple):
     """
 
     node: Node
-    rows: _LoopRows
+    rows: LoopRows
     lag: int
     part: tuple[Any, ...]
 
@@ -138,7 +133,7 @@ class Rowwise:
 
         None for other nodes.
         """
-        if not isinstance(node, Apply) or node.operation not in (*_READS, *_WRITES):
+        if not isinstance(node, Apply) or node.operation not in (*READS, *WRITES):
             return None
         indices = list(known_indices(node))
         if len(indices) != 1:
@@ -169,19 +164,19 @@ class Rowwise:
         for place in range(self._loop.carried):
             if place not in left:
                 self._fill(place, trips)
-        apart = {n for node in self._body.nodes for n in _apart(node)}
+        apart = {n for node in self._body.nodes for n in outside_branches(node)}
         for place in range(self._loop.carried, len(self._body.inputs)):
             inner = self._body.inputs[place]
             captured = isinstance(inner, Inner) and inner.role == "captured"
             if place in left or not captured or not inner.shape:
                 continue
-            for read in _Uses(self._body, inner).reads:
+            for read in ArrayUses(self._body, inner).reads:
                 at = self._moving(read)
                 if at is None or read in apart:
                     continue
                 size = inner.shape[at.axis]
                 if at.line.within(-size, size - 1, trips):
-                    rows = _LoopRows(place, at.axis, at.line)
+                    rows = LoopRows(place, at.axis, at.line)
                     self._reads.append(_Read(read, rows, 0, at.part))
 
     def _fill(self, place: int, trips: int) -> None:
@@ -189,7 +184,7 @@ class Rowwise:
         inner = self._body.inputs[place]
         if not inner.shape or any(inner in p.nodes for p in self._loop.subgraphs[:-1]):
             return
-        uses = _Uses(self._body, inner)
+        uses = ArrayUses(self._body, inner)
         ends = [output in uses.versions for output in self._body.outputs]
         if not uses.only_rows or not uses.writes or not ends[place] or sum(ends) > 1:
             return
@@ -198,7 +193,7 @@ class Rowwise:
         if None in moving or len(moving) > 1:
             return
         ((axis, line),) = filter(None, moving)
-        size, own = inner.shape[axis], _LoopRows(place, axis, line)
+        size, own = inner.shape[axis], LoopRows(place, axis, line)
         if not line.within(0, size - 1, trips):
             return
         now: dict[Node, Instead] = {}
@@ -209,18 +204,18 @@ class Rowwise:
                 return
             lag, odd = divmod(line.start - at.line.start, line.step)
             if line in (at.line, at.line.plus(Affine(0, size))):
-                now[node] = Instead(partial(_read, part=at.part))
+                now[node] = Instead(partial(read_row, part=at.part))
             elif not odd and 0 < lag <= _MOST_ROWS and _is_recent(at.line, line, size, trips):
                 reads.append(_Read(node, own, lag, at.part))
             elif (odd or lag < 0) and at.line.within(0, size - 1, trips):
-                reads.append(_Read(node, _LoopRows(place, axis, at.line), 0, at.part))
+                reads.append(_Read(node, LoopRows(place, axis, at.line), 0, at.part))
             else:
                 return
         self._reads += reads
         self._now |= now
         for node, at in writes.items():
             assert at is not None
-            self._now[node] = Instead(partial(_written, part=at.part))
+            self._now[node] = Instead(partial(written_row, part=at.part))
         apart = {read.node for read in reads}
         users = [node for node in uses.users(inner) if node not in apart]
         anew = inner not in uses.chosen and len(users) == 1 and _sets_all(users[0], writes)
@@ -235,8 +230,8 @@ class Rowwise:
         carried = [tensors[i] for i in self.kept]
         for f in self._filled:
             array = tensors[f.own.place]
-            carried += [_row_before(array, f, lag) for lag in range(1, f.lags + 1)]
-        return carried, [_rows(tensors[rows.place], rows, self.trips) for rows in self._coming]
+            carried += [row_before(array, f.own, lag, f.type) for lag in range(1, f.lags + 1)]
+        return carried, [input_rows(tensors[rows.place], rows, self.trips) for rows in self._coming]
 
     def variables(self, carried: Sequence[Any]) -> list[Any]:
         """The carried values in the places of the loop's variables.
@@ -259,7 +254,7 @@ class Rowwise:
         instead = dict(self._now)
         for read in self._reads:
             row = recent[read.rows.place][read.lag - 1] if read.lag else rows[read.rows]
-            instead[read.node] = Instead(partial(_read, part=read.part), row)
+            instead[read.node] = Instead(partial(read_row, part=read.part), row)
         return variables, instead
 
     def _recent(self, carried: Sequence[Any]) -> dict[int, list[Any]]:
@@ -287,103 +282,14 @@ class Rowwise:
         """
         variables = self.variables(carried)
         for f, written in zip(self._filled, rows, strict=True):
-            variables[f.own.place] = _with_rows(tensors[f.own.place], written, f.own, trips)
+            variables[f.own.place] = with_rows(tensors[f.own.place], written, f.own, trips)
         return variables
-
-
-class _Uses:
-    """The uses of an array in a loop's body and its branches.
-
-    Attributes
-    ----------
-    versions
-        The array, and the arrays that writes and choices make of it.
-    reads, writes
-        The operations that read and write a part of the array by an index.
-    chosen
-        The versions that are inputs of branches.
-    only_rows
-        Whether the array has no other uses.
-    """
-
-    def __init__(self, body: Subgraph, array: Node) -> None:
-        self.versions: set[Node] = {array}
-        self.reads: list[Node] = []
-        self.writes: list[Node] = []
-        self.chosen: set[Node] = set()
-        self.only_rows = True
-        self._same: dict[Node, Node] = {}  # by another name of a version: the version
-        self._users: dict[Node, list[Node]] = {}
-        self._joined: dict[Node, set[int]] = {}  # the results of branches that are versions
-        self._follow(body.nodes)
-
-    def users(self, node: Node) -> list[Node]:
-        """The operations on a version, under any of its names."""
-        return self._users.get(node, [])
-
-    def _name(self, node: Node, of: Node) -> None:
-        self.versions.add(node)
-        self._same[node] = self._same.get(of, of)
-
-    def _follow(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
-            if (
-                isinstance(node, Apply)
-                and node.operation is PART
-                and node.parents[0] in self._joined
-            ):
-                if node.attributes["place"] in self._joined[node.parents[0]]:
-                    self.versions.add(node)
-                continue
-            places = [i for i, parent in enumerate(node.parents) if parent in self.versions]
-            if not places:
-                continue
-            if isinstance(node, Cond):
-                self._branch(node, places)
-                continue
-            first = node.parents[0]
-            operation = node.operation if isinstance(node, Apply) and places == [0] else None
-            if operation is FORM:
-                self._name(node, first)
-                continue
-            self._users.setdefault(self._same.get(first, first), []).append(node)
-            if operation in _READS:
-                self.reads.append(node)
-            elif operation in _WRITES and node.dtype == first.dtype:
-                self.writes.append(node)
-                self.versions.add(node)
-            else:
-                self.only_rows = False
-
-    def _branch(self, node: Cond, found: Sequence[int]) -> None:
-        self.chosen |= {self._same.get(node.parents[i], node.parents[i]) for i in found}
-        for subgraph, places in zip(node.subgraphs, node.places, strict=True):
-            for inner, place in zip(subgraph.inputs, places, strict=True):
-                if 1 + place in found:
-                    self._name(inner, node.parents[1 + place])
-            self._follow(subgraph.nodes)
-        results = zip(*(subgraph.outputs for subgraph in node.subgraphs), strict=True)
-        ends = [[output in self.versions for output in outputs] for outputs in results]
-        self._joined[node] = {i for i, own in enumerate(ends) if all(own)}
-        if any(any(own) and not all(own) for own in ends):
-            self.only_rows = False
-
-
-def _apart(node: Node) -> Iterator[Node]:
-    """The nodes inside of a node, except nodes inside of branches."""
-    if isinstance(node, Control):
-        for subgraph in node.subgraphs:
-            if isinstance(node, Cond):
-                for inner in subgraph.nodes:
-                    yield from _apart(inner)
-            else:
-                yield from everything(subgraph.nodes)
 
 
 def _sets_all(node: Node, writes: Mapping[Node, _Moving | None]) -> bool:
     """Whether a write sets the whole row."""
     at = writes.get(node)
-    return at is not None and node.attributes["how"] == "set" and _is_all(at.part)  # type: ignore[attr-defined]
+    return at is not None and node.attributes["how"] == "set" and is_all(at.part)  # type: ignore[attr-defined]
 
 
 def _is_recent(read: Affine, write: Affine, size: int, trips: int) -> bool:
@@ -402,64 +308,3 @@ def _is_recent(read: Affine, write: Affine, size: int, trips: int) -> bool:
             return False
         written.add(write.at(trip))
     return True
-
-
-def _is_all(part: Sequence[Any]) -> bool:
-    return all(p is Ellipsis or p == slice(None) for p in part)
-
-
-def _read(row: Any, *indices: Any, part: tuple[Any, ...], **_: Any) -> Any:
-    return row[part] if part else row
-
-
-def _written(row: Any, value: Any, *indices: Any, part: tuple[Any, ...], how: str, **_: Any) -> Any:
-    if how == "set" and _is_all(part):
-        return jnp.broadcast_to(value, jnp.shape(row))
-    return write(row, value, template=part, how=how)
-
-
-def _row_before(array: Any, f: _Filled, lag: int) -> Any:
-    """The row before the loop that a lag reads first."""
-    array = jnp.asarray(array)
-    line, axis = f.own.line, f.own.axis
-    number, size = line.at(-lag), array.shape[axis]
-    if not -size <= number < size:  # not read by any operation
-        return jnp.zeros(f.type.shape, f.type.dtype)
-    return lax.index_in_dim(array, number % size, axis, keepdims=False)
-
-
-def _rows(array: Any, rows: _LoopRows, trips: int | None) -> Any:
-    """The input rows of all trips, along a first axis."""
-    assert trips is not None
-    line, array = rows.line, jnp.moveaxis(jnp.asarray(array), rows.axis, 0)
-    # Some indices may be negative: the first ones or, with a negative step, the last ones.
-    sign = (-array.shape[0], -1) if line.step > 0 else (0, array.shape[0] - 1)
-    turn = min(trips_inside(line, *sign), trips)
-    ends = ((0, turn), (turn, trips))
-    parts = [_progression(array, line, first, end) for first, end in ends if first < end]
-    return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
-
-
-def _progression(array: Any, line: Affine, first: int, end: int) -> Any:
-    ends = sorted(line.at(trip) % array.shape[0] for trip in (first, end - 1))
-    found = lax.slice_in_dim(array, ends[0], ends[1] + 1, abs(line.step))
-    return found if line.step > 0 else jnp.flip(found, 0)
-
-
-def _with_rows(array: Any, rows: Any, filled: _LoopRows, trips: Any) -> Any:
-    """The array after the loop, given the output rows."""
-    array, line = jnp.moveaxis(jnp.asarray(array), filled.axis, 0), filled.line
-    count = rows.shape[0]
-    if trips is not None:
-        before = _progression(array, line, 0, count)
-        made = jnp.arange(count) < trips
-        rows = jnp.where(made.reshape(-1, *(1,) * (rows.ndim - 1)), rows, before)
-    rows = rows if line.step > 0 else jnp.flip(rows, 0)
-    low, high = sorted((line.start, line.at(count - 1)))
-    if abs(line.step) == 1 or count == 1:
-        pieces = [array[:low], rows, array[high + 1 :]]
-        pieces = [piece for piece in pieces if piece.shape[0]]
-        array = pieces[0] if len(pieces) == 1 else jnp.concatenate(pieces)
-    else:
-        array = array.at[low : high + 1 : abs(line.step)].set(rows)
-    return jnp.moveaxis(array, 0, filled.axis)

@@ -26,36 +26,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..control.control_node import Control, everything
+from ..control.control_node import Control
 from ..node import PART, Apply, Data, Node
-from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, STOP_GRADIENT, WHERE
-from ..operations.indexing import READ, READ_CHECKED, WRITE, WRITE_CHECKED
+from ..operations.elementwise import WHERE
 from .participation import Tracked, hand, track
+from .paths import ALWAYS, LATE, Path, Paths, late_paths, united
+from .slopes import is_clean, is_finite
 
 if TYPE_CHECKING:
     from ..control.liveness import Places
 
 __all__ = ["Sides", "surely_read"]
 
-# A sequence of choices: a `where` and its side, or a branch or loop that reads the value.
-Path = tuple[tuple[Node, int], ...]  # outermost first
 REVERSE = "reverse"
-LATE = -1  # stands for a side that is known only after the branch or loop has run
-Paths = frozenset[Path]  # alternatives
-ALWAYS: Paths = frozenset({()})
-MOST = 8  # alternatives that are distinguished
-
-_LINEAR = "add subtract negative positive absolute fabs sign rint floor ceil trunc"
-_LINEAR += " maximum minimum fmax fmin"
-# Operations that turn a cotangent of 0 into 0 for all operands.
-CLEAN = {ELEMENTWISE[name] for name in _LINEAR.split()} | {WHERE, CAST, STOP_GRADIENT}
-SCALED = {ELEMENTWISE[name] for name in ("multiply", "divide")}
-_FINITE = "multiply square sin cos tanh exp expm1 arctan sinh cosh"
-# Operations whose slopes are finite where their operands and results are.
-FINITE = CLEAN | {ELEMENTWISE[name] for name in _FINITE.split()}
-FINITE |= {PART, READ, READ_CHECKED, WRITE, WRITE_CHECKED}
-_WHOLE = "sum matmul reshape transpose broadcast_to concatenate stack repeat"
-_FINITE_WHOLE = frozenset(_WHOLE.split())
 _TIMES = 3  # largest number of computations of one branch or loop
 
 
@@ -164,7 +147,7 @@ class Sides:
         for node in reversed(self.order):
             if node.dtype.kind not in "fV":
                 continue  # no derivative goes through it
-            paths_of_node = ALWAYS if node in wanted else _united(used.get(node, ()))
+            paths_of_node = ALWAYS if node in wanted else united(used.get(node, ()))
             if not _is_plain(node):
                 paths_of_node = paths_of_node if self._is_whole(node, paths_of_node) else ALWAYS
             paths[node] = paths_of_node
@@ -191,7 +174,7 @@ class Sides:
             if paths[part]:
                 groups.setdefault(paths[part], set()).add(part.attributes["place"])
         several = self.late and self.live is not None and 1 < len(groups) <= _TIMES
-        if not several or not isinstance(node, Control) or not _tracks(node) or _is_finite(node):
+        if not several or not isinstance(node, Control) or not _tracks(node) or is_finite(node):
             return {}
         first = ALWAYS if ALWAYS in groups else next(iter(groups))
         if not all(g == ALWAYS or self._is_whole(node, g) for g in groups):
@@ -248,7 +231,7 @@ class Sides:
                     if self.paths[one] != ALWAYS:
                         edges |= {(one, i): self.paths[one] for i in moving}
                 continue
-            clean = node_paths == ALWAYS or (node not in spoilt and _is_clean(node))
+            clean = node_paths == ALWAYS or (node not in spoilt and is_clean(node))
             for i, parent in enumerate(node.parents):
                 handed = self._handed(node_paths, node, i)
                 if parent in self.tracked and handed != ALWAYS:
@@ -332,7 +315,7 @@ class Sides:
         paths = self.edges.get((node, place))
         if not paths:
             return tensor
-        late = _late(paths)
+        late = late_paths(paths)
         now = self._mask(paths - late, ())
         if late:
             # The input takes part if it is read and a result that depends on it takes part.
@@ -362,7 +345,7 @@ class Sides:
         There is a token if a part of the choice is known late.
         """
         shape = node.shape if _is_plain(node) else ()
-        late = _late(paths)
+        late = late_paths(paths)
         now = self._mask(paths - late, shape)
         if late or isinstance(tensor, Tracked):
             value, token = track(tensor, now, self._mask(late, shape))
@@ -414,12 +397,7 @@ def surely_read(
     """
     wanted = [node for node in outputs if isinstance(node, Apply)]
     sides = Sides(nodes, wanted, (), (REVERSE,), live)
-    return {node for node, paths in sides.used.items() if _united(paths) == ALWAYS}
-
-
-def _late(paths: Paths) -> Paths:
-    """The paths known only after a branch or loop has run."""
-    return frozenset(p for p in paths if any(side == LATE for _, side in p))
+    return {node for node, paths in sides.used.items() if united(paths) == ALWAYS}
 
 
 def _tracks(node: Node) -> bool:
@@ -436,60 +414,5 @@ def _is_plain(node: Node) -> bool:
     return isinstance(node, Apply) and node.operation.elementwise
 
 
-def _is_finite(node: Control) -> bool:
-    """Whether all slopes inside of a branch or loop are finite."""
-    return all(
-        not isinstance(n, Apply)
-        or n.dtype.kind != "f"
-        or n.operation in FINITE
-        or n.operation.name in _FINITE_WHOLE
-        or (n.operation is INTEGER_POWER and n.attributes["y"] >= 0)
-        for subgraph in node.subgraphs
-        for n in everything(subgraph.nodes)
-    )
-
-
 def _is(node: Any, operation: Any) -> bool:
     return isinstance(node, Apply) and node.operation is operation
-
-
-def _is_clean(node: Apply) -> bool:
-    """Whether a cotangent of 0 gives 0."""
-    if node.operation in CLEAN:
-        return True
-    if node.operation not in SCALED:
-        return False
-    x, y = node.parents
-    if isinstance(y, Data) and y.literal:
-        return bool(np.isfinite(y.value).all() and y.value.all())
-    return (
-        isinstance(x, Data)
-        and x.literal
-        and node.operation.name == "multiply"
-        and bool(np.isfinite(x.value).all())
-    )
-
-
-def _united(paths: Iterable[Path]) -> Paths:
-    """The paths in their simplest form.
-
-    More than `MOST` paths are replaced by their common beginning, which is active in more places.
-    """
-    paths_left = set(paths)
-    for path in sorted(paths_left, key=len, reverse=True):
-        while path and path in paths_left:
-            *outer, (node, side) = path
-            if (*outer, (node, 1 - side)) not in paths_left:
-                break
-            paths_left -= {path, (*outer, (node, 1 - side))}
-            path = tuple(outer)
-            paths_left.add(path)
-    paths_left = {p for p in paths_left if not any(p[:n] in paths_left for n in range(len(p)))}
-    if len(paths_left) > MOST:
-        common: Path = ()
-        for steps in zip(*paths_left, strict=False):
-            if len(set(steps)) > 1:
-                break
-            common = (*common, steps[0])
-        paths_left = {common}
-    return frozenset(paths_left)

@@ -32,6 +32,7 @@ from ..control.structure import flatten
 from ..errors import KinetographError
 from ..messages import names_in_scope
 from ..node import Apply, Bundle, Data, Node, ancestors
+from ..public import public
 from ..value_texts import check_path, in_words
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
@@ -43,6 +44,7 @@ _MAGIC = b"kinetograph graph\n"
 _FORMAT = 5
 
 
+@public
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     """Write arrays, and all nodes they are computed from, to a file.
 
@@ -101,6 +103,7 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
 
 
+@public
 def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any:
     """Load arrays written by `kg.save_graph`, as new nodes in the same structure.
 

@@ -43,6 +43,8 @@ class MarginalTerm(Term):
         self.small = False
         self.compressed = None
         self.terms = tuple(terms)
+        for term in terms:
+            term.compressed = None  # elements are needed for each value of the discrete unknowns
 
     @property
     def target(self) -> None:

@@ -35,7 +35,6 @@ _MOVES = {
     indexing.SLICE,
     indexing.RAVEL,
 }
-_READS = {indexing.READ, indexing.READ_CHECKED}
 _REDUCTIONS = {operation for operation, _ in REDUCTIONS.values()}
 
 
@@ -93,7 +92,7 @@ def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
         return np.array(np.broadcast_to(merged(*filled), node.shape))
     if operation in _MOVES:
         return _moved(operation.lower, filled, node.attributes)
-    if operation in _READS:
+    if operation in indexing.READS:
         return _read(node, filled, parents)
     if operation is indexing.ONE_HOT or operation is indexing.LABELS:
         return np.array(
@@ -126,7 +125,9 @@ def thin_shapes(
         first, *index_shapes = (shapes.get(p, p.shape) for p in node.parents)
         if node.operation.elementwise:
             shapes[node] = np.broadcast_shapes(first, *index_shapes)
-        elif node.operation in _READS and node.parents[0] not in shapes and _all_slots(node):
+        elif (
+            node.operation in indexing.READS and node.parents[0] not in shapes and _all_slots(node)
+        ):
             shapes[node] = (*np.broadcast_shapes(*index_shapes), *first[len(index_shapes) :])
         else:
             return None

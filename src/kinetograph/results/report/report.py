@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ...graph.public import public
 from ...graph.source import place_text
 from ...graph.value_texts import check_path
 from ...models.model import Model, check_model
@@ -20,6 +21,7 @@ __all__ = ["Report", "report"]
 ROWS = 500  # the largest number of rows of the summary
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Report:
     """A report: `html` is the page, and `save` writes it."""
@@ -47,6 +49,7 @@ class Report:
         return framed(self.html)
 
 
+@public
 def report(
     results: "Results",
     model: Model | None = None,

@@ -6,8 +6,7 @@ A text in the place of a flag, such as "no", would count as True in Python.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..graph.source import place_text
-from ..graph.value_texts import in_words
+from .source import place_text
 
 __all__ = ["check_flags", "flags_of"]
 
@@ -50,5 +49,5 @@ def check_flags(
         value = values[position] if 0 <= position < len(values) else named.get(name)
         if isinstance(value, str):
             raise TypeError(
-                f"{title}: {name} must be True or False, got {in_words(value)}{place_text()}"
+                f"{title}: {name} must be True or False, got the text {value!r:.40}{place_text()}"
             )

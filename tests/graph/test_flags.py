@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import kinetograph as kg
-from kinetograph.calls.flags import flags_of
+from kinetograph.graph.flags import flags_of
 
 
 def test_which_parameters_are_flags():

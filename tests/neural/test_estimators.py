@@ -60,7 +60,8 @@ def test_the_same_seed_gives_the_same_members(line, fitted):
 
 def test_pipelines_and_cross_validation(line):
     pipeline = make_pipeline(
-        StandardScaler(), kg.neural.EnsembleRegressor((), **SMALL | {"draws": 0}, optimizer=optax.adam(0.1))
+        StandardScaler(),
+        kg.neural.EnsembleRegressor((), **SMALL | {"draws": 0}, optimizer=optax.adam(0.1)),
     )
     assert cross_val_score(pipeline, *line, cv=2).min() > 0.8
 

@@ -31,7 +31,7 @@ def test_perceptrons_have_the_size_and_outputs_of_their_layers(hidden, inputs, o
     parameters = network.start(KEY, row, outputs)
     widths = [inputs, *(w for w in hidden if w), outputs]
     size = sum(a * b + b for a, b in pairwise(widths))
-    assert kg.neural.Layout(parameters).size == size
+    assert kg.neural.ParameterLayout(parameters).size == size
     expected = plain(parameters.weights, parameters.bias, row)
     np.testing.assert_allclose(network.row(parameters, row), expected, rtol=1e-4, atol=1e-5)
 
@@ -81,7 +81,7 @@ def test_modules_of_flax_and_equinox():
         network = kg.neural.network(made)
         own = network.start(KEY, ROW, 2)
         np.testing.assert_allclose(network.row(own, ROW), made(jnp.array(ROW)), rtol=1e-6)
-        layout = kg.neural.Layout(own)
+        layout = kg.neural.ParameterLayout(own)
         moved = layout.tree(layout.vector(own) + 0.1)
         assert not np.allclose(network.row(moved, ROW), network.row(own, ROW))
         fresh = kg.neural.network(factory)
@@ -104,14 +104,14 @@ def test_modules_with_other_states_are_refused():
 
 @pytest.mark.parametrize("value", ["mlp", 3, None, np.sin, {"a": 1}])
 def test_other_values(value):
-    with pytest.raises(TypeError, match=r"fit: expected kg.neural.mlp\(...\), the widths"):
-        kg.neural.network(value, "fit")
+    with pytest.raises(TypeError, match=r"network: expected kg.neural.mlp\(...\), the widths"):
+        kg.neural.network(value)
 
 
 def test_wrong_layers():
     with pytest.raises(ValueError, match="2 activations for 1 hidden layers"):
         kg.neural.mlp([3], ["relu", "tanh"])
-    with pytest.raises(ValueError, match="there is no 'tanhh'.*did you mean 'tanh'"):
+    with pytest.raises(ValueError, match=r"there is no 'tanhh'.*did you mean 'tanh'"):
         kg.neural.mlp([3], "tanhh")
     with pytest.raises(ValueError, match="must not be negative"):
         kg.neural.mlp([-1])

@@ -11,7 +11,7 @@ import kinetograph as kg
 
 def layout(hidden=(4,), inputs=3, outputs=2, bias=True):
     network = kg.neural.mlp(hidden, bias=bias)
-    return kg.neural.Layout(network.start(jax.random.key(1), np.zeros(inputs), outputs))
+    return kg.neural.ParameterLayout(network.start(jax.random.key(1), np.zeros(inputs), outputs))
 
 
 @given(st.lists(st.integers(1, 4), max_size=2), st.booleans())

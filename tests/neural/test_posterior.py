@@ -19,7 +19,7 @@ def data():
 
 def model(data, **settings):
     network = kg.neural.mlp([], bias=False)
-    layout = kg.neural.Layout(network.start(jax.random.key(0), data[0][0], 1))
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), data[0][0], 1))
     loss = LOSSES["mean_squared"]
     return kg.neural.posterior(network, layout, loss, *data, **settings)
 
@@ -58,7 +58,7 @@ def test_a_mean_loss_at_an_inverse_temperature_is_the_same_posterior(data):
 
 def test_fixed_parameters_are_conditions(data):
     network = kg.neural.mlp([], bias=False)
-    layout = kg.neural.Layout(network.start(jax.random.key(0), data[0][0], 1))
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), data[0][0], 1))
     fixed = layout.fixing({"layer0/weights": np.array([[np.nan], [-0.5], [np.nan]])})
     loss = LOSSES["mean_squared"]
     whole = kg.neural.posterior(network, layout, loss, *data, prior=None)

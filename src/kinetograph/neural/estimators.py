@@ -24,7 +24,7 @@ from ..results.summary import summary
 from ..samplers.sampler import Sampler
 from .losses import LOSSES
 from .members import sample_members
-from .network import network as as_network
+from .network import as_network
 from .posterior import Prior
 
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]

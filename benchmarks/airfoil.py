@@ -1,4 +1,4 @@
-"""An ensemble of sampled networks on the airfoil data, with the split of the published figures.
+"""An ensemble of sampled networks on the airfoil data.
 
     python benchmarks/airfoil.py                     # split 0, five seeds
     python benchmarks/airfoil.py --seeds 0           # one seed; about four minutes on two cores
@@ -7,7 +7,7 @@
 Ten members with four hidden layers of 16; 80/20 by scikit-learn's `train_test_split`; inputs and
 target standardised by the training part. NLL is that of a normal distribution with the predictive
 mean and standard deviation, of the standardised target, as in the published figures; the NLL of the
-mixture is beside it.
+mixture is the next column.
 """
 
 import argparse

@@ -16,7 +16,7 @@ SMALL = {"members": 2, "draws": 20, "thin": 5, "warmup": 200, "epochs": 200, "pa
 
 @pytest.fixture(scope="module")
 def line():
-    """A straight line with noise of standard deviation 0.5, in units far from 1."""
+    """A straight line with noise, in units far from 1."""
     rng = np.random.default_rng(2)
     x = rng.uniform(100, 300, size=(400, 1))
     return x, 1000 + 3 * x[:, 0] + 0.5 * 100 * rng.normal(size=400)

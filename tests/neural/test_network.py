@@ -98,7 +98,9 @@ def test_modules_with_other_states_are_refused():
             return linen.Dense(1)(linen.BatchNorm(use_running_average=False)(x))
 
     network = kg.neural.network(Normalised())
-    with pytest.raises(TypeError, match="Normalised keeps batch_stats beside its parameters"):
+    with pytest.raises(
+        TypeError, match="Normalised keeps batch_stats in addition to its parameters"
+    ):
         network.start(KEY, ROW[None], 1)
 
 

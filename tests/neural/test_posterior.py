@@ -34,7 +34,7 @@ def gaussian(data, precision=0.0):
 
 @pytest.mark.parametrize("sd", [None, 0.5])
 def test_the_density_is_that_of_a_regression(data, sd):
-    """A squared loss with the scale n / (2 sd^2) is minus a normal log likelihood."""
+    """A squared loss times n / (2 sd^2) is a normal likelihood."""
     made = model(data, prior=sd, scale=60 / (2 * NOISE**2))
     mean, covariance = gaussian(data, 0.0 if sd is None else sd**-2)
     hessian = made.hessian({"parameters": np.zeros(3)})
@@ -43,7 +43,7 @@ def test_the_density_is_that_of_a_regression(data, sd):
 
 
 def test_a_mean_loss_at_an_inverse_temperature_is_the_same_posterior(data):
-    """Both ways: loss and prior summed, or their means at beta = n / T."""
+    """Sums, or means at beta = n / T."""
     beta, factor = kg.neural.posterior_scale(60, 1.0)
     whole = model(data, prior=2.0, scale=60 / (2 * NOISE**2))
     mean = model(

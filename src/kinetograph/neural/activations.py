@@ -26,7 +26,7 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def activation(value: Any, doing: str) -> Callable[[Any], Any]:
-    """The activation function with a name; a function is returned as it is."""
+    """Return the activation of a name, or the function given."""
     if callable(value):
         function: Callable[[Any], Any] = value
         return function

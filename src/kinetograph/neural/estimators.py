@@ -33,7 +33,7 @@ _LOG_2_PI = float(np.log(2 * np.pi))
 
 
 class _Ensemble(BaseEstimator):  # type: ignore[misc]
-    """What regression and classification share."""
+    """The common part of regression and classification."""
 
     _loss = "gaussian"
 
@@ -142,8 +142,8 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
     def summary(self) -> Any:
         """Convergence in function space: `kg.summary` of predictions at 50 training rows.
 
-        Weights of different members lie in different modes, so R-hat and effective sample sizes of
-        weights mean nothing. Those of predictions show how well the chains agree.
+        Weights of different members lie in different modes, so their R-hat and effective sample
+        sizes mean nothing. R-hat of predictions shows how well the chains agree.
         """
         check_is_fitted(self, "members_")
         if self.members_.results is None:
@@ -279,7 +279,8 @@ class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
 
         p(class | x) = mean over members and draws of softmax(outputs(x, w))
 
-    Parameters and attributes are those of `EnsembleRegressor`; `classes_` are the labels.
+    It takes the parameters of `EnsembleRegressor` and has its attributes. `classes_` are the
+    labels.
 
     Examples
     --------
@@ -348,7 +349,7 @@ def ensemble(
         "regression" or "classification"; by default classification if the labels are texts,
         booleans or whole numbers with at most 20 different values.
     **settings
-        Those of `EnsembleRegressor`.
+        Parameters of `EnsembleRegressor`.
 
     Returns
     -------

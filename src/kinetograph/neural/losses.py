@@ -1,7 +1,7 @@
-"""Losses of networks: functions of the outputs and the label of one row.
+"""Losses of networks, for one row.
 
-A loss of a data set is the mean over its rows. The likelihoods are minus log densities, up to
-nothing: `gaussian` has its normalising constant, so that its loss can be compared between noises.
+A loss is a function of the outputs and the label of one row; the loss of a data set is the mean
+over its rows. `gaussian`, `poisson` and `categorical` are minus log densities, with all constants.
 
 Source of the definitions: the documentation of TensorFlow's losses, written for one row.
 """
@@ -26,7 +26,7 @@ _LOG_2_PI = float(np.log(2 * np.pi))
 @public
 @dataclass(frozen=True)
 class Loss:
-    """A loss, with what its outputs and labels have to be.
+    """A loss, and the outputs and labels that it needs.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def _categorical(z: Any, y: Any) -> Any:
 
 
 def _gaussian(z: Any, y: Any) -> Any:
-    """Minus the log density of normal(z[:k], exp(z[k:])), for a label of k numbers."""
+    """Minus the log density of normal(z[:k], exp(z[k:])), label of size k."""
     mean, log_sd = jnp.split(z, 2)
     return jnp.sum(0.5 * ((y - mean) * jnp.exp(-log_sd)) ** 2 + log_sd + 0.5 * _LOG_2_PI)
 
@@ -121,7 +121,7 @@ LOSSES: dict[str, Loss] = {
 
 
 def loss(value: Any, doing: str) -> Loss:
-    """The loss with a name; a `Loss` is returned as it is, and a function becomes one."""
+    """Return the loss of a name or function, or the `Loss` given."""
     if isinstance(value, Loss):
         return value
     if callable(value):

@@ -63,9 +63,9 @@ def sample_members(
     seed: int,
     progress: Any,
 ) -> Members:
-    """Train members on `rows`, and sample each from its trained point, with all rows.
+    """Train members, and sample each from its trained point.
 
-    The held rows end the training; sampling uses them, too.
+    Members are trained on `rows`, until the loss on `held` stops falling. Sampling uses all rows.
     """
     key = jax.random.key(seed)
     trees = [network.start(jax.random.fold_in(key, i), rows[0][0], width) for i in range(members)]
@@ -130,7 +130,7 @@ def tuned_step_size(
     steps: int = 100,
     first: float = 0.01,
 ) -> float:
-    """The step size of MCLMC at which the energy error has its usual variance.
+    """The step size of MCLMC for the usual energy error.
 
     The variance of a step's energy error, which grows with about the sixth power of the step size,
     divided by the number of coordinates, is brought to 5e-4.

@@ -157,7 +157,7 @@ def _initial(rule: Any) -> tuple[Callable[[Any, tuple[int, ...]], Any], float]:
 
 @public
 def network(value: Any) -> Network:
-    """Make a network of a module, a function with parameters, or the widths of hidden layers.
+    """Make a network from a module, a function or widths.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _library(value: Any) -> str:
-    """The libraries from which the class of a value descends, as one text."""
+    """The modules of a value's classes, as one text."""
     return " ".join(kind.__module__ for kind in type(value).__mro__)
 
 
@@ -222,8 +222,8 @@ def _linen(value: Any) -> Network | None:
         if set(variables) != {"params"}:
             others = ", ".join(sorted(set(variables) - {"params"}))
             raise TypeError(
-                f"network: {type(value).__name__} keeps {others} beside its parameters, which "
-                "depend on batches; sampling needs a function of parameters and one row"
+                f"network: {type(value).__name__} keeps {others} in addition to its "
+                "parameters; sampling needs a function of parameters and one row"
             )
         return variables["params"]
 
@@ -276,7 +276,7 @@ def _equinox(value: Any) -> Network | None:
 
 
 def _of_factory(value: Any, library: str) -> Any:
-    """The module itself, or one that a function of a key makes, if it is of the library."""
+    """The module of a library, given or made by a function."""
     if library in _library(value):
         return value
     if not callable(value) or isinstance(value, type):

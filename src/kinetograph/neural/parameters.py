@@ -1,4 +1,4 @@
-"""Parameters of a network as one vector: its layout, its names, and fixed entries."""
+"""Parameters of a network as one vector."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ __all__ = ["ParameterLayout"]
 @public
 @dataclass(frozen=True)
 class ParameterLayout:
-    """The order in which the numbers of a tree of parameters form a vector.
+    """The order of a network's parameters in one vector.
 
     The leaves of the tree come one after the other, in the order of `jax.tree.leaves`, each in
     row-major order. For a multilayer perceptron these are all weight matrices and then all bias
@@ -65,7 +65,7 @@ class ParameterLayout:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the numbers: `weight0`, ..., `bias0`, ...; other leaves by their names."""
+        """The names of all numbers, such as weight0 and bias0."""
         names: list[str] = []
         counts: dict[str, int] = {}
         for name, shape in self.shapes.items():
@@ -144,7 +144,7 @@ class ParameterLayout:
 
 
 def _name(path: Sequence[Any]) -> str:
-    """The name of a leaf; layer k of a perceptron has layer{k}/weights and layer{k}/bias."""
+    """The name of a leaf, such as layer0/weights."""
     parts = [jax.tree_util.keystr((key,), simple=True) for key in path]
     if len(parts) == 2 and parts[0] in ("weights", "bias") and parts[1].isdigit():
         return f"layer{parts[1]}/{parts[0]}"

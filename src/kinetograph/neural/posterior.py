@@ -29,7 +29,7 @@ def posterior(
     prior: Prior = 1.0,
     scale: str | float = "sum",
 ) -> Model:
-    """Make the model whose log density is minus a loss, plus a log prior.
+    """Make a model of the parameters of a network.
 
         log p(w) = -s / n sum_i loss(outputs(w, x_i), y_i) + log prior(w)
 
@@ -98,7 +98,7 @@ def scale_factor(scale: str | float, count: int) -> float:
 
 @public
 def posterior_scale(count: int, temperature: float = 1.0) -> tuple[float, float]:
-    """The inverse temperature for a mean loss, and the factor of the log prior.
+    """Inverse temperature and prior factor for a mean loss.
 
         exp(-beta (mean loss - log prior / n)) = exp(-(sum of losses - log prior) / T)
 

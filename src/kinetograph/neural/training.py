@@ -43,7 +43,9 @@ def train(
     patience: int = 100,
     key: Any,
 ) -> Training:
-    """Train members from different starts, each until its loss on the held rows stops falling.
+    """Train members from different starts.
+
+    Each is trained until its loss on the held rows stops falling.
 
     The objective of a batch is the mean loss minus log_prior / n. Each epoch goes through the rows
     in a new random order, different for each member; the last rows that fill no batch are left out

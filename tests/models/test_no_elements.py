@@ -151,8 +151,8 @@ def test_a_minibatch_beside_an_array_without_elements():
     kg.observe(y, kg.normal(w, 1.0))
     kg.observe(np.zeros((0, 3)), kg.normal(w, kg.exp(w)))
     model = kg.minibatch(kg.model(w), 6)
-    values = {n: n.value for n in model.data}
     with x64():
-        found = model.batch.log_density(np.array([0.3]), values, np.arange(6))
+        bound = model.bind(model.argument_values)._replace(rows=np.arange(6))
+        found = bound.log_density(np.array([0.3]))
     wanted = stats.norm.logpdf(np.arange(6.0), 0.3).sum() + stats.norm.logpdf(0.3)
     assert float(found) == pytest.approx(wanted, rel=1e-12)

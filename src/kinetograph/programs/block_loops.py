@@ -35,7 +35,7 @@ DRAWN_ELEMENTS = 2048  # and the bound for the elements of these arrays
 
 
 def transitions_at_once(program: "Program") -> int:
-    """The number of transitions of one chain whose random arrays are drawn at once."""
+    """Transitions of one chain whose random arrays are drawn at once."""
     draw = program.kernel.draw
     if draw is None:
         return 1

@@ -433,7 +433,7 @@ def _of_noise(cell: Cell) -> bool:
 
 
 def _noise_alone(outputs: Sequence[Node], inputs: Mapping[str, Node]) -> list[Node]:
-    """The random arrays of a graph that depend on the key and the transition's number alone."""
+    """Random arrays that depend on key and transition alone."""
     alone: set[Node] = {inputs["key"], inputs["event"]}
     arrays: list[Node] = []
     for node in ancestors(outputs):

@@ -74,6 +74,22 @@ def test_the_first_eigenvector_separates_two_wells():
     assert slow.rates()[1] > 3 * slow.rates()[0]
 
 
+@pytest.mark.parametrize("size", [200, 800])  # the dense and the iterative solver
+def test_wells_without_connection_have_the_eigenvalue_one(size):
+    well = np.linspace(-1, 1, size)
+    q = np.concatenate([well - 10, well, well + 10])
+    slow = analysis.diffusion_map(q, epsilon=0.05, count=6)
+    assert slow.eigenvalues[:2] == pytest.approx(1, abs=1e-12)
+    alone = analysis.diffusion_map(well, epsilon=0.05, count=2)
+    expected = [alone.eigenvalues[0]] * 3 + [alone.eigenvalues[1]]
+    assert slow.eigenvalues[2:] == pytest.approx(expected, abs=1e-7)
+    for m in range(2):
+        parts = slow.eigenvectors[:, m].reshape(3, -1)
+        assert np.ptp(parts, axis=1) == pytest.approx(0, abs=1e-9)
+        assert np.ptp(parts[:, 0]) > 1
+    assert slow.stationary @ slow.eigenvectors == pytest.approx(np.zeros(6), abs=1e-6)
+
+
 def test_isolated_points_are_dropped_or_have_wider_kernels():
     q = np.append(np.random.default_rng(0).standard_normal(1500), [6.0, -7.0, -7.01])
     kept = analysis.diffusion_map(q, epsilon=0.05, outliers="keep")

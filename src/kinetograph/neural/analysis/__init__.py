@@ -6,6 +6,7 @@ covariances       covariances: at once, streaming, of low rank; eigenpairs
 autocorrelation   integrated autocorrelation times
 kernels           sparse kernels, bandwidths, isolated points
 diffusion         diffusion maps: vanilla and for a target measure
+walks             eigenpairs of the random walk of a kernel
 levels            landmarks and level sets
 free_energies     free energies of a coordinate and of level sets
 files             tables as CSV files

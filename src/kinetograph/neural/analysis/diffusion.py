@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ...graph.public import public
 from ..choice import chosen
-from .covariances import signed
 from .inputs import as_points, finite, positive
 from .kernels import bandwidth, isolated, kernel, local_scales
+from .walks import walk_eigenpairs
 
 __all__ = ["DiffusionMap", "diffusion_map"]
 
@@ -38,7 +37,6 @@ OUTLIERS = ("drop", "local", "keep")
 _LIGHTEST = 1e-12  # the weight w of a point, relative to the largest, that rounding errors allow
 _SMALL = 0.002  # the fraction of points that an eigenvector must occupy
 _ROUNDS = 20  # of dropping points
-_DENSE = 600  # points up to which a dense solver is faster
 
 
 @public
@@ -172,7 +170,7 @@ def diffusion_map(
         if not dropped.any():
             if len(logs) < count + 2:
                 break
-            values, vectors, weights = _solved(graph, np.exp(logs - logs.max()), int(count))
+            values, vectors, weights = walk_eigenpairs(graph, np.exp(logs - logs.max()), int(count))
             dropped = _localised(vectors**2 * weights[:, None], weights)
             if outliers != "drop" or not dropped.any():
                 break
@@ -235,26 +233,3 @@ def _log_target(
         raise ValueError(f"{what}: expected a potential of shape ({len(x)},), got {u.shape}")
     finite(u, what, "potential")
     return -positive(inverse_temperature, what, "inverse_temperature") * (u - u.min())
-
-
-def _solved(
-    graph: sparse.csr_array, weights: np.ndarray, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Eigenvalues, eigenvectors and stationary weights of the random walk."""
-    sums = graph @ weights
-    scale = np.sqrt(weights / sums)
-    stationary = weights * sums
-    stationary /= stationary.sum()
-    size = graph.shape[0]
-    if size <= _DENSE:
-        values, vectors = np.linalg.eigh(scale[:, None] * graph.toarray() * scale)
-    else:
-        symmetric = LinearOperator(
-            graph.shape, lambda v: scale * (graph @ (scale * v)), dtype=float
-        )
-        # A start with all directions; the constant eigenvector alone would end the iteration.
-        start = np.random.default_rng(0).standard_normal(size)
-        basis = min(size, max(4 * count, 40))
-        values, vectors = eigsh(symmetric, count + 1, which="LA", ncv=basis, v0=start, tol=1e-8)
-    order = np.argsort(values)[::-1][1 : count + 1]
-    return values[order], signed(vectors[:, order] / np.sqrt(stationary)[:, None]), stationary

@@ -10,7 +10,7 @@ from kinetograph.neural import analysis
 @pytest.mark.parametrize("estimator", ["sokal", "monotone", "acor"])
 @pytest.mark.parametrize("walkers", ["pooled", "averaged", "separate"])
 def test_autoregression_has_its_closed_form(estimator, walkers):
-    """tau = (1 + phi) / (1 - phi), with a relative error of sqrt(20 tau / n) or less."""
+    """The exact time; the relative error is sqrt(20 tau / n) or less."""
     chains, length = 4, 40_000
     for phi in (0.0, 0.5, 0.9):
         x = kg.laws.autoregression(phi, chains=chains, draws=length, seed=1)[:, :, None]
@@ -36,7 +36,7 @@ def test_alternating_draws_have_a_time_below_one():
 
 
 def test_the_ensemble_mean_has_the_error_of_coupled_walkers():
-    """Walkers that share one series: the pooled error would be too small by sqrt(walkers)."""
+    """Walkers share one series, so the pooled error is too small."""
     one = kg.laws.autoregression(0.5, chains=1, draws=20_000, seed=3)
     x = np.repeat(one, 4, axis=0)[:, :, None]
     pooled = analysis.autocorrelation_times(x)

@@ -12,7 +12,7 @@ from kinetograph.neural import analysis
     [(0.02, [0.996, 1.995, 3.031, 4.18]), (0.05, [0.988, 1.969, 2.972, 4.06])],
 )
 def test_a_target_measure_on_uniform_points(epsilon, rates):
-    """The rates of U = q^2 / 2 at this epsilon, in the limit m."""
+    """The rates of U = q^2 / 2 at this epsilon."""
     q = np.linspace(-4, 4, 400)
     slow = analysis.diffusion_map(q, method="tmdmap", potential=q**2 / 2, epsilon=epsilon)
     assert slow.rates() == pytest.approx(rates, rel=2e-3)
@@ -63,7 +63,7 @@ def test_eigenpairs_are_those_of_the_random_walk(size):
 
 
 def test_the_first_eigenvector_separates_two_wells():
-    """Points of (q^2 - 1)^2, by the quantiles of its density at beta = 3."""
+    """Points are quantiles of exp(-3 (q^2 - 1)^2)."""
     grid = np.linspace(-2, 2, 4001)
     weight = np.exp(-3 * (grid**2 - 1) ** 2)
     q = np.interp((np.arange(800) + 0.5) / 800, np.cumsum(weight) / weight.sum(), grid)
@@ -169,7 +169,7 @@ def test_bad_input_is_named(points, options, text):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{"epsilon": 0.2}, {"epsilon": 0.01, "neighbours": 128}])
 def test_ten_thousand_points(options):
-    """Less than a minute and 4 GB, also for a kernel with half of all entries."""
+    """A map in a minute and 4 GB, also for a full kernel."""
     import resource
     import time
 

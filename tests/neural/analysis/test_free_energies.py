@@ -21,7 +21,7 @@ def test_a_gaussian_has_a_parabola(beta, estimator):
 
 
 def test_the_barrier_of_a_double_well():
-    """The density exp(-beta (q^2 - 1)^2) at beta = 3, by its quantiles: a barrier of 1."""
+    """Points are quantiles of exp(-3 (q^2 - 1)^2)."""
     grid = np.linspace(-2.5, 2.5, 50_001)
     weight = np.exp(-3 * (grid**2 - 1) ** 2)
     q = np.interp((np.arange(100_000) + 0.5) / 100_000, np.cumsum(weight) / weight.sum(), grid)

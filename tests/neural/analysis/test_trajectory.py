@@ -18,7 +18,7 @@ def made(**options):
 
 @pytest.fixture
 def counts(monkeypatch):
-    """How often each function is called."""
+    """The number of calls of each function."""
     calls = {}
 
     def counted(name):
@@ -150,6 +150,7 @@ def test_files_of_any_sampler(tmp_path, records, parameters):
     assert last[0] == pytest.approx(numbers[0::2][5:, -1], rel=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore")  # few draws
 def test_results_of_a_run():
     x, y = kg.normal(0, 1, name="x"), kg.normal(np.zeros(2), 1, name="y")
     tree = kg.mcmc(kg.model(x, y), draws=60, warmup=60, chains=2, seed=1, progress=False)

@@ -5,6 +5,7 @@ whole numbers and texts as they are.
 """
 
 import csv
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,8 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
         raise ValueError(f"read_table: {str(path)!r} {reason}; expected a header of distinct names")
     try:
         # NumPy's reader holds numbers only, which takes less memory than texts.
-        values = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, encoding="utf-8")
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # no rows
+            values = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, encoding="utf-8")
     except ValueError:
         return _texts(path, names)
     if values.size and values.shape[1] == len(names):

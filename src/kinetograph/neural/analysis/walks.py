@@ -1,4 +1,4 @@
-"""Eigenpairs of the random walk of a weighted kernel, by a symmetric solver."""
+"""Eigenpairs of the random walk of a weighted kernel."""
 
 import numpy as np
 from scipy import sparse

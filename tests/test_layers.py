@@ -32,9 +32,10 @@ LAYERS = [
     ["runs"],
     ["prediction"],
     ["cli"],
-    ["laws"],
+    ["laws", "neural"],
     ["public"],
 ]
+LATE = ["laws", "neural"]  # rooms that are imported when they are first used
 HEIGHT = {name: i for i, names in enumerate(LAYERS) for name in names}
 # Files of graph/ from the inside to the outside: none is needed, by others or at once, by one
 # before it.
@@ -172,23 +173,25 @@ def test_no_layer_imports_an_outer_one():
     assert not wrong, "\n".join(wrong)
 
 
-def test_nothing_imports_the_laws():
+@pytest.mark.parametrize("room", LATE)
+def test_nothing_imports_the_outer_rooms(room):
     """Public names import them for type checkers, or when `kg.laws` is used."""
     importing = {
         (name.split(".")[0], run_time)
         for name, to, _, run_time in imports()
-        if to.split(".")[0] == "laws" and name.split(".")[0] != "laws"
+        if to.split(".")[0] == room and name.split(".")[0] != room
     }
     assert importing == {("public", False)}
 
 
-def test_the_package_works_without_the_laws():
+@pytest.mark.parametrize("room", LATE)
+def test_the_package_works_without_the_outer_rooms(room):
     others = [
-        name for name in FILES if name not in ("", "__main__") and name.split(".")[0] != "laws"
+        name for name in FILES if name not in ("", "__main__") and name.split(".")[0] not in LATE
     ]
     code = f"""
 import importlib, sys
-sys.modules["kinetograph.laws"] = None  # an import of it raises ImportError
+sys.modules["kinetograph.{room}"] = None  # an import of it raises ImportError
 for name in {others}:
     importlib.import_module("kinetograph." + name)
 import kinetograph as kg
@@ -196,7 +199,7 @@ x = kg.normal(0, 1, name="x")
 tree = kg.mcmc(kg.model(x), draws=5, warmup=5, chains=1, progress=False)
 assert tree.posterior.sizes["draw"] == 5
 try:
-    kg.laws
+    kg.{room}
 except ImportError:
     print("left out")
 """

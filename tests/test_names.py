@@ -137,7 +137,9 @@ def test_an_error_of_a_property_is_told_as_it_is():
     assert not hasattr(kg.data([1.0]), "_sum")
 
 
-@pytest.mark.parametrize("module", [kg.samplers, kg.observables, kg.ode, kg.gp, kg.laws, kg])
+@pytest.mark.parametrize(
+    "module", [kg.samplers, kg.observables, kg.ode, kg.gp, kg.laws, kg.neural, kg]
+)
 def test_completion_offers_what_is_public(module):
     assert [name for name in dir(module) if not name.startswith("__")] == sorted(module.__all__)
     assert "__doc__" in dir(module)
@@ -151,7 +153,8 @@ def test_annotations_can_be_evaluated():
             assert "return" in typing.get_type_hints(public), name
 
 
-PACKAGES = [kg, kg.autograph, kg.gp, kg.laws, kg.observables, kg.ode, kg.optimizers, kg.samplers]
+PACKAGES = [kg, kg.autograph, kg.gp, kg.laws, kg.neural, kg.observables, kg.ode, kg.optimizers]
+PACKAGES += [kg.samplers]
 
 
 def decorators(value) -> list[str]:

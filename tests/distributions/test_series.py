@@ -129,3 +129,9 @@ def test_zero_sums():
     np.testing.assert_allclose(np.cov(z.T), 4 * (np.eye(4) - 0.25), atol=30 / np.sqrt(ROWS))
     with pytest.raises(kg.DataError, match="finite with sum 0 along the last axis"):
         kg.observe([1.0, 2.0, -1.0], kg.zero_sum_normal(1.0, 3))
+
+
+def test_the_constant_is_a_number_for_unknowns_and_for_draws():
+    for make in (kg.ar, kg.RandomStreams(1).ar):
+        with pytest.raises(TypeError, match="ar: constant is a number, got True"):
+            make([0.5], 1.0, shape=4, constant=True)

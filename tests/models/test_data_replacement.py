@@ -342,6 +342,8 @@ WAYS = {
         w
     ),
     "captured": by_a_probability_outside,
+    "gradients": lambda w, x: kg.gradients(terms_of(w, x).sum(), x),
+    "gradients in rows": lambda w, x: kg.vmap(lambda v: kg.gradients(terms_of(v, x) * x, x))(w),
     "responsibilities": lambda w, x: kg.responsibilities(
         kg.mixture(
             kg.poisson(w[0] * w[0] * kg.exp(x)), kg.poisson(kg.exp(x / 2)), weights=[0.5, 0.5]

@@ -149,3 +149,13 @@ def test_the_default_number_of_steps_follows_the_order():
     assert [_default_step_limit(5, rtol) for rtol in (1e-3, 1e-6)] == [1000, 1000]
     assert _default_step_limit(5, 1e-11) == pytest.approx(10_000, abs=1)
     assert [_default_step_limit(3, rtol) for rtol in (1e-3, 1e-6)] == [1000, 6310]
+
+
+def test_a_tableau_is_a_method():
+    for method, tolerance in ((kg.ode.TSIT5, 1e-5), (FEHLBERG, 1e-5), (HEUN, 3e-3)):
+        y = kg.ode.solve(lambda t, y: -y, 1.0, [0.0, 0.5, 1.0], method=method, rtol=1e-5)
+        values = kg.compile([], y)()
+        assert np.allclose(values, np.exp([0.0, -0.5, -1.0]), atol=tolerance, rtol=0)
+    named = kg.ode.solve(lambda t, y: -y, 1.0, [0.0, 0.5, 1.0], method="tsit5", rtol=1e-5)
+    given = kg.ode.solve(lambda t, y: -y, 1.0, [0.0, 0.5, 1.0], method=kg.ode.TSIT5, rtol=1e-5)
+    assert np.array_equal(kg.compile([], named)(), kg.compile([], given)())

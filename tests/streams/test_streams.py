@@ -175,6 +175,30 @@ def test_states_are_saved_and_put_back(example, tmp_path):
         rr.setstate(fn_uvw, saved)
 
 
+@pytest.mark.parametrize(
+    "words", [["00000000"] * 5 + ["zz"], ["100000000"] * 6, ["-0000001"] * 6, "abcdef", 6]
+)
+def test_a_text_that_is_not_a_state_is_refused(example, words):
+    r, *_, fn_v, _ = example
+    content = json.loads(r.getstate(fn_v).to_json())
+    content["streams"] = dict.fromkeys(content["streams"], words)
+    with pytest.raises(ValueError, match="from_json: expected the states that to_json wrote"):
+        kg.SavedStreams.from_json(json.dumps(content))
+    with pytest.raises(ValueError, match=r"from_json: .* 'streams' is missing"):
+        kg.SavedStreams.from_json("{}")
+
+
+@pytest.mark.parametrize("change", [0.5, 2**32, -(2**32)])
+def test_arrays_that_are_not_a_state_are_refused(example, change):
+    """They are not rounded or wrapped: the draws would be others."""
+    r, *_, fn_v, _ = example
+    arrays = r.getstate(fn_v).to_arrays()
+    with pytest.raises(ValueError, match=r"whole numbers from 0 to 2\*\*32 - 1"):
+        kg.SavedStreams.from_arrays(arrays | {"words": arrays["words"] + np.array(change)})
+    with pytest.raises(ValueError, match=r"from_arrays: .* 'words' is missing"):
+        kg.SavedStreams.from_arrays({n: a for n, a in arrays.items() if n != "words"})
+
+
 def test_a_saved_state_after_seeding_is_that_seed(example):
     r, *_, fn_v, _ = example
     r.seed(fn_v, 99)

@@ -191,9 +191,11 @@ def ar(
     (50,)
     """
     parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
-    if isinstance(constant, (bool, np.bool_)) and not drawn:
-        raise TypeError(
-            f"ar: constant is a number, got {constant}{place_text()}; to infer "
-            "the constant, pass an unknown, as in constant=kg.normal(0, 1)"
+    if isinstance(constant, (bool, np.bool_)):
+        hint = (
+            ""
+            if drawn
+            else "; to infer the constant, pass an unknown, as in constant=kg.normal(0, 1)"
         )
+        raise TypeError(f"ar: constant is a number, got {constant}{place_text()}{hint}")
     return Chosen(AR, parameters, _order_and_length(rho, dim, shape, dims, drawn))

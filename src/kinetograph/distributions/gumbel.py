@@ -28,7 +28,9 @@ def _peak(z: Any) -> Any:
 
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
-    return _peak(divide(x - location, scale)), -jnp.log(scale)
+    z = divide(x - location, scale)
+    z = jnp.maximum(z, jnp.finfo(z.dtype).min)  # at -infinity the result is not inf - inf
+    return _peak(z), -jnp.log(scale)
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:

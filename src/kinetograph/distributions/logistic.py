@@ -19,6 +19,7 @@ __all__ = ["draw", "logistic"]
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     z = divide(x - location, scale)
+    z = jnp.maximum(z, jnp.finfo(z.dtype).min)  # at -infinity the result is not inf - inf
     return -z - 2.0 * softplus(-z), -jnp.log(scale)
 
 

@@ -142,9 +142,10 @@ def _bounded(part: Family) -> Family:
     """A part whose density and tails are defined outside its support."""
 
     def terms(x: Any, *parameters: Any, **forms: Any) -> tuple[Any, ...]:
-        inside, _, within = _within(part, x, parameters)
+        finite = jnp.isfinite(x)  # the density at infinity is 0
+        inside, _, within = _within(part, jnp.where(finite, x, 0), parameters)
         density = part.guarded_log_density(within, *parameters, **forms)
-        return (jnp.where(inside, density, -jnp.inf),)
+        return (jnp.where(inside & finite, density, -jnp.inf),)
 
     def tails(x: Any, *parameters: Any) -> Tails:
         inside, beyond, within = _within(part, x, parameters)

@@ -136,7 +136,8 @@ class WholeNumbers(Support):
         lower, upper = _now(self.lower), _now(self.upper)
         lower = -np.inf if isinstance(lower, Node) else lower
         upper = np.inf if isinstance(upper, Node) else upper
-        return (value == np.floor(value)) & (value >= lower) & (value <= upper)
+        whole = np.isfinite(value) & (value == np.floor(value))
+        return whole & (value >= lower) & (value <= upper)
 
     def describe(self) -> str:
         low, high = _bound_text(self.lower), _bound_text(self.upper)

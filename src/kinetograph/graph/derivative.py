@@ -16,7 +16,7 @@ from .control.liveness import Places
 from .control.subgraph import Subgraph
 from .forms.by_value import FormByValue
 from .lower import Scope, evaluate
-from .node import Call, Node, Operation
+from .node import Apply, Call, Node, Operation
 
 __all__ = ["GRADIENTS", "HESSIAN", "JACOBIAN", "JVP", "Derivative"]
 
@@ -39,6 +39,26 @@ class Derivative(Control):
     ) -> None:
         super().__init__(operation, (*subgraph.inputs, *tangents), (subgraph,), (), {})
         self.count = count
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """The nodes that are differentiated."""
+        return tuple(n for n in self.subgraphs[0].outputs if not isinstance(n, FormByValue))
+
+    def result(self, place: int) -> Apply:
+        """Make the node of one result."""
+        xs = self.parents[: self.count]
+        like: tuple[Node, ...]
+        if self.operation is JVP:
+            like = (self.values[place],)
+        elif self.operation is HESSIAN:
+            like = (xs[place // self.count], xs[place % self.count])
+        elif self.operation is JACOBIAN:
+            like = (self.values[0], xs[place])
+        else:
+            like = (xs[place],)
+        shape = tuple(n for node in like for n in node.shape)
+        return self.part(place, shape, like[0].dtype)
 
     @property
     def early(self) -> bool:
@@ -72,8 +92,8 @@ class Derivative(Control):
         count, size = self.count, len(part.inputs)
         xs = [jnp.asarray(x) for x in tensors[:count]]
         constants, tangents = tensors[count:size], tensors[size:]
-        forms = [node for node in part.outputs if isinstance(node, FormByValue)]
-        ys = part.outputs[: len(part.outputs) - len(forms)]
+        ys = self.values
+        forms = part.outputs[len(ys) :]
         # A gradient shares the values of its subgraph with the graph around, so that the subgraph's
         # effects run in here; other derivatives leave the effects to the graph around.
         effects = scope.effects if self.early and not scope.eager else None

@@ -23,7 +23,7 @@ from .public import public
 from .source import place_text
 from .value_texts import in_words
 
-__all__ = ["gradients", "hessian", "jacobian", "jvp"]
+__all__ = ["derivative_again", "gradients", "hessian", "jacobian", "jvp"]
 
 
 @overload
@@ -75,7 +75,7 @@ def gradients(y: Any, xs: Any) -> Any:
     part = _subgraph([node], x_nodes, "gradients")
     _check_loops(part, x_nodes)
     derivative = Derivative(GRADIENTS, part, len(x_nodes))
-    results = [Array(derivative.part(i, x.shape, x.dtype)) for i, x in enumerate(x_nodes)]
+    results = [Array(derivative.result(i)) for i in range(len(x_nodes))]
     return results[0] if single else results
 
 
@@ -121,9 +121,7 @@ def jacobian(y: Any, xs: Any) -> Any:
     _check_float(node, "jacobian", "the differentiated array")
     x_nodes, single = _inputs(xs, "jacobian")
     derivative = Derivative(JACOBIAN, _subgraph([node], x_nodes, "jacobian"), len(x_nodes))
-    results = [
-        Array(derivative.part(i, (*node.shape, *x.shape), x.dtype)) for i, x in enumerate(x_nodes)
-    ]
+    results = [Array(derivative.result(i)) for i in range(len(x_nodes))]
     return results[0] if single else results
 
 
@@ -169,13 +167,8 @@ def hessian(y: Any, xs: Any) -> Any:
     _check_loops(part, x_nodes)
     derivative = Derivative(HESSIAN, part, len(x_nodes))
     count = len(x_nodes)
-    blocks = [
-        [
-            Array(derivative.part(i * count + j, (*a.shape, *b.shape), a.dtype))
-            for j, b in enumerate(x_nodes)
-        ]
-        for i, a in enumerate(x_nodes)
-    ]
+    places = range(count)
+    blocks = [[Array(derivative.result(i * count + j)) for j in places] for i in places]
     return blocks[0][0] if single else blocks
 
 
@@ -235,9 +228,16 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
             )
         directions.append(astype(direction, x.dtype) if direction.dtype != x.dtype else direction)
     derivative = Derivative(JVP, _subgraph(outputs, x_nodes, "jvp"), len(x_nodes), directions)
-    return structure.fill(
-        Array(derivative.part(i, n.shape, n.dtype)) for i, n in enumerate(outputs)
-    )
+    return structure.fill(Array(derivative.result(i)) for i in range(len(outputs)))
+
+
+def derivative_again(node: Derivative, operands: Sequence[Node]) -> Derivative:
+    """Write a derivative with new values, arrays and tangents, in this order."""
+    count = len(node.values)
+    values, xs = operands[:count], list(operands[count : count + node.count])
+    part = _subgraph(values, xs, node.operation.name)
+    _check_loops(part, xs)
+    return Derivative(node.operation, part, node.count, operands[count + node.count :])
 
 
 def _scalar(y: Any, doing: str) -> Node:

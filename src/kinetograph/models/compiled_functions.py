@@ -5,6 +5,7 @@ trips, the function is compiled with more capacity and run again.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -63,7 +64,9 @@ class CompiledFunctions:
         """
         while True:
             full_key = key, self.capacity.key()
-            function = self.get(full_key, lambda: jax.jit(make()), owner)
+            # JAX keeps the traces of equal functions, such as a method of one object, and a trace
+            # depends on the capacity. So each capacity has a function of its own.
+            function = self.get(full_key, lambda: jax.jit(partial(make())), owner)
             with x64():
                 result = jax.tree.map(np.asarray, function(*arguments))
             if not self.ensure_capacity(loops, result[-1]):

@@ -42,7 +42,7 @@ def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **know
     more = dict(zip(forms, rest[len(parameters) :], strict=True))
     inside, guarded = _guarded(x, parameters, **known["support"])
     distribution_family = family_of(family)
-    if distribution_family.event_ndim and known["support"]["kind"] in ("interval", "whole"):
+    if distribution_family.event_ndim and known["support"]["kind"] in ("interval", "real", "whole"):
         inside = jnp.all(inside, tuple(range(-distribution_family.event_ndim, 0)))
     density = distribution_family.log_density(guarded, *parameters, small=known["small"], **more)
     return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), known["shape"])
@@ -57,6 +57,9 @@ def _guarded(
     """
     if kind == "other":
         return True, x
+    if kind == "real":
+        inside = ~jnp.isinf(x)  # the density at infinity is 0; NaN stays NaN
+        return inside, jnp.where(inside, x, 0.0)
     if kind == "simplex":
         inside = jnp.all((x > 0) | (edges[0] & (x == 0)), -1) & (jnp.abs(jnp.sum(x, -1) - 1) < 1e-6)
         return inside, jnp.where(inside[..., None], x, 1.0 / x.shape[-1])
@@ -68,7 +71,7 @@ def _guarded(
     low, high = (parameters[b[0]] if isinstance(b, tuple) else b for b in (low, high))
     inside = ((x > low) | (edges[0] & (x == low))) & ((x < high) | (edges[1] & (x == high)))
     if kind == "whole":
-        inside = inside & (x == jnp.floor(x))
+        inside = inside & (x == jnp.floor(x)) & jnp.isfinite(x)
         return inside, jnp.where(inside, x, low)
     below, above = jnp.isfinite(low), jnp.isfinite(high)
     end = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
@@ -252,7 +255,9 @@ def _known_support(follows: Distribution) -> dict[str, Any]:
     lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)
     low, high = ((follows.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper))
     arguments: dict[str, Any] = {"kind": "other", "low": low, "high": high, "edges": (True, True)}
-    if isinstance(support, Interval) and support is not REAL:
+    if support is REAL:
+        arguments["kind"] = "real"
+    elif isinstance(support, Interval):
         arguments |= {"kind": "interval", "edges": support.edges}
     elif isinstance(support, WholeNumbers):
         arguments["kind"] = "whole"

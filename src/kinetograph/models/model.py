@@ -198,7 +198,7 @@ class Model(LogDensity):
         likelihood with another design may cost less in another form.
 
         If the lengths of data change, all that depends on them is rebuilt once, with a warning:
-        expressions, branches, loops over rows (`kg.scan`, `kg.vmap`), the batches of
+        expressions, derivatives, branches, loops over rows (`kg.scan`, `kg.vmap`), batches of
         `kg.minibatch`, and unknowns whose distribution follows from the data. Such an unknown is
         replaced by one of the same name, `model["name"]`. A number that was computed from the old
         length outside the graph, such as `len(y)`, is part of the program and does not change: make

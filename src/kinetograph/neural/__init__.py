@@ -16,7 +16,7 @@ from ..graph.public import public_package as _public_package
 from . import analysis
 from .losses import Loss
 from .network import Network, mlp, network
-from .parameters import Layout
+from .parameters import ParameterLayout
 from .posterior import posterior, posterior_scale
 
 if _typing.TYPE_CHECKING:
@@ -25,7 +25,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "EnsembleClassifier",
     "EnsembleRegressor",
-    "Layout",
+    "ParameterLayout",
     "Loss",
     "Network",
     "analysis",

@@ -24,7 +24,7 @@ from ..results.summary import summary
 from ..samplers.sampler import Sampler
 from .losses import LOSSES
 from .members import sample_members
-from .network import network as as_network
+from .network import as_network
 from .posterior import Prior
 
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
@@ -307,7 +307,7 @@ class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=float)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise DataError(f"EnsembleClassifier: all labels are {self.classes_[0]!r}")
+            raise DataError(f"EnsembleClassifier: all labels are {self.classes_.tolist()[0]!r}")
         self._fit(X, codes[:, None].astype(np.float32), len(self.classes_))
         return self
 

@@ -16,7 +16,7 @@ from ..samplers.mclmc import MCLMC
 from ..samplers.sampler import Sampler
 from .losses import Loss
 from .network import Network
-from .parameters import Layout
+from .parameters import ParameterLayout
 from .posterior import Prior, log_prior_of, posterior
 from .training import Training, train
 
@@ -40,7 +40,7 @@ class Members(NamedTuple):
         Parameters, (members, draws, size).
     """
 
-    layout: Layout
+    layout: ParameterLayout
     training: Training
     results: Any
     draws: np.ndarray
@@ -69,7 +69,7 @@ def sample_members(
     """
     key = jax.random.key(seed)
     trees = [network.start(jax.random.fold_in(key, i), rows[0][0], width) for i in range(members)]
-    layout = Layout(jax.tree.map(np.asarray, trees[0]))
+    layout = ParameterLayout(jax.tree.map(np.asarray, trees[0]))
     starts = np.stack([np.asarray(layout.vector(tree)) for tree in trees])
     with precision("float32"):
 

@@ -18,7 +18,7 @@ from ..graph.public import public
 from .activations import activation
 from .choice import chosen
 
-__all__ = ["Network", "Perceptron", "mlp", "network"]
+__all__ = ["Network", "Perceptron", "as_network", "mlp", "network"]
 
 Start = Callable[[Any, Any, int], Any]
 
@@ -156,7 +156,7 @@ def _initial(rule: Any) -> tuple[Callable[[Any, tuple[int, ...]], Any], float]:
 
 
 @public
-def network(value: Any, doing: str = "network") -> Network:
+def network(value: Any) -> Network:
     """Make a network of a module, a function with parameters, or the widths of hidden layers.
 
     Parameters
@@ -182,6 +182,11 @@ def network(value: Any, doing: str = "network") -> Network:
     >>> wave.row({"a": 2.0}, np.array([0.0])).tolist()
     [0.0]
     """
+    return as_network(value, "network")
+
+
+def as_network(value: Any, doing: str) -> Network:
+    """The network of a value; `doing` begins messages."""
     if isinstance(value, Network):
         return value
     if _is_pair(value):

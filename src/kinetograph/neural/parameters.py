@@ -12,12 +12,12 @@ import numpy as np
 
 from ..graph.public import public
 
-__all__ = ["Layout"]
+__all__ = ["ParameterLayout"]
 
 
 @public
 @dataclass(frozen=True)
-class Layout:
+class ParameterLayout:
     """The order in which the numbers of a tree of parameters form a vector.
 
     The leaves of the tree come one after the other, in the order of `jax.tree.leaves`, each in
@@ -110,7 +110,7 @@ class Layout:
             for name, place in self.places.items()
         }
 
-    def fixing(self, values: Mapping[str, Any]) -> "Layout":
+    def fixing(self, values: Mapping[str, Any]) -> "ParameterLayout":
         """The layout in which some numbers are fixed.
 
         Parameters
@@ -140,7 +140,7 @@ class Layout:
             fixed[place] = np.where(np.isnan(part), fixed[place], part)
         if not np.isnan(fixed).any():
             raise ValueError("fixed parameters: no number stays free")
-        return Layout(self.like, fixed)
+        return ParameterLayout(self.like, fixed)
 
 
 def _name(path: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ from ..models.jax_model import jax_model
 from ..models.model import Model
 from .losses import Loss
 from .network import Network
-from .parameters import Layout
+from .parameters import ParameterLayout
 
 __all__ = ["Prior", "log_prior_of", "posterior", "posterior_scale", "scale_factor"]
 
@@ -21,7 +21,7 @@ Prior = float | Callable[[Any], Any] | None
 @public
 def posterior(
     network: Network,
-    layout: Layout,
+    layout: ParameterLayout,
     loss: Loss,
     x: Any,
     y: Any,

@@ -18,6 +18,7 @@ from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .right_hand_side import Leaves
+from .tableaus import Tableau
 from .times import constant_value
 
 __all__ = ["Tolerance", "check_options", "read_positive", "read_start", "read_tolerance"]
@@ -131,11 +132,11 @@ def read_positive(value: Any, name: str) -> Array | None:
 
 
 def check_options(
-    method: str, methods: tuple[str, ...], max_steps: Any, on_limit: str, grad: str
+    method: str | Tableau, methods: tuple[str, ...], max_steps: Any, on_limit: str, grad: str
 ) -> None:
     """Refuse unknown methods and options, and a `max_steps` that is not positive."""
     for name, value, choices in (
-        ("method", method, methods),
+        *([] if isinstance(method, Tableau) else [("method", method, methods)]),
         ("on_limit", on_limit, ("nan", "error")),
         ("grad", grad, GRADS),
     ):

@@ -16,7 +16,7 @@ from .right_hand_side import Leaves, Right
 from .rosenbrock import RODAS5P, Rosenbrock
 from .step import Method, Trial, choose_first_step
 from .stops import read_stops
-from .tableaus import TABLEAUS
+from .tableaus import TABLEAUS, Tableau
 from .times import read_times
 from .unreached_times import demand_the_end, mark_unreached
 
@@ -37,7 +37,7 @@ def solve(
     t0: Any = None,
     rtol: float | None = None,
     atol: Any = None,
-    method: Literal["tsit5", "dopri5", "bosh3", "rodas5p"] | str = "tsit5",
+    method: Literal["tsit5", "dopri5", "bosh3", "rodas5p"] | str | Tableau = "tsit5",
     jump_ts: Any = None,
     doses: Any = None,
     events: Any = None,
@@ -83,7 +83,7 @@ def solve(
         `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince), explicit and of order 5(4);
         `"bosh3"` (Bogacki and Shampine), explicit and of order 3(2), which is cheaper for rough
         tolerances and for right-hand sides that are not smooth; or `"rodas5p"` (Steinebach), of
-        order 5(4), for stiff equations.
+        order 5(4), for stiff equations. Or the `kg.ode.Tableau` of an explicit method.
     jump_ts
         Times at which f or a derivative of f jumps: an array, or a list of numbers and arrays, in
         any order. A step ends at each of them, and f is called on both sides of it, a few rounding
@@ -224,7 +224,8 @@ def solve(
     if method == "rodas5p":
         trial = Rosenbrock(right, RODAS5P, tolerance)
     else:
-        trial = Method(right, TABLEAUS[method], tolerance)
+        tableau = TABLEAUS[method] if isinstance(method, str) else method
+        trial = Method(right, tableau, tolerance)
     if step is None:
         step = choose_first_step(trial, times.start, leaves, slopes, times.end - times.start)
     step_limit = max_steps

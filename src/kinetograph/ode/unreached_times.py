@@ -21,6 +21,7 @@ from ..graph.node import PART, Apply, Data, Node, Operation
 from ..graph.source import place_text
 from .dense_output import Path
 from .right_hand_side import Leaves
+from .tableaus import Tableau
 from .times import Times
 
 __all__ = ["Ending", "demand_the_end", "mark_rows", "mark_unreached"]
@@ -54,7 +55,7 @@ def _reached(ts: Any, start: Any, t: Any) -> Any:
     return jnp.argmin(jnp.append(rising & (ts <= t), False)).astype(np.int32)
 
 
-def demand_the_end(results: Leaves, ending: Ending, steps: int, method: str) -> Leaves:
+def demand_the_end(results: Leaves, ending: Ending, steps: int, method: str | Tableau) -> Leaves:
     """The results, with a run-time check that the last time was reached.
 
     The check is in a branch that returns the results, so every compiled function that uses them

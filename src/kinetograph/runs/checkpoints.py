@@ -131,6 +131,8 @@ class Keeper:
             stored_results = opened(self.store.path)
         except OSError as error:
             self._failed(error, ending)
+            if not self.store.hidden.exists():
+                raise interrupted(self.store.path, error) from ending.error
             stored_results = opened(self.store.path)
             for name in tree.children.keys() - set(GROUPS):
                 stored_results[name] = tree[name].copy()

@@ -196,6 +196,7 @@ def resume(
             # A batch begins completely or not at all.
             run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]
         if store.problems:
+            store.publish()  # without the draws of chains that begin again
             warn_user(
                 f"{CALLER}: {path}: damaged, and repaired: "
                 f"{'; '.join(dict.fromkeys(store.problems))}",
@@ -299,6 +300,7 @@ def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChai
 
 def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
     """A chain at its begin."""
+    store.forget_states(number)
     chain = _blank(store, run, number, sampler)
     begin_again(run.program, chain, store.begin(number))
     chain.tuner = run.program.tuner(run.lengths.warmup)

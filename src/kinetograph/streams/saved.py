@@ -1,7 +1,9 @@
 """Saved states of streams, with their algorithm and version."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,36 @@ __all__ = ["ALGORITHM", "SavedStreams"]
 ALGORITHM = "threefry4x32-20"
 
 
+@contextmanager
+def _reading(function: str, writer: str) -> Iterator[None]:
+    """Name the method that writes states in errors of reading them."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(
+            f"{function}: expected the states that {writer} wrote, unchanged; {reason}"
+        ) from error
+
+
+def _state(name: str, words: Any) -> np.ndarray:
+    """The words of a state: whole numbers of 32 bits."""
+    array = np.array(words)
+    if array.dtype.kind not in "iu" or np.any((array < 0) | (array >= 2**32)):
+        raise ValueError(
+            f"the state of stream {name} must be whole numbers from 0 to 2**32 - 1, got "
+            f"{array.tolist()}"
+        )
+    return array.astype(np.uint32)
+
+
+def _word(text: Any) -> int:
+    """The number that `to_json` wrote as eight hexadecimal digits."""
+    if not isinstance(text, str) or not re.fullmatch("[0-9a-f]{8}", text):
+        raise ValueError(f"a word of a state must be eight hexadecimal digits, got {text!r}")
+    return int(text, 16)
+
+
 @public
 class SavedStreams:
     """The states of the streams of a compiled function; made by `RandomStreams.getstate`.
@@ -22,6 +54,11 @@ class SavedStreams:
     ----------
     streams
         For each stream its key and counter: six words, uint32.
+
+    Raises
+    ------
+    ValueError
+        If the words of a state are not whole numbers of 32 bits.
 
     Examples
     --------
@@ -42,7 +79,7 @@ class SavedStreams:
         algorithm: str = ALGORITHM,
         version: int = STREAM_VERSION,
     ) -> None:
-        self.streams = {name: np.array(words, np.uint32) for name, words in streams.items()}
+        self.streams = {name: _state(name, words) for name, words in streams.items()}
         self.algorithm, self.version = algorithm, version
 
     def check(self) -> None:
@@ -71,12 +108,19 @@ class SavedStreams:
 
     @staticmethod
     def from_json(text: str) -> "SavedStreams":
-        """Read a text that `to_json` wrote."""
-        content = json.loads(text)
-        streams = {
-            name: [int(word, 16) for word in words] for name, words in content["streams"].items()
-        }
-        return SavedStreams(streams, content["algorithm"], content["version"])
+        """Read a text that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If it is another text.
+        """
+        with _reading("from_json", "to_json"):
+            content = json.loads(text)
+            streams = {
+                name: [_word(word) for word in words] for name, words in content["streams"].items()
+            }
+            return SavedStreams(streams, content["algorithm"], content["version"])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Arrays for `numpy.savez(file, **saved.to_arrays())`."""
@@ -87,10 +131,17 @@ class SavedStreams:
 
     @staticmethod
     def from_arrays(arrays: Mapping[str, np.ndarray]) -> "SavedStreams":
-        """Read the arrays that `numpy.load` returns for such a file."""
-        algorithm, version = arrays["format"].tolist()
-        streams = dict(zip(arrays["streams"].tolist(), arrays["words"], strict=True))
-        return SavedStreams(streams, algorithm, int(version))
+        """Read the arrays that `numpy.load` returns for such a file.
+
+        Raises
+        ------
+        ValueError
+            If they are other arrays.
+        """
+        with _reading("from_arrays", "to_arrays"):
+            algorithm, version = arrays["format"].tolist()
+            streams = dict(zip(arrays["streams"].tolist(), arrays["words"], strict=True))
+            return SavedStreams(streams, algorithm, int(version))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -44,6 +44,15 @@ def test_values_and_derivatives_survive(tmp_path):
         np.testing.assert_array_equal(mine, loaded)
 
 
+@pytest.mark.parametrize("name", ["no folder/graph.kg", ""])
+def test_an_error_of_the_disk_names_the_file_of_the_user(tmp_path, name):
+    with pytest.raises(OSError) as raised:
+        kg.save_graph(tmp_path / name, kg.data([1.0]))
+    assert raised.value.filename == str(tmp_path / name)
+    assert raised.value.filename2 is None
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}.*"))
+
+
 def test_contexts_survive(tmp_path):
     graph = nested()
     kg.save_graph(tmp_path / "graph.kg", graph)

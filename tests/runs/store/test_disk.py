@@ -93,6 +93,21 @@ def test_no_room_for_the_rest(path, monkeypatch):
     assert same_draws(kg.resume(path, progress=False), run(gaussian()))
 
 
+def test_a_folder_that_is_moved_during_a_run(path, whole):
+    """Nothing is written at its old place; the run goes on where it is."""
+    elsewhere = path.with_name("elsewhere.zarr")
+
+    def move(so_far):
+        if so_far.draws > 100 and path.exists():
+            path.rename(elsewhere)
+
+    with pytest.raises(FileNotFoundError, match="moved or removed during the run; put it back"):
+        run(schools(), draws=20_000, store=path, checkpoint_every=0.0, callback=move)
+    assert os.listdir(path.parent) == [elsewhere.name]
+    more = kg.resume(elsewhere, draws=DRAWS, progress=False)
+    assert same_draws(more.isel(draw=slice(DRAWS), missing_dims="ignore"), whole)
+
+
 FULL = """
 import sys
 import kinetograph as kg

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import warnings
 from pathlib import Path
 
@@ -326,6 +327,26 @@ def test_nothing_is_called_damaged_where_a_process_was_killed(path, whole, monke
     with warnings.catch_warnings():
         warnings.simplefilter("error", kg.KinetographWarning)
         warnings.simplefilter("ignore", kg.SamplingWarning)
+        assert same_draws(resumed(path), whole)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.KinetographWarning")
+def test_the_older_states_of_a_chain_that_begins_again_are_not_used(path, whole, monkeypatch):
+    """Neither for the number of its draws nor to continue it: the rest of its block is zeros."""
+    monkeypatch.setattr(blocks, "MOST", DRAWS)
+    run(schools(), draws=DRAWS, store=path)
+    (path / "posterior/theta/c/1/0/0").unlink()
+    tree = resumed(path, draws=100)
+    assert tree["posterior"].sizes["draw"] == 100
+    assert same_draws(tree, whole.isel(draw=slice(100), missing_dims="ignore"))
+    assert same_draws(resumed(path, draws=DRAWS), whole)
+
+
+@pytest.mark.parametrize("name", ["posterior", "sample_stats/lp"])
+def test_a_folder_that_is_lost_is_made_again(path, whole, name):
+    cut(path)
+    shutil.rmtree(path / name)
+    with pytest.warns(kg.KinetographWarning, match=f"{name}/zarr.json is missing"):
         assert same_draws(resumed(path), whole)
 
 

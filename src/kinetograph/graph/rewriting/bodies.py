@@ -24,6 +24,7 @@ from ..control.control_node import Control
 from ..control.loops import While
 from ..control.scan import Scan
 from ..control.subgraph import Subgraph
+from ..derivative import Derivative
 from ..node import Apply, Inner, Node, ancestors
 
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ def control_again(rewriter: "Rewriter", node: Control) -> Control | None:
 def part_again(node: Apply, made: Node) -> Node | None:
     """One result of a node that was written again.
 
-    None if the node has no bodies.
+    None if the node was not a branch, loop, batch or derivative.
     """
+    if isinstance(made, Derivative):
+        return made.result(node.attributes["place"])
     if not isinstance(made, Control):
         return None
     place, outputs = node.attributes["place"], made.subgraphs[-1].outputs

@@ -16,6 +16,8 @@ import numpy as np
 
 from ..control.contexts import ControlFlowContext
 from ..control.control_node import Control
+from ..derivative import Derivative
+from ..derivatives import derivative_again
 from ..forms.representations import represent
 from ..lower import Scope, lower_node
 from ..messages import describe
@@ -83,7 +85,10 @@ class Rewriter:
         """
         if isinstance(node, FormOf):
             return (node.of,)
-        if isinstance(node, Control) and node.contexts:
+        if isinstance(node, Derivative):
+            tangents = node.parents[len(node.subgraphs[0].inputs) :]
+            return (*node.values, *node.parents[: node.count], *tangents)
+        if isinstance(node, Control):
             if node not in self.places:
                 self.places[node] = places_read(node, self.above)
             return tuple(node.parents[place] for place in sorted(self.places[node]))
@@ -104,8 +109,10 @@ class Rewriter:
         """Write one node with new operands."""
         if isinstance(node, Data):  # a number written in the body of a loop
             return Data(node.value, literal=node.literal)
+        if isinstance(node, Derivative):
+            return derivative_again(node, operands)
         if isinstance(node, Control):
-            control = control_again(self, node) if node.contexts else None
+            control = control_again(self, node)
             return self.refuse(node, _UNKNOWN_WAY) if control is None else control
         if isinstance(node, FormOf):
             kind, (of,) = node.attributes["kind"], operands

@@ -269,14 +269,16 @@ def from_bytes(data: bytes, trust: frozenset[str], subject: str) -> Document:
 def _write(path: Path, data: bytes) -> None:
     """Write a complete file or none, with the user's default permissions."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # with the path that the user knows
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

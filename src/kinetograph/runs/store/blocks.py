@@ -53,6 +53,9 @@ def write_chunk(path: Path, values: np.ndarray) -> None:
     try:
         write_whole(path, *parts)
     except FileNotFoundError:  # the first chunk of an array
+        array = path.parents[path.parts[::-1].index("c")]
+        if not array.exists():  # the store has been moved
+            raise
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, *parts)
 

@@ -64,8 +64,12 @@ def unwritable(path: Path, error: OSError) -> OSError:
 
 def interrupted(path: Path, error: OSError) -> OSError:
     """The error of a run whose store failed, with remedies."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    remedy = "make room on the disk" if full else "make the folder writable"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        remedy = "make room on the disk"
+    elif error.errno == errno.ENOENT:
+        remedy = "it was moved or removed during the run; put it back"
+    else:
+        remedy = "make the folder writable"
     file = f" ({error.filename})" if error.filename else ""
     return OSError(
         error.errno,

@@ -197,6 +197,11 @@ class Store:
             self._generation[number] = states[0][2]
         return [each[:2] for each in states]
 
+    def forget_states(self, number: int) -> None:
+        """Remove the states of a chain that begins again."""
+        for twin in twins(self.hidden / f"chain-{number}"):
+            twin.unlink(missing_ok=True)
+
     def warmups(self, number: int, count: int | None = None) -> Warmups:
         """The rows of a chain's warm-up; `count` sets their number."""
         warmups = self._warmups.setdefault(number, Warmups(self.hidden, number))

@@ -126,13 +126,13 @@ class View:
             write_twice(self.copies, packed)
         for name, data in _unpacked(packed).items():
             path = self.path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             content = path.read_bytes() if path.exists() else None
             if name == "zarr.json" or _is_shown(name, data):
                 intact = content is not None and self._fits(name, content)
             elif intact := content == data:
                 continue
             else:
-                path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
             if not intact and not self._replacing.exists():  # else `replace` was killed
                 problems = [*problems, f"{name} is {'missing' if content is None else 'damaged'}"]

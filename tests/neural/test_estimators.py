@@ -1,0 +1,110 @@
+"""Ensembles by scikit-learn's protocol."""
+
+import numpy as np
+import optax
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import kinetograph as kg
+
+SMALL = {"members": 2, "draws": 20, "thin": 5, "warmup": 200, "epochs": 200, "patience": 50}
+
+
+@pytest.fixture(scope="module")
+def line():
+    """A straight line with noise of standard deviation 0.5, in units far from 1."""
+    rng = np.random.default_rng(2)
+    x = rng.uniform(100, 300, size=(400, 1))
+    return x, 1000 + 3 * x[:, 0] + 0.5 * 100 * rng.normal(size=400)
+
+
+@pytest.fixture(scope="module")
+def fitted(line):
+    return kg.neural.EnsembleRegressor((4,), **SMALL, prior=1.0).fit(*line)
+
+
+def test_predictions_are_in_the_units_of_the_labels(line, fitted):
+    x, y = line
+    mean, sd = fitted.predict(x, return_std=True)
+    np.testing.assert_array_equal(mean, fitted.predict(x))
+    truth = 1000 + 3 * x[:, 0]
+    assert np.sqrt(np.mean((mean - truth) ** 2)) < 20  # the error of least squares is 3.5
+    assert 40 < sd.mean() < 65
+    ends = fitted.predict_interval(x, 0.9)
+    covered = np.mean((ends[:, 0] < y) & (y < ends[:, 1]))
+    assert abs(covered - 0.9) < 0.06  # 4 standard errors of 400 rows
+
+
+def test_intervals_and_scores_are_those_of_the_mixture(line, fitted):
+    x = line[0][:3]
+    means, sds = fitted._normals(x)
+    for row, (low, high) in enumerate(fitted.predict_interval(x, 0.5)):
+        mixture = stats.norm(means[:, row], sds[:, row])
+        np.testing.assert_allclose(mixture.cdf(low).mean(), 0.25, atol=1e-9)
+        np.testing.assert_allclose(mixture.cdf(high).mean(), 0.75, atol=1e-9)
+    labels = line[1][:3]
+    expected = [np.log(stats.norm(means[:, i], sds[:, i]).pdf(labels[i]).mean()) for i in range(3)]
+    np.testing.assert_allclose(fitted.log_score(x, labels), expected, rtol=1e-9)
+
+
+def test_the_same_seed_gives_the_same_members(line, fitted):
+    again = clone(fitted).fit(*line)
+    np.testing.assert_array_equal(again.members_.draws, fitted.members_.draws)
+    other = clone(fitted).set_params(seed=1, draws=0).fit(*line)
+    assert not np.allclose(other.members_.draws[:, 0], fitted.members_.training.parameters)
+
+
+def test_pipelines_and_cross_validation(line):
+    pipeline = make_pipeline(
+        StandardScaler(),
+        kg.neural.EnsembleRegressor((), **SMALL | {"draws": 0}, optimizer=optax.adam(0.1)),
+    )
+    assert cross_val_score(pipeline, *line, cv=2).min() > 0.8
+
+
+def test_classes(line):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 2))
+    y = np.array(["a", "b", "c"])[(x[:, 0] > 0).astype(int) + (x[:, 0] > 1)]
+    model = kg.neural.ensemble((6,), (x, y), **SMALL)
+    chances = model.predict_proba(x)
+    np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-6)
+    assert model.score(x, y) > 0.9
+    assert list(model.classes_) == ["a", "b", "c"]
+    expected = np.log(chances[np.arange(200), np.searchsorted(["a", "b", "c"], y)])
+    np.testing.assert_allclose(model.log_score(x, y), expected, rtol=1e-9)
+
+
+def test_the_summary_is_of_predictions(fitted):
+    table = fitted.summary()
+    assert len(table.names) == 50
+    assert table["mean", "prediction[0]"] == pytest.approx(
+        float(fitted._function_values(fitted._outputs(fitted._probe))[..., 0].mean()), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"members": 0}, "members must be a whole number of at least 1, got 0"),
+        ({"draws": 2.5}, "draws must be a whole number of at least 0, got 2.5"),
+        ({"held_out": 1.0}, "held_out must be a part of the rows"),
+        ({"network": "deep"}, "EnsembleRegressor: expected kg.neural.mlp"),
+    ],
+)
+def test_wrong_settings(line, settings, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        kg.neural.EnsembleRegressor(**SMALL | settings).fit(*line)
+
+
+def test_one_class_and_wrong_kinds(line):
+    with pytest.raises(kg.DataError, match="all labels are 'a'"):
+        kg.neural.ensemble((2,), (line[0], ["a"] * 400), **SMALL)
+    with pytest.raises(ValueError, match="kind must be 'regression' or 'classification'"):
+        kg.neural.ensemble((2,), line, kind="ranking")
+    with pytest.raises(ValueError, match="NaN"):
+        kg.neural.ensemble((2,), (np.full((400, 1), np.nan), line[1]))

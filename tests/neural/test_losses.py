@@ -1,0 +1,117 @@
+"""Losses of one row, against NumPy in extended precision and scikit-learn."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+from kinetograph.neural.activations import ACTIVATIONS
+from kinetograph.neural.losses import LOSSES, loss
+
+
+def softplus(z: np.ndarray) -> np.ndarray:
+    z = np.asarray(z, np.longdouble)
+    return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+
+
+def log_softmax(z: np.ndarray) -> np.ndarray:
+    z = np.asarray(z, np.longdouble)
+    z = z - z.max()
+    return z - np.log(np.exp(z).sum())
+
+
+REFERENCES = {
+    "mean_squared": ([1.0, -2.0], [0.5, 1.0], lambda z, y: ((z - y) ** 2).mean()),
+    "absolute_difference": ([1.0, -2.0], [0.5, 1.0], lambda z, y: abs(z - y).mean()),
+    "log_loss": (
+        [0.2, 0.9],
+        [1.0, 0.0],
+        lambda z, y: (-y * np.log(z + 1e-7) - (1 - y) * np.log(1 - z + 1e-7)).mean(),
+    ),
+    "hinge": ([0.3, 4.0], [1.0, 0.0], lambda z, y: np.maximum(0, 1 - (2 * y - 1) * z).mean()),
+    "signed_hinge": ([0.3, 4.0], [1.0, -1.0], lambda z, y: np.maximum(0, 1 - y * z).mean()),
+    "cosine_distance": (
+        [3.0, 4.0],
+        [1.0, 2.0],
+        lambda z, y: 1 - z @ y / np.linalg.norm(z) / np.linalg.norm(y),
+    ),
+    "sigmoid_cross_entropy": (
+        [1e4, -1e4, 0.3],
+        [1.0, 1.0, 0.0],
+        lambda z, y: (softplus(z) - z * y).mean(),
+    ),
+    "softmax_cross_entropy": (
+        [1e4, -1e4, 0.3],
+        [0.0, 1.0, 0.0],
+        lambda z, y: -(y * log_softmax(z)).sum(),
+    ),
+    "categorical": ([1e4, -1e4, 0.3], [2.0], lambda z, y: -log_softmax(z)[int(y[0])]),
+    "gaussian": (
+        [0.5, -1.0, 0.3, -2.0],
+        [0.7, 2.0],
+        lambda z, y: -stats.norm(z[:2], np.exp(z[2:])).logpdf(y).sum(),
+    ),
+    "poisson": ([0.5, -1.0], [3.0, 0.0], lambda z, y: -stats.poisson(np.exp(z)).logpmf(y).sum()),
+}
+
+
+def test_every_loss_has_a_reference():
+    assert set(REFERENCES) == set(LOSSES)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_values_and_derivatives(name):
+    z, y, reference = REFERENCES[name]
+    z, y = np.array(z), np.array(y)
+    with jax.enable_x64(True):
+        value = float(LOSSES[name].function(jnp.array(z), jnp.array(y)))
+        slope = np.asarray(jax.grad(LOSSES[name].function)(jnp.array(z), jnp.array(y)))
+    np.testing.assert_allclose(value, float(reference(z, y)), rtol=1e-12)
+    assert np.isfinite(slope).all()
+    for i in range(len(z)):  # steps of 1e-4 are within rounding at outputs of 1e4
+        if abs(z[i]) < 100:
+            step = 1e-4 * (np.arange(len(z)) == i)
+            differences = [float(reference(z + sign * step, y)) for sign in (1, -1)]
+            expected = (differences[0] - differences[1]) / 2e-4
+            np.testing.assert_allclose(slope[i], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_cosine_distance_of_nothing_has_a_slope():
+    with jax.enable_x64(True):
+        slope = jax.grad(LOSSES["cosine_distance"].function)(jnp.zeros(2), jnp.ones(2))
+    assert np.isfinite(np.asarray(slope)).all()
+
+
+def test_names_and_functions():
+    with pytest.raises(ValueError, match=r"fit: loss: there is no 'mean_square'; did you mean"):
+        loss("mean_square", "fit")
+    with pytest.raises(TypeError, match="expected a name, got 3"):
+        loss(3, "fit")
+    mine = loss(lambda z, y: (z - y) ** 4, "fit")
+    assert isinstance(mine, kg.neural.Loss)
+    assert loss(mine, "fit") is mine
+
+
+X = np.array([-7.0, -1.5, -0.2, 0.0, 0.3, 2.0, 6.5])
+FORMULAS = {
+    "linear": X,
+    "relu": np.maximum(X, 0),
+    "relu6": np.clip(X, 0, 6),
+    "leaky_relu": np.where(X > 0, X, 0.01 * X),
+    "elu": np.where(X >= 0, X, np.expm1(X)),
+    "gelu": 0.5 * X * (1 + np.tanh(np.sqrt(2 / np.pi) * (X + 0.044715 * X**3))),
+    "silu": X / (1 + np.exp(-X)),
+    "softplus": np.log1p(np.exp(X)),
+    "softsign": X / (1 + abs(X)),
+    "sigmoid": 1 / (1 + np.exp(-X)),
+    "tanh": np.tanh(X),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name):
+    with jax.enable_x64(True):
+        values = np.asarray(ACTIVATIONS[name](jnp.array(X)))
+    np.testing.assert_allclose(values, FORMULAS[name], rtol=1e-10, atol=1e-15)

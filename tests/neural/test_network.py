@@ -1,0 +1,117 @@
+"""Networks of every origin compute what they compute by themselves."""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kinetograph as kg
+
+KEY = jax.random.key(3)
+ROW = np.array([0.4, -1.0, 2.0])
+
+
+def plain(weights, bias, x):
+    """A perceptron with tanh, in NumPy."""
+    for k, (w, b) in enumerate(zip(weights, bias, strict=True)):
+        x = x @ np.asarray(w) + np.asarray(b)
+        x = np.tanh(x) if k < len(weights) - 1 else x
+    return x
+
+
+@given(st.lists(st.integers(0, 5), max_size=3), st.integers(1, 4), st.integers(1, 3))
+@settings(deadline=None, max_examples=20)
+def test_perceptrons_have_the_size_and_outputs_of_their_layers(hidden, inputs, outputs):
+    network = kg.neural.mlp(hidden, "tanh", initial="normal")
+    row = np.linspace(-1, 1, inputs)
+    parameters = network.start(KEY, row, outputs)
+    widths = [inputs, *(w for w in hidden if w), outputs]
+    size = sum(a * b + b for a, b in pairwise(widths))
+    assert kg.neural.ParameterLayout(parameters).size == size
+    expected = plain(parameters.weights, parameters.bias, row)
+    np.testing.assert_allclose(network.row(parameters, row), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_initial_weights():
+    start = kg.neural.mlp([50], initial="uniform").start(KEY, ROW, 2)
+    weights = np.concatenate([np.ravel(w) for w in start.weights])
+    assert abs(weights).max() <= 0.5
+    assert abs(weights.mean()) < 0.15  # 5 standard errors of 250 uniform numbers are 0.09
+    assert all((np.asarray(b) == np.float32(0.1)).all() for b in start.bias)
+    again = kg.neural.mlp([50], initial="uniform").start(KEY, ROW, 2)
+    np.testing.assert_array_equal(start.weights[0], again.weights[0])
+    other = kg.neural.mlp([50], initial="uniform").start(jax.random.key(4), ROW, 2)
+    assert (np.asarray(start.weights[0]) != np.asarray(other.weights[0])).all()
+
+
+def test_modules_of_flax_and_equinox():
+    equinox = pytest.importorskip("equinox")
+    linen = pytest.importorskip("flax.linen")
+    from flax import nnx
+
+    class Linen(linen.Module):
+        @linen.compact
+        def __call__(self, x):
+            return linen.Dense(2)(linen.tanh(linen.Dense(4)(x)))
+
+    class Nnx(nnx.Module):
+        def __init__(self, rngs):
+            self.first, self.last = nnx.Linear(3, 4, rngs=rngs), nnx.Linear(4, 2, rngs=rngs)
+
+        def __call__(self, x):
+            return self.last(nnx.tanh(self.first(x)))
+
+    module = Linen()
+    network = kg.neural.network(module)
+    parameters = network.start(KEY, ROW, 2)
+    expected = module.apply({"params": parameters}, jnp.array(ROW))
+    np.testing.assert_allclose(network.row(parameters, ROW), expected, rtol=1e-6)
+
+    for made, factory in (
+        (Nnx(nnx.Rngs(0)), lambda key: Nnx(nnx.Rngs(params=key))),
+        (
+            equinox.nn.MLP(3, 2, 4, 1, key=KEY),
+            lambda key: equinox.nn.MLP(3, 2, 4, 1, key=key),
+        ),
+    ):
+        network = kg.neural.network(made)
+        own = network.start(KEY, ROW, 2)
+        np.testing.assert_allclose(network.row(own, ROW), made(jnp.array(ROW)), rtol=1e-6)
+        layout = kg.neural.ParameterLayout(own)
+        moved = layout.tree(layout.vector(own) + 0.1)
+        assert not np.allclose(network.row(moved, ROW), network.row(own, ROW))
+        fresh = kg.neural.network(factory)
+        starts = [layout.vector(fresh.start(jax.random.key(i), ROW, 2)) for i in range(2)]
+        assert not np.allclose(*starts)
+
+
+def test_modules_with_other_states_are_refused():
+    linen = pytest.importorskip("flax.linen")
+
+    class Normalised(linen.Module):
+        @linen.compact
+        def __call__(self, x):
+            return linen.Dense(1)(linen.BatchNorm(use_running_average=False)(x))
+
+    network = kg.neural.network(Normalised())
+    with pytest.raises(TypeError, match="Normalised keeps batch_stats beside its parameters"):
+        network.start(KEY, ROW[None], 1)
+
+
+@pytest.mark.parametrize("value", ["mlp", 3, None, np.sin, {"a": 1}])
+def test_other_values(value):
+    with pytest.raises(TypeError, match=r"network: expected kg.neural.mlp\(...\), the widths"):
+        kg.neural.network(value)
+
+
+def test_wrong_layers():
+    with pytest.raises(ValueError, match="2 activations for 1 hidden layers"):
+        kg.neural.mlp([3], ["relu", "tanh"])
+    with pytest.raises(ValueError, match=r"there is no 'tanhh'.*did you mean 'tanh'"):
+        kg.neural.mlp([3], "tanhh")
+    with pytest.raises(ValueError, match="must not be negative"):
+        kg.neural.mlp([-1])

@@ -1,0 +1,57 @@
+"""Vectors of parameters: order, names, fixed entries."""
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kinetograph as kg
+
+
+def layout(hidden=(4,), inputs=3, outputs=2, bias=True):
+    network = kg.neural.mlp(hidden, bias=bias)
+    return kg.neural.ParameterLayout(network.start(jax.random.key(1), np.zeros(inputs), outputs))
+
+
+@given(st.lists(st.integers(1, 4), max_size=2), st.booleans())
+@settings(deadline=None, max_examples=20)
+def test_vectors_and_trees_are_inverse(hidden, bias):
+    parts = layout(hidden, bias=bias)
+    vector = np.arange(float(parts.size))
+    np.testing.assert_array_equal(parts.vector(parts.tree(vector)), vector)
+    names = parts.by_name(vector[None])
+    assert [array.shape[1:] for array in names.values()] == list(parts.shapes.values())
+    np.testing.assert_array_equal(np.concatenate([a.ravel() for a in names.values()]), vector)
+
+
+def test_weights_come_before_biases_in_row_major_order():
+    parts = layout()
+    tree = parts.tree(np.arange(26.0))
+    np.testing.assert_array_equal(tree.weights[0], np.arange(12.0).reshape(3, 4))
+    np.testing.assert_array_equal(tree.bias[1], [24.0, 25.0])
+    assert list(parts.shapes) == ["layer0/weights", "layer1/weights", "layer0/bias", "layer1/bias"]
+    assert parts.columns == [f"weight{i}" for i in range(20)] + [f"bias{i}" for i in range(6)]
+
+
+def test_fixed_numbers_stay():
+    parts = layout().fixing({"layer1/bias": 0.5, "layer0/weights": np.full((3, 4), np.nan)})
+    assert parts.free.tolist() == list(range(24))
+    some = np.full((3, 4), np.nan)
+    some[1, 2] = 7.0
+    both = parts.fixing({"layer0/weights": some})
+    filled = np.asarray(both.filled(np.arange(23.0)))
+    assert filled[[6, 24, 25]].tolist() == [7.0, 0.5, 0.5]
+    np.testing.assert_array_equal(np.delete(filled, [6, 24, 25]), np.arange(23.0))
+
+
+def test_wrong_fixed_numbers():
+    parts = layout()
+    with pytest.raises(ValueError, match=r"there is no 'layer2/bias'.*there are layer0/weights"):
+        parts.fixing({"layer2/bias": 0.0})
+    with pytest.raises(ValueError, match=r"layer0/bias has shape \(4,\), got values of shape \(3,"):
+        parts.fixing({"layer0/bias": np.zeros(3)})
+    with pytest.raises(ValueError, match="no number stays free"):
+        parts.fixing(dict.fromkeys(parts.shapes, 0.0))
+    with pytest.raises(ValueError, match="expected arrays of shapes"):
+        parts.vector((np.zeros(3),))

@@ -10,7 +10,7 @@ from kinetograph.neural import analysis
 @pytest.mark.parametrize("estimator", ["sokal", "monotone", "acor"])
 @pytest.mark.parametrize("walkers", ["pooled", "averaged", "separate"])
 def test_autoregression_has_its_closed_form(estimator, walkers):
-    """The exact time; the relative error is sqrt(20 tau / n) or less."""
+    """The exact time, within 5.5 errors sqrt(20 tau / n)."""
     chains, length = 4, 40_000
     for phi in (0.0, 0.5, 0.9):
         x = kg.laws.autoregression(phi, chains=chains, draws=length, seed=1)[:, :, None]

@@ -48,7 +48,7 @@ def test_weights_are_equal_at_the_sampled_temperature():
 
 
 def test_reweighting_gives_the_mean_loss_of_a_linear_net_at_another_temperature():
-    """The mean of a quadratic U is its minimum plus N / (2 beta)."""
+    """A quadratic U has the mean minimum + N / (2 beta)."""
     count, beta, size = 4, 1.5, 200_000
     w = np.random.default_rng(3).standard_normal((2, size // 2, count))  # at beta_0 = 1
     loss = 0.7 + 0.5 * np.sum(w * w, -1)

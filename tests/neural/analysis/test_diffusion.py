@@ -169,7 +169,7 @@ def test_bad_input_is_named(points, options, text):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{"epsilon": 0.2}, {"epsilon": 0.01, "neighbours": 128}])
 def test_ten_thousand_points(options):
-    """A map in a minute and 4 GB, also for a full kernel."""
+    """A map in a minute and 4 GB for large kernels."""
     import resource
     import time
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from tests.docs.pages import ROOT
@@ -11,11 +12,19 @@ from tests.docs.reference import BLOCK, PAGES, first_sentence, names, row, writt
 import kinetograph as kg
 
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in PAGES}
-PACKAGES = [name for name in kg.__all__ if inspect.ismodule(getattr(kg, name))]
-PUBLIC = {
-    *(set(kg.__all__) - {*PACKAGES, "random"}),
-    *(f"{package}.{name}" for package in PACKAGES for name in getattr(kg, package).__all__),
-}
+
+
+def public_names(package: Any, prefix: str = "") -> set[str]:
+    """The public names of a package and the packages in it."""
+    public = set()
+    for name in package.__all__:
+        value = getattr(package, name)
+        inner = public_names(value, f"{prefix}{name}.") if inspect.ismodule(value) else ()
+        public |= {*inner} or {prefix + name}
+    return public
+
+
+PUBLIC = public_names(kg) - {"random"}
 
 
 @pytest.mark.parametrize("page", TEXTS)

@@ -5,6 +5,7 @@ losses       losses of one row, by name
 parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
+analysis     averages, covariances, diffusion maps and free energies of trajectories
 
 The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
 """
@@ -12,6 +13,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
+from . import analysis
 from .losses import Loss
 from .network import Network, mlp, network
 from .parameters import ParameterLayout
@@ -26,6 +28,7 @@ __all__ = [
     "ParameterLayout",
     "Loss",
     "Network",
+    "analysis",
     "ensemble",
     "mlp",
     "network",

@@ -16,7 +16,16 @@ import numpy as np
 
 from ..bits.quantile import quantile
 
-__all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_ess_bulk", "together"]
+__all__ = [
+    "ess_bulk",
+    "ess_mean",
+    "ess_tail",
+    "mcse_mean",
+    "monotone_time",
+    "rhat",
+    "rhat_and_ess_bulk",
+    "together",
+]
 
 Draws = np.ndarray
 
@@ -108,7 +117,7 @@ def _ess(x: np.ndarray) -> np.ndarray:
         pooled = pooled + x.mean(-1).var(1, ddof=1)
     rho = 1.0 - (within[:, None] - covariance) / pooled[:, None]
     rho[:, 0] = 1.0
-    results = np.array([_geyer(r, length) for r in rho])
+    results = np.array([monotone_time(r, length) for r in rho])
     results = np.minimum(
         total / np.maximum(results, 1.0 / np.log10(total)), total * np.log10(total)
     )
@@ -116,7 +125,7 @@ def _ess(x: np.ndarray) -> np.ndarray:
     return _where_finite(x, results)
 
 
-def _geyer(rho: np.ndarray, length: int) -> float:
+def monotone_time(rho: np.ndarray, length: int) -> float:
     """The autocorrelation time by Geyer's initial monotone sequence.
 
     Autocorrelations are summed in pairs, up to the first pair whose sum is not positive.

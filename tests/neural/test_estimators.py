@@ -1,5 +1,7 @@
 """Ensembles by scikit-learn's protocol."""
 
+import pickle
+
 import numpy as np
 import optax
 import pytest
@@ -10,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kinetograph as kg
+from kinetograph.neural import estimators
 
 SMALL = {"members": 2, "draws": 20, "thin": 5, "warmup": 200, "epochs": 200, "patience": 50}
 
@@ -41,7 +44,8 @@ def test_predictions_are_in_the_units_of_the_labels(line, fitted):
 
 def test_intervals_and_scores_are_those_of_the_mixture(line, fitted):
     x = line[0][:3]
-    means, sds = fitted._normals(x)
+    outputs = fitted._outputs(fitted._inputs(x))
+    means, sds = fitted._normals(outputs.reshape(-1, 3, 2))
     for row, (low, high) in enumerate(fitted.predict_interval(x, 0.5)):
         mixture = stats.norm(means[:, row], sds[:, row])
         np.testing.assert_allclose(mixture.cdf(low).mean(), 0.25, atol=1e-9)
@@ -85,6 +89,26 @@ def test_the_summary_is_of_predictions(fitted):
     assert table["mean", "prediction[0]"] == pytest.approx(
         float(fitted._function_values(fitted._outputs(fitted._probe))[..., 0].mean()), rel=1e-6
     )
+
+
+def test_many_rows_are_predicted_in_parts(line, fitted, monkeypatch):
+    whole = fitted.predict(line[0], return_std=True)
+    monkeypatch.setattr(estimators, "ELEMENTS", 40 * 7)  # 7 rows of 2 members with 20 draws
+    for part, expected in zip(fitted.predict(line[0], return_std=True), whole, strict=True):
+        np.testing.assert_allclose(part, expected, rtol=1e-5)
+    scores = fitted.log_score(*line)
+    monkeypatch.undo()
+    np.testing.assert_allclose(scores, fitted.log_score(*line), rtol=1e-4, atol=1e-5)
+
+
+def test_a_pickled_ensemble_predicts_the_same(line, fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(line[0][:9]), fitted.predict(line[0][:9]))
+
+
+def test_wrong_labels(line, fitted):
+    with pytest.raises(kg.ShapeError, match=r"expected 400 labels, one for each row, got"):
+        fitted.log_score(line[0], np.zeros(3))
 
 
 @pytest.mark.parametrize(

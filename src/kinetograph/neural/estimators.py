@@ -8,17 +8,17 @@ of each.
 Source: E. Sommer et al., Microcanonical Langevin ensembles (MILE), arXiv:2502.06335.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp, ndtr, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..graph.errors import DataError
+from ..graph.errors import DataError, ShapeError
 from ..graph.public import public
 from ..results.summary import summary
 from ..samplers.sampler import Sampler
@@ -29,6 +29,7 @@ from .posterior import Prior
 
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
 
+ELEMENTS = 2**22  # the largest number of rows times draws whose outputs are in memory
 _LOG_2_PI = float(np.log(2 * np.pi))
 
 
@@ -73,13 +74,14 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
     def _fit(self, x: np.ndarray, y: np.ndarray, width: int) -> None:
         """Train and sample, with standardised inputs and labels of the loss."""
         self._check_settings(len(x))
-        self.network_ = as_network(self.network, type(self).__name__)
+        network = as_network(self.network, type(self).__name__)
+        self._compiled: Any = None
         self.input_mean_, self.input_sd_ = x.mean(0), _spread(x)
         x = self._inputs(x)
         order = np.random.default_rng(self.seed).permutation(len(x))
         held, rows = np.split(order, [round(self.held_out * len(x))])
         self.members_ = sample_members(
-            self.network_,
+            network,
             LOSSES[self._loss],
             (x[rows], y[rows]),
             (x[held], y[held]),
@@ -121,23 +123,38 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, x: np.ndarray) -> np.ndarray:
         """The outputs of all draws, (members, draws, rows, width), for standardised inputs."""
-        layout, network = self.members_.layout, self.network_
-        rows = jnp.asarray(x, np.float32)
+        if self._compiled is None:
+            layout, network = self.members_.layout, as_network(self.network, type(self).__name__)
 
-        def of_draw(w: Any) -> Any:
-            return network.outputs(layout.tree(w), rows)
+            def of_draws(draws: Any, rows: Any) -> Any:
+                return jax.lax.map(lambda w: network.outputs(layout.tree(w), rows), draws)
 
+            self._compiled = jax.jit(of_draws)
         draws = self.members_.draws.astype(np.float32)
-        outputs = jax.jit(lambda all_draws: jax.lax.map(of_draw, all_draws))(
-            draws.reshape(-1, layout.size)
-        )
+        outputs = self._compiled(draws.reshape(-1, draws.shape[-1]), x.astype(np.float32))
         return np.asarray(outputs, float).reshape(*draws.shape[:2], len(x), -1)
 
-    def _new(self, x: Any) -> np.ndarray:
-        """The outputs for new inputs, (members, draws, rows, width)."""
+    def __getstate__(self) -> Any:
+        """The state without compiled functions, which cannot be pickled."""
+        state = super().__getstate__()
+        return {**state, "_compiled": None} if "_compiled" in state else state
+
+    def _in_parts(self, X: Any, compute: Callable[..., tuple[Any, ...]], *by_row: Any) -> list[Any]:
+        """Results for new rows, computed for some rows at a time.
+
+        `compute` takes outputs, (draws of all members, rows, width), and the parts of `by_row`.
+        """
         check_is_fitted(self, "members_")
-        x = validate_data(self, x, reset=False, dtype=float)
-        return self._outputs(self._inputs(x))
+        x = validate_data(self, X, reset=False, dtype=float)
+        draws = int(np.prod(self.members_.draws.shape[:2]))
+        size = max(1, ELEMENTS // draws)
+        parts = []
+        for first in range(0, len(x), size):
+            rows = slice(first, first + size)
+            outputs = self._outputs(self._inputs(x[rows]))
+            outputs = outputs.reshape(draws, *outputs.shape[2:])
+            parts.append(compute(outputs, *(values[rows] for values in by_row)))
+        return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def summary(self) -> Any:
         """Convergence in function space: `kg.summary` of predictions at 50 training rows.
@@ -226,19 +243,20 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
     def _function_values(self, outputs: np.ndarray) -> np.ndarray:
         return outputs[..., 0] * self.label_sd_ + self.label_mean_
 
-    def _normals(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _normals(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and standard deviations of all draws, (draws of all members, rows)."""
-        outputs = self._new(X)
-        outputs = outputs.reshape(-1, *outputs.shape[2:])
         mean = outputs[..., 0] * self.label_sd_ + self.label_mean_
         return mean, np.exp(outputs[..., 1]) * self.label_sd_
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The predictive means of rows, and with `return_std` their standard deviations."""
-        mean, sd = self._normals(X)
-        if not return_std:
-            return mean.mean(0)
-        return mean.mean(0), np.sqrt((sd**2).mean(0) + mean.var(0))
+
+        def moments(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            mean, sd = self._normals(outputs)
+            return mean.mean(0), np.sqrt((sd**2).mean(0) + mean.var(0))
+
+        mean, sd = self._in_parts(X, moments)
+        return (mean, sd) if return_std else mean
 
     def predict_interval(self, X: Any, probability: float = 0.9) -> np.ndarray:
         """The central predictive interval of each row, (rows, 2).
@@ -254,23 +272,26 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
             raise ValueError(
                 f"predict_interval: probability must be between 0 and 1, got {probability!r}"
             )
-        mean, sd = self._normals(X)
-        ends = []
-        for level in (0.5 - probability / 2, 0.5 + probability / 2):
-            low, high = (mean - 40 * sd).min(0), (mean + 40 * sd).max(0)
-            for _ in range(60):
-                middle = 0.5 * (low + high)
-                below = ndtr((middle - mean) / sd).mean(0) < level
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            ends.append(0.5 * (low + high))
-        return np.stack(ends, 1)
+
+        def ends(outputs: np.ndarray) -> tuple[np.ndarray]:
+            mean, sd = self._normals(outputs)
+            tail = 0.5 * (1 - probability)
+            return (np.stack([_quantile(mean, sd, level) for level in (tail, 1 - tail)], 1),)
+
+        (intervals,) = self._in_parts(X, ends)
+        return np.asarray(intervals)
 
     def log_score(self, X: Any, y: Any) -> np.ndarray:
         """The log predictive density of each label."""
-        mean, sd = self._normals(X)
-        z = (np.asarray(y, float) - mean) / sd
-        densities = -0.5 * z * z - np.log(sd) - 0.5 * _LOG_2_PI
-        return np.asarray(logsumexp(densities, 0) - np.log(len(densities)))
+
+        def score(outputs: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray]:
+            mean, sd = self._normals(outputs)
+            z = (labels - mean) / sd
+            densities = -0.5 * z * z - np.log(sd) - 0.5 * _LOG_2_PI
+            return (np.asarray(logsumexp(densities, 0) - np.log(len(densities))),)
+
+        (scores,) = self._in_parts(X, score, _labels(X, y))
+        return np.asarray(scores)
 
 
 @public
@@ -317,7 +338,8 @@ class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the classes, (rows, classes)."""
-        return np.asarray(softmax(self._new(X), -1).mean((0, 1)))
+        (chances,) = self._in_parts(X, lambda outputs: (softmax(outputs, -1).mean(0),))
+        return np.asarray(chances)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
@@ -325,7 +347,14 @@ class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
 
     def log_score(self, X: Any, y: Any) -> np.ndarray:
         """The log probability of each label."""
-        places = np.searchsorted(self.classes_, np.asarray(y))
+        labels = _labels(X, y)
+        unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()), key=str)
+        if unknown:
+            raise DataError(
+                f"log_score: {unknown[0]!r} is not one of the classes, "
+                f"{', '.join(map(str, self.classes_))}"
+            )
+        places = np.searchsorted(self.classes_, labels)
         return np.asarray(np.log(self.predict_proba(X)[np.arange(len(places)), places]))
 
 
@@ -373,6 +402,26 @@ def ensemble(
         raise ValueError(f"ensemble: kind must be 'regression' or 'classification', got {kind!r}")
     estimator = EnsembleRegressor if kind == "regression" else EnsembleClassifier
     return estimator(network, **settings).fit(x, y)
+
+
+def _quantile(mean: np.ndarray, sd: np.ndarray, level: float) -> np.ndarray:
+    """The quantile of a mixture of normal distributions for each column."""
+    low, high = (mean - 40 * sd).min(0), (mean + 40 * sd).max(0)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        below = ndtr((middle - mean) / sd).mean(0) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return 0.5 * (low + high)
+
+
+def _labels(X: Any, y: Any) -> np.ndarray:
+    """The labels, one for each row of inputs."""
+    labels = np.asarray(y)
+    if labels.shape != (len(X),):
+        raise ShapeError(
+            f"log_score: expected {len(X)} labels, one for each row, got shape {labels.shape}"
+        )
+    return labels
 
 
 def _spread(values: np.ndarray) -> Any:

@@ -75,3 +75,34 @@ def test_wrong_scales(data):
         model(data, prior=-1)
     with pytest.raises(ValueError, match="posterior_scale: expected a positive number of rows"):
         kg.neural.posterior_scale(0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "labels", "text"),
+    [
+        ("sigmoid_cross_entropy", [0, 1, 2], "labels that are 0 or 1.*the label of row 2 is 2"),
+        ("signed_hinge", [1, -1, 0], "labels that are -1 or 1.*the label of row 2 is 0"),
+        ("categorical", [0, 1.5, 1], "whole numbers from 0.*the label of row 1 is 1.5"),
+        ("softmax_cross_entropy", [[1, 0], [1, 1], [0, 1]], r"the label of row 1 is \[1, 1\]"),
+        ("mean_squared", [0.0, np.nan, np.inf], "finite numbers.*the label of row 1 is nan"),
+    ],
+)
+def test_labels_that_a_loss_is_not_made_for(loss, labels, text):
+    network = kg.neural.mlp([])
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), np.zeros(1), 2))
+    with pytest.raises(kg.DataError, match=text):
+        kg.neural.posterior(network, layout, loss, np.zeros((3, 1)), np.array(labels))
+
+
+@pytest.mark.parametrize(
+    ("loss", "activation", "text"),
+    [
+        ("sigmoid_cross_entropy", "sigmoid", "takes outputs before an activation.*'linear'"),
+        ("log_loss", "tanh", "needs outputs between 0 and 1.*output_activation='sigmoid'"),
+    ],
+)
+def test_activations_that_do_not_fit_a_loss(loss, activation, text):
+    network = kg.neural.mlp([], output_activation=activation)
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), np.zeros(1), 1))
+    with pytest.raises(ValueError, match=text):
+        kg.neural.posterior(network, layout, loss, np.zeros((2, 1)), np.array([0, 1]))

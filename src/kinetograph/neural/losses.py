@@ -14,10 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.errors import DataError
 from ..graph.public import public
 from .choice import chosen
 
-__all__ = ["LOSSES", "Loss", "loss"]
+__all__ = ["LOSSES", "Loss", "check_labels", "check_outputs", "loss"]
 
 _EPSILON = 1e-7
 _LOG_2_PI = float(np.log(2 * np.pi))
@@ -127,3 +128,54 @@ def loss(value: Any, doing: str) -> Loss:
     if callable(value):
         return Loss(getattr(value, "__name__", "loss"), value)
     return chosen(LOSSES, value, f"{doing}: loss")
+
+
+def check_labels(loss: Loss, labels: Any, doing: str) -> None:
+    """Refuse labels that the loss is not made for.
+
+    Raises
+    ------
+    DataError
+        With the row of the first wrong label.
+    """
+    values = np.asarray(labels, float)
+    values = values.reshape(len(values), -1)
+    text, right = {
+        "binary": ("0 or 1", np.isin(values, (0, 1))),
+        "signs": ("-1 or 1", np.isin(values, (-1, 1))),
+        "classes": ("whole numbers from 0", (values >= 0) & (values == np.round(values))),
+        "one-hot": (
+            "one-hot rows, of one 1 and zeros",
+            np.isin(values, (0, 1)) & (values.sum(1, keepdims=True) == 1),
+        ),
+    }.get(loss.labels, ("finite numbers", np.isfinite(values)))
+    if not right.all():
+        row = int(np.flatnonzero(~right.all(1))[0])
+        raise DataError(
+            f"{doing}: the loss {loss.name} needs labels that are {text}; the label of row {row} "
+            f"is {np.asarray(labels)[row].tolist()}"
+        )
+
+
+def check_outputs(loss: Loss, activation: str | None, doing: str) -> None:
+    """Refuse an activation of the outputs that does not fit the loss.
+
+    Raises
+    ------
+    ValueError
+        If a loss of logits gets another activation than "linear", or a loss of probabilities one
+        whose values are not between 0 and 1. Unknown activations (None) are not refused.
+    """
+    if activation is None:
+        return
+    if loss.outputs == "logits" and activation != "linear":
+        raise ValueError(
+            f"{doing}: the loss {loss.name} takes outputs before an activation, but the network's "
+            f"output_activation is {activation!r}; write output_activation='linear'"
+        )
+    if loss.outputs == "probabilities" and activation != "sigmoid":
+        raise ValueError(
+            f"{doing}: the loss {loss.name} needs outputs between 0 and 1, but the network's "
+            f"output_activation is {activation!r}; write output_activation='sigmoid', or take the "
+            "loss 'sigmoid_cross_entropy', which takes outputs before an activation"
+        )

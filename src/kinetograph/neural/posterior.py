@@ -9,8 +9,9 @@ import numpy as np
 from ..graph.public import public
 from ..models.jax_model import jax_model
 from ..models.model import Model
-from .losses import Loss
-from .network import Network
+from .losses import check_labels, check_outputs
+from .losses import loss as as_loss
+from .network import as_network
 from .parameters import ParameterLayout
 
 __all__ = ["Prior", "log_prior_of", "posterior", "posterior_scale", "scale_factor"]
@@ -20,9 +21,9 @@ Prior = float | Callable[[Any], Any] | None
 
 @public
 def posterior(
-    network: Network,
+    network: Any,
     layout: ParameterLayout,
-    loss: Loss,
+    loss: Any,
     x: Any,
     y: Any,
     *,
@@ -39,8 +40,10 @@ def posterior(
 
     Parameters
     ----------
-    network, layout, loss
-        The network, the layout of its parameters and the loss of a row.
+    network, layout
+        The network, anything that `kg.neural.network` takes, and the layout of its parameters.
+    loss
+        The loss of a row: a name, a `kg.neural.Loss`, or a JAX function of outputs and label.
     x, y
         Inputs and labels, with one row for each datum.
     prior
@@ -53,7 +56,28 @@ def posterior(
     -------
     Model
         Of one unknown, `parameters`, the vector of the free parameters.
+
+    Raises
+    ------
+    ValueError
+        If the scale or the prior is out of its range, or the activation of the outputs does not fit
+        the loss.
+    DataError
+        If the loss is not made for a label.
+    ModelError
+        If inputs and labels have different numbers of rows.
+
+    Examples
+    --------
+    >>> import jax, numpy as np, kinetograph as kg
+    >>> x, network = np.linspace(-1, 1, 20)[:, None], kg.neural.mlp([2], "tanh")
+    >>> layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
+    >>> kg.neural.posterior(network, layout, "mean_squared", x, x**2).free_size
+    7
     """
+    network, row_loss = as_network(network, "posterior"), as_loss(loss, "posterior")
+    check_outputs(row_loss, network.output_activation, "posterior")
+    check_labels(row_loss, y, "posterior")
     count = len(x)
     factor = scale_factor(scale, count)
 
@@ -66,7 +90,7 @@ def posterior(
         return of_free(free["parameters"])
 
     def log_likelihood(free: Any, row: Any, label: Any) -> Any:
-        return -factor * loss.function(network.row(tree(free), row), label)
+        return -factor * row_loss.function(network.row(tree(free), row), label)
 
     like = {"parameters": np.zeros(len(layout.free))}
     return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=(x, y))

@@ -30,6 +30,7 @@ def test_rows_of_a_block(columns, walkers, draws, rows):
 def test_a_block_that_is_filled_in_part_ends_with_zeros(tmp_path):
     """The file has no rows of the block before; the last four bytes are the checksum."""
     column = Column("posterior/x", np.dtype(float), (2,))
+    (tmp_path / column.path).mkdir(parents=True)  # blocks are written into an array that exists
     files = BlockFiles(tmp_path, 0, [column], 5)
     sink = StoredSink([files], lambda rows, walker: [rows.statistics], lambda parts: parts)
     draws = np.arange(1.0, 17.0).reshape(8, 2)

@@ -327,18 +327,6 @@ def loops(x, y, group):
     return kg.model(a, b, s, mean=mean)
 
 
-def test_loops_over_rows():
-    model, fresh = loops(**drawn(6)), loops(**drawn(9, 1))
-    set_other(model, drawn(9, 1))
-    np.testing.assert_array_equal(model.log_prob(AT), fresh.log_prob(AT))
-    np.testing.assert_array_equal(model.gradient(AT), fresh.gradient(AT))
-    assert_same(model, fresh)
-    again = pickle.loads(pickle.dumps(model))
-    set_other(again, drawn(4, 2))
-    assert_same(again, loops(**drawn(4, 2)))
-    assert_same(model, fresh)
-
-
 def branches(x, y, group):
     """Batches of rows and branches, nested, with values from outside."""
     a, b = kg.normal(0, 1, name="a", shape=3), kg.normal(0, 1, name="b")
@@ -369,8 +357,8 @@ def derivatives(x, y, group):
     return kg.model(a, b, s, mean=turn)
 
 
-@pytest.mark.parametrize("written", [branches, derivatives])
-def test_batches_branches_and_derivatives(written):
+@pytest.mark.parametrize("written", [loops, branches, derivatives])
+def test_loops_batches_branches_and_derivatives(written):
     model, fresh = written(**drawn(6)), written(**drawn(9, 1))
     set_other(model, drawn(9, 1))
     np.testing.assert_array_equal(model.log_prob(AT), fresh.log_prob(AT))
@@ -379,6 +367,7 @@ def test_batches_branches_and_derivatives(written):
     again = pickle.loads(pickle.dumps(model))
     set_other(again, drawn(4, 2))
     assert_same(again, written(**drawn(4, 2)))
+    assert_same(model, fresh)
 
 
 def test_values_for_calculate():

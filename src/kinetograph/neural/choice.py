@@ -1,12 +1,10 @@
 """A choice by name from a table."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import TypeVar
+
+from ..graph.suggestions import meant
 
 __all__ = ["chosen"]
-
-Entry = TypeVar("Entry")
 
 
 def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Entry:
@@ -22,9 +20,8 @@ def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Ent
     if not isinstance(name, str):
         raise TypeError(f"{subject}: expected a name, got {name!r:.60}; there are {_list(table)}")
     if name not in table:
-        near = get_close_matches(name, table, 1)
-        hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-        raise ValueError(f"{subject}: there is no {name!r}; {hint} {_list(table)}")
+        hint = f"{meant(name, table)}; there are {_list(table)}"
+        raise ValueError(f"{subject}: there is no {name!r}{hint}")
     return table[name]
 
 

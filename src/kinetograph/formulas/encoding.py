@@ -13,13 +13,13 @@ from ..graph.array import Array
 from ..graph.dims import dim
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .families import Family
+from .families import ResponseFamily
 from .links import Linked, check_link
 from .population import plain_name
 from .predictor import Predictor
 from .response import Response
 from .texts import FormulaText
-from .unknowns import Unknowns
+from .unknowns import FormulaUnknowns
 
 __all__ = ["Encoding"]
 
@@ -38,7 +38,7 @@ class Encoding:
     def __init__(
         self,
         texts: Sequence[FormulaText],
-        family: Family,
+        family: ResponseFamily,
         links: Mapping[str, str],
         frame: pd.DataFrame,
         scope: dict[str, Any],
@@ -89,7 +89,7 @@ class Encoding:
         labels = self.response.labels or []
         return {f"mu{plain_name(label)}": ("identity", True) for label in labels[1:]}
 
-    def declare(self, unknowns: Unknowns) -> None:
+    def declare(self, unknowns: FormulaUnknowns) -> None:
         """Make all unknowns."""
         for predictor in self.predictors.values():
             predictor.declare(unknowns, self.frame)

@@ -41,13 +41,13 @@ from ..graph.source import place_text
 from ..graph.suggestions import closest, plain
 from .links import Linked
 
-__all__ = ["FAMILIES", "Family", "family_named"]
+__all__ = ["FAMILIES", "ResponseFamily", "family_named"]
 
-Call = tuple[Callable[..., Array], dict[str, Any]]
+MakerCall = tuple[Callable[..., Array], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Family:
+class ResponseFamily:
     """A family of distributions of the response.
 
     Attributes
@@ -63,7 +63,7 @@ class Family:
 
     name: str
     links: Mapping[str, str]
-    build: Callable[[Mapping[str, Any], Any], Call]
+    build: Callable[[Mapping[str, Any], Any], MakerCall]
     response: str = "number"
     trials: bool = False
     aliases: tuple[str, ...] = field(default=())
@@ -89,7 +89,7 @@ def _log_below(z: Any, link: str) -> Any:
     return log_ndtr(z) if link == "probit" else -softplus(-z)
 
 
-def _cumulative(p: Mapping[str, Any], trials: Any) -> Call:
+def _cumulative(p: Mapping[str, Any], trials: Any) -> MakerCall:
     function = ordered_probit if p["mu"].link == "probit" else ordered_logistic
     return function, {"eta": p["mu"].eta, "cutpoints": p["thresholds"]}
 
@@ -105,7 +105,7 @@ def _columns(first: Any, rest: Any) -> Any:
     return concatenate([zeros if first is None else first, zeros if rest is None else rest], -1)
 
 
-def _stopping(p: Mapping[str, Any], trials: Any) -> Call:
+def _stopping(p: Mapping[str, Any], trials: Any) -> MakerCall:
     """The sequential model of stopping.
 
     P(y = k) = F(c_k - eta) prod_{j < k} (1 - F(c_j - eta))
@@ -115,7 +115,7 @@ def _stopping(p: Mapping[str, Any], trials: Any) -> Call:
     return categorical, {"logit": _columns(stops, None) + _columns(None, cumsum(goes, -1))}
 
 
-def _continuing(p: Mapping[str, Any], trials: Any) -> Call:
+def _continuing(p: Mapping[str, Any], trials: Any) -> MakerCall:
     """The sequential model of continuing.
 
     P(y = k) = (1 - F(eta - c_k)) prod_{j < k} F(eta - c_j)
@@ -125,7 +125,7 @@ def _continuing(p: Mapping[str, Any], trials: Any) -> Call:
     return categorical, {"logit": _columns(stops, None) + _columns(None, cumsum(goes, -1))}
 
 
-def _adjacent(p: Mapping[str, Any], trials: Any) -> Call:
+def _adjacent(p: Mapping[str, Any], trials: Any) -> MakerCall:
     """The model of adjacent categories.
 
     P(y = k) proportional to exp(sum_{j < k} (eta - c_j))
@@ -133,7 +133,7 @@ def _adjacent(p: Mapping[str, Any], trials: Any) -> Call:
     return categorical, {"logit": _columns(None, cumsum(-_distances(p), -1))}
 
 
-def _classes(p: Mapping[str, Any], trials: Any) -> Call:
+def _classes(p: Mapping[str, Any], trials: Any) -> MakerCall:
     etas = [linked.eta for linked in p.values()]
     return categorical, {"logit": stack([etas[0] * 0.0, *etas], -1)}
 
@@ -141,16 +141,16 @@ def _classes(p: Mapping[str, Any], trials: Any) -> Call:
 _LOG, _LOGIT = "log", "logit"
 _MEAN = {"mu": _LOG}
 
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, ResponseFamily] = {
     f.name: f
     for f in [
-        Family(
+        ResponseFamily(
             "gaussian",
             {"mu": "identity", "sigma": _LOG},
             lambda p, t: (normal, {"mean": p["mu"].value, "sd": p["sigma"].value}),
             aliases=("normal",),
         ),
-        Family(
+        ResponseFamily(
             "student",
             {"mu": "identity", "sigma": _LOG, "nu": _LOG},
             lambda p, t: (
@@ -159,26 +159,26 @@ FAMILIES: dict[str, Family] = {
             ),
             aliases=("t", "studentt"),
         ),
-        Family(
+        ResponseFamily(
             "lognormal",
             {"mu": "identity", "sigma": _LOG},
             lambda p, t: (lognormal, {"meanlog": p["mu"].value, "sdlog": p["sigma"].value}),
         ),
-        Family(
+        ResponseFamily(
             "bernoulli",
             {"mu": _LOGIT},
             lambda p, t: (bernoulli, p["mu"].under(_LOGIT, "logit", "prob")),
             "binary",
             aliases=("logistic",),
         ),
-        Family(
+        ResponseFamily(
             "binomial",
             {"mu": _LOGIT},
             lambda p, t: (binomial, {"size": t, **p["mu"].under(_LOGIT, "logit", "prob")}),
             "count",
             trials=True,
         ),
-        Family(
+        ResponseFamily(
             "beta_binomial",
             {"mu": _LOGIT, "phi": _LOG},
             lambda p, t: (
@@ -192,26 +192,26 @@ FAMILIES: dict[str, Family] = {
             "count",
             trials=True,
         ),
-        Family(
+        ResponseFamily(
             "poisson",
             _MEAN,
             lambda p, t: (poisson, p["mu"].under(_LOG, "log_rate", "rate")),
             "count",
         ),
-        Family(
+        ResponseFamily(
             "negbinomial",
             {"mu": _LOG, "shape": _LOG},
             lambda p, t: (negative_binomial, _counts(p, "")),
             "count",
             aliases=("negativebinomial",),
         ),
-        Family(
+        ResponseFamily(
             "geometric",
             _MEAN,
             lambda p, t: (geometric, {"prob": 1.0 / (1.0 + p["mu"].value)}),
             "count",
         ),
-        Family(
+        ResponseFamily(
             "gamma",
             {"mu": _LOG, "shape": _LOG},
             lambda p, t: (
@@ -219,8 +219,10 @@ FAMILIES: dict[str, Family] = {
                 {"alpha": p["shape"].value, "rate": p["shape"].value / p["mu"].value},
             ),
         ),
-        Family("exponential", _MEAN, lambda p, t: (exponential, {"rate": 1.0 / p["mu"].value})),
-        Family(
+        ResponseFamily(
+            "exponential", _MEAN, lambda p, t: (exponential, {"rate": 1.0 / p["mu"].value})
+        ),
+        ResponseFamily(
             "weibull",
             {"mu": _LOG, "shape": _LOG},
             lambda p, t: (
@@ -231,13 +233,13 @@ FAMILIES: dict[str, Family] = {
                 },
             ),
         ),
-        Family(
+        ResponseFamily(
             "inverse_gaussian",
             {"mu": _LOG, "shape": _LOG},
             lambda p, t: (wald, {"mu": p["mu"].value, "lam": p["shape"].value}),
             aliases=("wald",),
         ),
-        Family(
+        ResponseFamily(
             "beta",
             {"mu": _LOGIT, "phi": _LOG},
             lambda p, t: (
@@ -248,36 +250,36 @@ FAMILIES: dict[str, Family] = {
                 },
             ),
         ),
-        Family(
+        ResponseFamily(
             "von_mises",
             {"mu": "tan_half", "kappa": _LOG},
             lambda p, t: (von_mises, {"mu": p["mu"].value, "kappa": p["kappa"].value}),
         ),
-        Family("cumulative", {"mu": _LOGIT}, _cumulative, "ordered", aliases=("ordinal",)),
-        Family("sratio", {"mu": _LOGIT}, _stopping, "ordered"),
-        Family("cratio", {"mu": _LOGIT}, _continuing, "ordered"),
-        Family("acat", {"mu": _LOGIT}, _adjacent, "ordered"),
-        Family("categorical", {"mu": "identity"}, _classes, "class"),
-        Family(
+        ResponseFamily("cumulative", {"mu": _LOGIT}, _cumulative, "ordered", aliases=("ordinal",)),
+        ResponseFamily("sratio", {"mu": _LOGIT}, _stopping, "ordered"),
+        ResponseFamily("cratio", {"mu": _LOGIT}, _continuing, "ordered"),
+        ResponseFamily("acat", {"mu": _LOGIT}, _adjacent, "ordered"),
+        ResponseFamily("categorical", {"mu": "identity"}, _classes, "class"),
+        ResponseFamily(
             "zero_inflated_poisson",
             {"mu": _LOG, "zi": _LOGIT},
             lambda p, t: (zero_inflated_poisson, {"zero": p["zi"].value, "rate": p["mu"].value}),
             "count",
         ),
-        Family(
+        ResponseFamily(
             "zero_inflated_negbinomial",
             {"mu": _LOG, "shape": _LOG, "zi": _LOGIT},
             lambda p, t: (zero_inflated_negative_binomial, _counts(p, "zi")),
             "count",
             aliases=("zeroinflatednegativebinomial",),
         ),
-        Family(
+        ResponseFamily(
             "hurdle_poisson",
             {"mu": _LOG, "hu": _LOGIT},
             lambda p, t: (hurdle_poisson, {"zero": p["hu"].value, "rate": p["mu"].value}),
             "count",
         ),
-        Family(
+        ResponseFamily(
             "hurdle_negbinomial",
             {"mu": _LOG, "shape": _LOG, "hu": _LOGIT},
             lambda p, t: (hurdle_negative_binomial, _counts(p, "hu")),
@@ -288,7 +290,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def family_named(name: Any) -> Family:
+def family_named(name: Any) -> ResponseFamily:
     """The family with a name.
 
     Raises

@@ -24,7 +24,7 @@ from .design import Design
 from .population import plain_name
 from .priors import Unknown
 from .texts import GroupText
-from .unknowns import Unknowns
+from .unknowns import FormulaUnknowns
 
 __all__ = ["Grouping", "groupings"]
 
@@ -111,7 +111,9 @@ class Grouping:
     def _shape(self) -> tuple[int, ...]:
         return (len(self.effects),) if len(self.effects) > 1 else ()
 
-    def declare(self, unknowns: Unknowns, frame: pd.DataFrame, slopes: tuple[Unknown, ...]) -> None:
+    def declare(
+        self, unknowns: FormulaUnknowns, frame: pd.DataFrame, slopes: tuple[Unknown, ...]
+    ) -> None:
         """Make the unknowns; `slopes` are the population coefficients."""
         effect = dim(f"{self.label}_effect", self.effects)
         group = dim(self.factor, [self._text(level) for level in self.levels])

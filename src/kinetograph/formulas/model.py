@@ -24,7 +24,7 @@ from .encoding import Encoding
 from .families import family_named
 from .scope import scope_of
 from .texts import split_formula
-from .unknowns import Unknowns
+from .unknowns import FormulaUnknowns
 
 __all__ = ["FormulaModel", "formula"]
 
@@ -315,7 +315,7 @@ def formula(
     frame = as_frame(data)
     encoding = Encoding(texts, chosen, links, frame, scope_of(texts))
     main_link = next(iter(encoding.links.values()))
-    unknowns = Unknowns(default_priors, prior or {}, encoding.response.scales(main_link))
+    unknowns = FormulaUnknowns(default_priors, prior or {}, encoding.response.scales(main_link))
 
     def build() -> dict[str, Array]:
         encoding.declare(unknowns)

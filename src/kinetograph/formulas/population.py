@@ -17,7 +17,7 @@ from ..graph.functions.arranging import concatenate, reshape
 from ..graph.inputs import data
 from .design import Design
 from .priors import Unknown
-from .unknowns import Unknowns
+from .unknowns import FormulaUnknowns
 
 __all__ = ["Population", "plain_name"]
 
@@ -55,7 +55,7 @@ class Population:
         if not self.intercept or not self.names:
             self.centred_intercept = self.full_intercept
 
-    def declare(self, unknowns: Unknowns, frame: pd.DataFrame) -> tuple[Unknown, ...]:
+    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> tuple[Unknown, ...]:
         """Make the unknowns; returns the coefficients."""
         columns = self.design.matrix(frame)
         slopes: list[Unknown] = []

@@ -11,7 +11,7 @@ from .population import Population
 from .priors import Unknown
 from .smooths import Monotonic, Offset, Smooth
 from .texts import FormulaText
-from .unknowns import Unknowns
+from .unknowns import FormulaUnknowns
 
 __all__ = ["Predictor"]
 
@@ -37,7 +37,7 @@ class Predictor:
         ]
         self.groups = groupings(parameter, text.groups, frame, scope, main)
 
-    def declare(self, unknowns: Unknowns, frame: pd.DataFrame) -> None:
+    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the unknowns of all terms."""
         slopes: tuple[Unknown, ...] = self.population.declare(unknowns, frame)
         for term in self.calls:

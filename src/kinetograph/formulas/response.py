@@ -18,7 +18,7 @@ from ..models.factor import factor, log_density
 from ..models.observe import observe
 from .columns import check_present, is_text, label_texts, levels_of, numbers, row_text
 from .design import evaluated
-from .families import Family
+from .families import ResponseFamily
 from .population import plain_name
 from .priors import Scales
 from .texts import FormulaText
@@ -43,7 +43,7 @@ class Response:
     """
 
     def __init__(
-        self, text: FormulaText, family: Family, frame: pd.DataFrame, scope: dict[str, Any]
+        self, text: FormulaText, family: ResponseFamily, frame: pd.DataFrame, scope: dict[str, Any]
     ) -> None:
         self.text, self.family, self._scope = text.response, family, scope
         self.name = plain_name(text.response)

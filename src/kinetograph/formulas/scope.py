@@ -10,10 +10,10 @@ from ..graph.frame_variables import local_variables
 from ..graph.source import user_frame
 from .texts import FormulaText
 
-__all__ = ["Scope", "scope_of"]
+__all__ = ["CallerScope", "scope_of"]
 
 
-class Scope(dict[str, Any]):
+class CallerScope(dict[str, Any]):
     """Variables of the caller; modules are pickled by name."""
 
     def __reduce__(self) -> Any:
@@ -21,14 +21,14 @@ class Scope(dict[str, Any]):
         return _restored, ({n: v for n, v in self.items() if n not in modules}, modules)
 
 
-def _restored(values: dict[str, Any], modules: dict[str, str]) -> Scope:
+def _restored(values: dict[str, Any], modules: dict[str, str]) -> CallerScope:
     """The scope from its pickle."""
-    return Scope(values | {name: import_module(module) for name, module in modules.items()})
+    return CallerScope(values | {name: import_module(module) for name, module in modules.items()})
 
 
-def scope_of(texts: Sequence[FormulaText]) -> Scope:
+def scope_of(texts: Sequence[FormulaText]) -> CallerScope:
     """The variables of the caller whose names occur in the formulas."""
     frame = user_frame()
     variables = {} if frame is None else {**frame.f_globals, **local_variables(frame)}
     words = {word for text in texts for word in re.findall(r"\w+", text.text)}
-    return Scope({word: variables[word] for word in words if word in variables})
+    return CallerScope({word: variables[word] for word in words if word in variables})

@@ -27,8 +27,8 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .columns import check_present, is_text, row_text
 from .design import evaluated
-from .texts import Call
-from .unknowns import Unknowns
+from .texts import FormulaCall
+from .unknowns import FormulaUnknowns
 
 __all__ = ["Monotonic", "Offset", "Smooth"]
 
@@ -39,12 +39,14 @@ _SETTINGS: dict[str, Any] = {"k": 20, "c": 1.5, "cov": "exp_quad", "scale": True
 class Offset:
     """A known term of a linear predictor, `offset(log(exposure))`."""
 
-    def __init__(self, parameter: str, call: Call, frame: pd.DataFrame, scope: Any, main: bool):
+    def __init__(
+        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
+    ):
         if len(call.positional) != 1 or call.named:
             raise ValueError(f"formula: {call.text} must have one argument{place_text()}")
         self.parameter, self.call, self._scope = parameter, call, scope
 
-    def declare(self, unknowns: Unknowns, frame: pd.DataFrame) -> None:
+    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make nothing: an offset has no unknowns."""
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
@@ -57,7 +59,9 @@ class Offset:
 class Monotonic:
     """A monotonic effect of an ordered column."""
 
-    def __init__(self, parameter: str, call: Call, frame: pd.DataFrame, scope: Any, main: bool):
+    def __init__(
+        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
+    ):
         self.parameter, self.call, self.main = parameter, call, main
         if len(call.positional) != 1 or call.named:
             raise ValueError(f"formula: {call.text} must have one argument, a column{place_text()}")
@@ -79,7 +83,7 @@ class Monotonic:
         part = f"{parameter}_" if parameter else ""
         self.name, self.steps = f"b_{part}mo({self.column})", f"simo_{part}mo({self.column})"
 
-    def declare(self, unknowns: Unknowns, frame: pd.DataFrame) -> None:
+    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the mean effect and the shares of steps."""
         after = f"_{self.parameter}" if self.parameter else ""
         codes = self._codes(frame)[:, None].astype(float)
@@ -109,7 +113,9 @@ class Monotonic:
 class Smooth:
     """A Gaussian process of one or several columns of numbers."""
 
-    def __init__(self, parameter: str, call: Call, frame: pd.DataFrame, scope: Any, main: bool):
+    def __init__(
+        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
+    ):
         self.parameter, self.call, self.main, self._scope = parameter, call, main, scope
         unknown = [name for name in call.named if name not in _SETTINGS]
         if unknown or not call.positional:
@@ -135,7 +141,7 @@ class Smooth:
         part = f"{parameter}_" if parameter else ""
         self.text = f"{part}gp({', '.join(call.positional)})"
 
-    def declare(self, unknowns: Unknowns, frame: pd.DataFrame) -> None:
+    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the standard deviation, the length, and the weights of the functions."""
         unknowns.make("sdgp", f"sd_{self.text}", ("sdgp",), main=self.main)
         unknowns.make("lscale", f"lscale_{self.text}", ("lscale",), columns=self.points)

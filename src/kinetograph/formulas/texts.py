@@ -20,7 +20,7 @@ from formulaic.parser.types import Token
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 
-__all__ = ["Call", "FormulaText", "GroupText", "call_of", "split_formula"]
+__all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "split_formula"]
 
 SPECIAL = ("offset", "mo", "gp")  # calls outside of the design matrix
 ADDITIONS = ("trials", "weights", "cens", "trunc")
@@ -35,7 +35,7 @@ _OPERATORS = re.compile(r"\|\||\*\*|.")
 
 
 @dataclass(frozen=True)
-class Call:
+class FormulaCall:
     """A call in a formula: `gp(x, k=20)`."""
 
     function: str
@@ -62,10 +62,10 @@ class FormulaText:
 
     text: str
     response: str
-    additions: dict[str, Call]
+    additions: dict[str, FormulaCall]
     population: str
     groups: tuple[GroupText, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[FormulaCall, ...]
 
 
 def split_formula(text: Any) -> FormulaText:
@@ -98,7 +98,7 @@ def split_formula(text: Any) -> FormulaText:
     response, additions = _left(left, text)
     population: list[str] = []
     groups: list[GroupText] = []
-    calls: list[Call] = []
+    calls: list[FormulaCall] = []
     for sign, summand in _summands(right):
         group = _group(summand, text)
         call = call_of(summand[0].token) if len(summand) == 1 and _is_call(summand[0]) else None
@@ -118,7 +118,7 @@ def split_formula(text: Any) -> FormulaText:
     return FormulaText(text, response, additions, terms, tuple(groups), tuple(calls))
 
 
-def call_of(text: str) -> Call | None:
+def call_of(text: str) -> FormulaCall | None:
     """The call that a Python expression is, or None."""
     try:
         tree = ast.parse(text, mode="eval").body
@@ -127,7 +127,7 @@ def call_of(text: str) -> Call | None:
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         return None
     named = {k.arg: ast.unparse(k.value) for k in tree.keywords if k.arg}
-    return Call(tree.func.id, text, tuple(map(ast.unparse, tree.args)), named)
+    return FormulaCall(tree.func.id, text, tuple(map(ast.unparse, tree.args)), named)
 
 
 def _tokens(text: str) -> list[Token]:
@@ -186,12 +186,12 @@ def _is_call(token: Token) -> bool:
     return token.kind is Token.Kind.PYTHON
 
 
-def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, Call]]:
+def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, FormulaCall]]:
     """The response and its additions."""
     bars = [i for i, token in _outside(tokens) if token.token == "|"]
     if not bars:
         return _source(tokens), {}
-    additions: dict[str, Call] = {}
+    additions: dict[str, FormulaCall] = {}
     for _, summand in _summands(tokens[bars[0] + 1 :]):
         written = _source(summand)
         call = call_of(written)

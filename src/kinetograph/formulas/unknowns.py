@@ -12,10 +12,10 @@ from ..graph.value_texts import in_words
 from ..models.variables import variable
 from .priors import RULES, THRESHOLD_TEXTS, Scales, Unknown
 
-__all__ = ["Unknowns"]
+__all__ = ["FormulaUnknowns"]
 
 
-class Unknowns:
+class FormulaUnknowns:
     """Makes the unknowns of one model, and keeps them by name.
 
     Attributes

@@ -6,6 +6,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.array import Array
+from ..graph.inputs import data
 from ..graph.public import public
 from ..models.jax_model import jax_model
 from ..models.model import Model
@@ -45,7 +47,8 @@ def posterior(
     loss
         The loss of a row: a name, a `kg.neural.Loss`, or a JAX function of outputs and label.
     x, y
-        Inputs and labels, with one row for each datum.
+        Inputs and labels, with one row for each datum. They are the data `x` and `y` of the model:
+        `model.set_data(x=..., y=...)` replaces them, without another compilation if shapes agree.
     prior
         The standard deviation of a normal prior, a JAX function of the tree of parameters that
         returns the log density, or None for a flat prior.
@@ -93,7 +96,9 @@ def posterior(
         return -factor * row_loss.function(network.row(tree(free), row), label)
 
     like = {"parameters": np.zeros(len(layout.free))}
-    return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=(x, y))
+    named = {"x": x, "y": y}
+    rows = [v if isinstance(v, Array) else data(v, name) for name, v in named.items()]
+    return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows)
 
 
 def log_prior_of(prior: Prior, tree: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@ network      networks of any origin; multilayer perceptrons
 losses       losses of one row, by name
 parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
+landscape    the loss and its derivatives at points of free parameters
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
@@ -14,6 +15,7 @@ import typing as _typing
 
 from ..graph.public import public_package as _public_package
 from . import analysis
+from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
 from .parameters import ParameterLayout
@@ -26,6 +28,7 @@ __all__ = [
     "EnsembleClassifier",
     "EnsembleRegressor",
     "ParameterLayout",
+    "Landscape",
     "Loss",
     "Network",
     "analysis",

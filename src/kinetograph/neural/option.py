@@ -1,0 +1,115 @@
+"""One option of a simulation: its name, default, type and range."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph.suggestions import meant
+
+__all__ = ["Option"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option.
+
+    Attributes
+    ----------
+    name, default, group
+        The name, the value without a choice, and the group in texts.
+    kind
+        "whole number", "number", "flag", "name", "file", and the plurals "whole numbers", "numbers"
+        "names" and "files"; or "object", which cannot be written in a command line.
+    text
+        A sentence.
+    remakes
+        The first part of a simulation that is made again when the option changes.
+    least, above
+        Bounds of a number: at least, or above.
+    names
+        A function that returns the names to choose from; none for any text.
+    objects
+        Other values that are accepted in Python, as a text; empty if there are none.
+    """
+
+    name: str
+    default: Any
+    kind: str
+    group: str
+    text: str
+    remakes: str = "nothing"
+    least: float | None = None
+    above: float | None = None
+    names: Callable[[], Sequence[str]] | None = None
+    objects: str = ""
+
+    def check(self, value: Any) -> Any:
+        """The value in its type.
+
+        Raises
+        ------
+        ValueError
+            If it has another type, or is out of its range.
+        """
+        if value is None and self.default is None:
+            return None
+        kind = self.kind.removesuffix("s")
+        if kind == self.kind:
+            return self._one(kind, value)
+        single = isinstance(value, str) or np.ndim(value) == 0
+        values = [value] if single else list(value)
+        return tuple(self._one(kind, each) for each in values)
+
+    def _one(self, kind: str, value: Any) -> Any:
+        """One value of a kind."""
+        if kind == "object" or (self.objects and not isinstance(value, (str, bool, int, float))):
+            return value
+        types: dict[str, Any] = {
+            "flag": (bool, np.bool_),
+            "whole number": (int, np.integer),
+            "number": (int, float, np.integer, np.floating),
+        }
+        is_flag = isinstance(value, (bool, np.bool_))
+        right = isinstance(value, types.get(kind, str)) and (is_flag == (kind == "flag"))
+        if kind == "file" and hasattr(value, "__fspath__"):
+            right, value = True, value.__fspath__()
+        named = self.names is not None and isinstance(value, str)
+        if named:
+            self._check_name(value)
+        elif not right:
+            raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}")
+        if not named and kind in ("number", "whole number"):
+            self._check_range(value)
+            return int(value) if kind == "whole number" else float(value)
+        return bool(value) if kind == "flag" else value
+
+    def _check_name(self, value: str) -> None:
+        assert self.names is not None
+        names = self.names()
+        if value not in names:
+            hint = meant(value, names)
+            there = ", ".join(names)
+            raise ValueError(f"{self.name}: there is no {value!r}{hint}; there are {there}")
+
+    def _check_range(self, value: Any) -> None:
+        below = self.least is not None and not value >= self.least
+        below = below or (self.above is not None and not value > self.above)
+        if below or not np.isfinite(value):
+            raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}")
+
+    @property
+    def expected(self) -> str:
+        """The values that are accepted, as a text."""
+        kind = self.kind if self.kind.endswith("s") else f"a {self.kind}"
+        if self.names is not None:
+            kind = f"one of {', '.join(self.names())}" + (
+                "" if self.kind == "name" else f" or {kind}"
+            )
+        if self.least is not None:
+            kind += f" of at least {self.least:g}"
+        if self.above is not None:
+            kind += f" above {self.above:g}"
+        kind += f" or {self.objects}" if self.objects else ""
+        return kind + (" or None" if self.default is None else "")

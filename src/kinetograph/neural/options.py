@@ -1,0 +1,297 @@
+"""The options of `kg.neural.Simulation`: one table.
+
+Keywords, `set_options`, `help()`, the page of the documentation and the flags of the command line
+come from this table. An option that changes makes some parts of a simulation again: its `remakes`
+is the first of
+
+    data -> network -> model -> sampling, training
+
+and all parts to the right of it are made again, too. `values` are hyper-parameters, which change
+without a new program, and `nothing` is read when it is used.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..graph.suggestions import meant
+from .option import Option
+
+__all__ = ["GROUPS", "OPTIONS", "check_options", "option_named", "options_text"]
+
+GROUPS = ("data", "network", "prior", "sampling", "walkers", "training", "output", "system")
+
+
+def _activations() -> Sequence[str]:
+    from .activations import ACTIVATIONS
+
+    return tuple(ACTIVATIONS)
+
+
+def _losses() -> Sequence[str]:
+    from .losses import LOSSES
+
+    return tuple(LOSSES)
+
+
+def _samplers() -> Sequence[str]:
+    return (
+        *("BAOAB", "CCAdL", "GHMC", "GLA1", "GLA2", "HMC", "LM", "MALA", "MAMS", "MCLMC", "NUTS"),
+        *("RandomWalk", "SGHMC", "SGLD", "SGNHT", "UBU"),
+    )
+
+
+def _optimisers() -> Sequence[str]:
+    return (
+        *("gradient_descent", "barzilai_borwein", "adam", "adamw", "nadam", "adamax", "adagrad"),
+        *("adadelta", "rmsprop", "ftrl"),
+    )
+
+
+def _of(*names: str) -> Callable[[], Sequence[str]]:
+    return lambda: names
+
+
+_TABLE = (
+    Option(
+        "batch_data_files", (), "files", "data",
+        "CSV files with inputs and labels, in place of a dataset.", "data",
+    ),
+    Option(
+        "output_dimension", 1, "whole number", "data",
+        "The number of columns of a file that are labels; they are the last ones.", "data", 1,
+    ),
+    Option(
+        "batch_size", None, "whole number", "data",
+        "The number of rows of a batch; None takes all rows.", "model", 1,
+    ),
+    Option(
+        "shuffle", "epochs", "name", "data",
+        "The order of batches, that is `order` of kg.minibatch.", "model",
+        names=_of("epochs", "random", "cyclic", "symmetric"),
+    ),
+    Option(
+        "hidden_dimension", (), "whole numbers", "network",
+        "The widths of the hidden layers; zeros are skipped.", "network", 0,
+    ),
+    Option(
+        "hidden_activation", "relu", "names", "network",
+        "The activation of the hidden layers: one for all, or one for each layer.", "network",
+        names=_activations, objects="a JAX function",
+    ),
+    Option(
+        "output_activation", "linear", "name", "network",
+        "The activation of the outputs.", "network",
+        names=_activations, objects="a JAX function",
+    ),
+    Option(
+        "bias", True, "flag", "network", "Whether layers have a bias.", "network",
+    ),
+    Option(
+        "initial", "uniform", "name", "network",
+        "How weights begin: U(-0.5, 0.5) with biases of 0.1, or a rule of kg.neural.mlp.",
+        "network", names=_of("uniform", "glorot", "he", "normal"),
+        objects="a function of a JAX key and a shape",
+    ),
+    Option(
+        "loss", "mean_squared", "name", "network",
+        "The loss of a row.", "network", names=_losses, objects="a kg.neural.Loss",
+    ),
+    Option(
+        "fix_parameters", None, "object", "network",
+        "Values of fixed parameters by name, NaN where a number stays free.", "network",
+    ),
+    Option(
+        "loss_scale", "mean", "number", "prior",
+        "The factor s of the mean loss in the potential U = s L + V; 'sum' is the number of rows.",
+        "model", above=0, names=_of("mean", "sum"),
+    ),
+    Option(
+        "prior", None, "number", "prior",
+        "The standard deviation of a normal prior of the parameters, or a log density.", "model",
+        above=0, objects="a JAX function of the tree of parameters",
+    ),
+    Option(
+        "prior_factor", 1.0, "number", "prior",
+        "The factor of the prior and of the walls in the potential.", "model", above=0,
+    ),
+    Option(
+        "prior_lower_boundary", None, "number", "prior",
+        "The place of a soft wall below the parameters.", "model",
+    ),
+    Option(
+        "prior_upper_boundary", None, "number", "prior",
+        "The place of a soft wall above the parameters.", "model",
+    ),
+    Option(
+        "prior_power", 1.0, "number", "prior",
+        "The power of the walls' force.", "model", 0,
+    ),
+    Option(
+        "sampler", "BAOAB", "name", "sampling",
+        "The sampler.", "sampling", names=_samplers, objects="a sampler of kg.samplers",
+    ),
+    Option(
+        "step_width", 0.1, "number", "sampling",
+        "The step size h of the sampler.", "values", above=0,
+    ),
+    Option(
+        "inverse_temperature", 1.0, "number", "sampling",
+        "The inverse temperature beta: the density is exp(-beta U).", "values", above=0,
+    ),
+    Option(
+        "friction_constant", 1.0, "number", "sampling",
+        "The friction of Langevin dynamics; with a thermostat, the friction of the added noise.",
+        "values", above=0,
+    ),
+    Option(
+        "hamiltonian_dynamics_time", 1.0, "number", "sampling",
+        "The length of a trajectory of HMC: its number of steps is this time / step_width.",
+        "values", above=0,
+    ),
+    Option(
+        "thermostat_mass", None, "number", "sampling",
+        "The inertia of a thermostat; None is the number of free parameters.", "sampling", above=0,
+    ),
+    Option(
+        "max_steps", 1000, "whole number", "sampling",
+        "The number of steps of sample() and fit().", least=0,
+    ),
+    Option(
+        "burn_in_steps", 0, "whole number", "sampling",
+        "The steps before the first row that averages include.", least=0,
+    ),
+    Option(
+        "every_nth", 1, "whole number", "sampling",
+        "Records have the rows of every n-th step.", least=1,
+    ),
+    Option(
+        "seed", None, "whole number", "sampling",
+        "The seed of initial parameters, batches and noise; None takes the system's entropy.",
+        "network", 0,
+    ),
+    Option(
+        "number_walkers", 1, "whole number", "walkers",
+        "The number of walkers: copies of the parameters.", "sampling", 1,
+    ),
+    Option(
+        "walker_starts", "own", "name", "walkers",
+        "Whether each walker has its own initial parameters, or all have the same.", "network",
+        names=_of("own", "same"),
+    ),
+    Option(
+        "walker_jitter", 0.0, "number", "walkers",
+        "The standard deviation of normal noise that is added to initial parameters.", "network", 0,
+    ),
+    Option(
+        "covariance_blending", 0.0, "number", "walkers",
+        "The weight eta of the walkers' covariance as preconditioner; 0: independent walkers.",
+        "sampling", 0,
+    ),
+    Option(
+        "covariance_after_steps", 100, "whole number", "walkers",
+        "The number of steps after which the covariance is computed again.", "sampling", 1,
+    ),
+    Option(
+        "covariance_structure", "full", "name", "walkers",
+        "The structure of the covariance.", "sampling", names=_of("full", "diagonal"),
+    ),
+    Option(
+        "optimizer", "gradient_descent", "name", "training",
+        "The optimiser.", "training", names=_optimisers,
+        objects="an optimiser of kg.optimizers or a transformation of optax",
+    ),
+    Option(
+        "learning_rate", 0.03, "number", "training",
+        "The learning rate.", "training", above=0, objects="a function of the number of the step",
+    ),
+    Option(
+        "schedule", "constant", "name", "training",
+        "The learning rate: constant, or falling within max_steps steps to a hundredth.",
+        "training", names=_of("constant", "exponential", "cosine"),
+    ),
+    Option("run_file", None, "file", "output", "A CSV file for the rows of the run."),
+    Option(
+        "trajectory_file", None, "file", "output", "A CSV file for the parameters of each row.",
+    ),
+    Option("averages_file", None, "file", "output", "A CSV file for running averages."),
+    Option(
+        "directions_file", None, "file", "output",
+        "A CSV file of directions; trajectories have projections on them, not parameters.",
+    ),
+    Option(
+        "save_model", None, "file", "output",
+        "A file to which the complete state is written after sample() and fit().",
+    ),
+    Option(
+        "restore_model", None, "file", "output",
+        "A file of save() from which the simulation continues.", "network",
+    ),
+    Option(
+        "parse_parameters_file", None, "file", "output",
+        "A trajectory file whose rows are the initial parameters.", "network",
+    ),
+    Option(
+        "parse_steps", (), "whole numbers", "output",
+        "The steps of the rows of parse_parameters_file that walkers take in turn; by default the "
+        "last.", "network", 0,
+    ),
+    Option(
+        "do_accumulates", True, "flag", "output",
+        "Whether accuracy, norms and averages are computed in addition to the loss.", "sampling",
+    ),
+    Option(
+        "always_list", False, "flag", "output",
+        "Whether values of one walker have an axis of walkers, too.",
+    ),
+    Option(
+        "precision", "float32", "name", "system",
+        "The precision of numbers.", "data", names=_of("float32", "float64"),
+    ),
+    Option(
+        "threads", None, "whole number", "system",
+        "The number of walkers that run at once; None is the number of processors.", least=1,
+    ),
+)  # fmt: skip
+
+OPTIONS: dict[str, Option] = {option.name: option for option in _TABLE}
+
+
+def option_named(name: str) -> Option:
+    """The option of a name.
+
+    Raises
+    ------
+    AttributeError
+        If there is no such option, with the nearest name.
+    """
+    if name not in OPTIONS:
+        hint = meant(name, OPTIONS) or "; help() lists all options"
+        raise AttributeError(f"Simulation: there is no option {name!r}{hint}")
+    return OPTIONS[name]
+
+
+def check_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of options in their types.
+
+    Raises
+    ------
+    AttributeError
+        If there is no option of a name.
+    ValueError
+        If a value has another type or is out of its range.
+    """
+    return {name: option_named(name).check(value) for name, value in values.items()}
+
+
+def options_text(values: Mapping[str, Any] | None = None, name: str | None = None) -> str:
+    """The options as a text, by groups, or one option."""
+    shown = {n: o.default for n, o in OPTIONS.items()} | dict(values or {})
+    if name is not None:
+        option = option_named(name)
+        return f"{name}: {option.expected}; {shown[name]!r}\n    {option.text}"
+    lines = []
+    for group in GROUPS:
+        lines.append(f"{group}:")
+        members = [option for option in OPTIONS.values() if option.group == group]
+        lines += [f"    {o.name} ({shown[o.name]!r:.40}): {o.text}" for o in members]
+    return "\n".join(lines)

@@ -56,6 +56,21 @@ class _Layers:
             x = function(x @ matrix + vector)
         return x
 
+    def apply_rows(self, parameters: Perceptron, rows: Any) -> Any:
+        """The outputs of many rows, (rows, width).
+
+        Units are the leading axis of hidden values: with few units and many rows the products and
+        activations of long arrays take half the time.
+        """
+        x = jnp.reshape(rows, (len(rows), -1)).T
+        vectors = parameters.bias or (None,) * len(parameters.weights)
+        for each, matrix, vector in zip(self.activations, parameters.weights, vectors, strict=True):
+            x = matrix.T @ x
+            x = x if vector is None else x + vector[:, None]
+            function = activation(each, "mlp")
+            x = function(x) if isinstance(each, str) else jax.vmap(function, 1, 1)(x)
+        return x.T
+
 
 @public
 def mlp(
@@ -114,7 +129,13 @@ def mlp(
     _initial(initial)
     layers = _Layers(tuple(widths), (*names, output_activation), bias, initial)
     last = output_activation if isinstance(output_activation, str) else None
-    return Network(layers.start, layers.apply, f"perceptron {widths}", output_activation=last)
+    return Network(
+        layers.start,
+        layers.apply,
+        f"perceptron {widths}",
+        output_activation=last,
+        apply_rows=layers.apply_rows,
+    )
 
 
 def _initial(rule: Any) -> tuple[Callable[[Any, tuple[int, ...]], Any], float]:

@@ -7,6 +7,7 @@ posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
+calibration  coverage of intervals, calibration errors, reliability pictures
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
 The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
@@ -15,7 +16,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, surfaces
+from . import analysis, calibration, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -33,6 +34,7 @@ __all__ = [
     "Loss",
     "Network",
     "analysis",
+    "calibration",
     "ensemble",
     "mlp",
     "network",

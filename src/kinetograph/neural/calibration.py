@@ -7,8 +7,8 @@ cases. For classes, these are predicted labels; for real labels, central interva
     y_i is in the central interval of level p    if |u_i - 1/2| < p / 2
     error = sum_b n_b / n |observed_b - expected_b|
 
-Source: C. Guo et al., On calibration of modern neural networks, ICML 2017; T. Gneiting, F. Balabdaoui,
-A. Raftery, Probabilistic forecasts, calibration and sharpness, JRSS B 69 (2007).
+Source: C. Guo et al., On calibration of modern neural networks, ICML 2017; T. Gneiting et al.,
+Probabilistic forecasts, calibration and sharpness, JRSS B 69 (2007).
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Reliability(NamedTuple):
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """The standard errors of the observed shares, if the expected ones are right."""
+        """Standard errors of observed shares whose expected values are right."""
         return np.sqrt(self.expected * (1 - self.expected) / self.counts)
 
     def plot(self, axes: Any = None, label: str | None = None) -> Any:
@@ -58,7 +58,7 @@ class Reliability(NamedTuple):
         Parameters
         ----------
         axes
-            Axes of matplotlib; by default those of a new figure.
+            Axes of matplotlib; by default the axes of a new figure.
         label
             A text for the legend.
 

@@ -16,7 +16,7 @@ __all__ = ["network_of_module"]
 
 
 def network_of_module(value: Any) -> Network | None:
-    """The network of a module or of a function that makes one; None for other values."""
+    """The network of a module or of its factory, otherwise None."""
     if "flax.linen" in _library(value):
         return _network(_Linen(value), value)
     for library, kind in (("flax.nnx", _Nnx), ("equinox", _Equinox)):
@@ -55,7 +55,7 @@ class _Linen:
 
 @dataclass(frozen=True)
 class _Made:
-    """A module, and the value that was given: the module or a function that makes it."""
+    """A module, and the value given: itself or its factory."""
 
     module: Any
     value: Any

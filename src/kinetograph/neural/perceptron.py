@@ -30,7 +30,7 @@ class Perceptron(NamedTuple):
 
 @dataclass(frozen=True)
 class _Layers:
-    """The functions of a perceptron's network; it can be pickled if the settings can."""
+    """The functions of a perceptron's network, without closures."""
 
     widths: tuple[int, ...]
     activations: tuple[Any, ...]

@@ -6,6 +6,7 @@ parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
+explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
@@ -15,7 +16,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, surfaces
+from . import analysis, explorer, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -34,6 +35,7 @@ __all__ = [
     "Network",
     "analysis",
     "ensemble",
+    "explorer",
     "mlp",
     "network",
     "posterior",

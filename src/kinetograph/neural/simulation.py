@@ -1,0 +1,550 @@
+"""`kg.neural.Simulation`: training and sampling of a network by one object with options."""
+
+import secrets
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..graph.errors import ShapeError
+from ..graph.precision import precision
+from ..graph.public import public
+from .columns import columns_of, observables_of
+from .options import OPTIONS, check_options, option_named, options_text
+from .parts import DataPart, ModelPart, NetworkPart, hyper_values, make_sampler
+from .prediction import Prediction, log_predictive_density, predicted
+from .records import TrajectoryData
+from .row_values import RowValues
+from .running import Recorder, run
+from .saving import load_state, save_state
+from .vectors import WalkerVectors
+from .walkers import Walkers
+
+__all__ = ["Simulation"]
+
+ROLES = ("sampling", "training")
+ORDER = ("data", "network", "model", "sampling")  # a part depends on those before it
+
+
+@public
+class Simulation:
+    """Training and sampling of a network, with everything that they need.
+
+    The density of the parameters w is
+
+        p(w) ~ exp(-beta U(w)),   U(w) = s L(w) + V(w)
+
+    with L the mean loss of the rows, s the `loss_scale` and V the prior. Everything is made when it
+    is first used: the network has as many inputs and outputs as the data. Each walker is a copy of
+    the parameters. A change of an option makes only the parts again that depend on it; parameters
+    and momenta are kept if their shapes agree.
+
+    Parameters
+    ----------
+    dataset
+        A pair [X, Y] of inputs and labels with the same number of rows. Files are given by the
+        option `batch_data_files`.
+    network
+        Anything that `kg.neural.network` takes; by default a multilayer perceptron of the options.
+    **options
+        Options by name; `kg.neural.Simulation().help()` lists them.
+
+    Raises
+    ------
+    AttributeError
+        If there is no option of a name.
+    ValueError
+        If the value of an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetograph as kg
+    >>> x = np.linspace(-1, 1, 20)[:, None]
+    >>> nn = kg.neural.Simulation([x, 2 * x + 1], max_steps=100, learning_rate=0.3, seed=1)
+    >>> trained = nn.fit()
+    >>> bool(nn.loss() < 1e-6), nn.num_parameters()
+    (True, 2)
+    >>> nn.set_options(sampler="BAOAB", inverse_temperature=1000.0)
+    >>> nn.sample().trajectory.columns.tolist()
+    ['id', 'step', 'loss', 'weight0', 'bias0']
+
+    Source: F. Heber, Z. Trstanova, B. Leimkuhler, arXiv:1903.08640.
+    """
+
+    def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
+        given = check_options(options)
+        self._options = {name: option.default for name, option in OPTIONS.items()} | given
+        self._dataset, self._given_network = dataset, network
+        self._seed = self._options["seed"]
+        self._parts: dict[str, Any] = {}
+        self._positions: np.ndarray | None = None
+        self._momenta: np.ndarray | None = None
+        self._made: dict[str, tuple[int, int]] = {}
+        self._recorders: dict[str, Recorder] = {}
+        self._files: dict[str, dict[str, str]] = {role: {} for role in ROLES}
+        self._batch = 0
+        if self._seed is None:
+            self._seed = secrets.randbits(31)
+        if self._options["restore_model"] is not None:
+            self.load(self._options["restore_model"])
+
+    # Parts.
+    @property
+    def _data(self) -> DataPart:
+        if "data" not in self._parts:
+            self._parts["data"] = DataPart.make(self._dataset, self._options)
+        data: DataPart = self._parts["data"]
+        return data
+
+    @property
+    def _network(self) -> NetworkPart:
+        if "network" not in self._parts:
+            part = NetworkPart.make(self._given_network, self._data, self._options, self._seed)
+            self._parts["network"] = part
+        part = self._parts["network"]
+        return part
+
+    @property
+    def _model(self) -> ModelPart:
+        if "model" not in self._parts:
+            self._parts["model"] = ModelPart.make(self._data, self._network, self._options)
+        part: ModelPart = self._parts["model"]
+        return part
+
+    def _walkers(self, role: str = "sampling") -> Walkers:
+        """The running chains of a role, at the present parameters."""
+        if role not in self._parts:
+            options, starts, model = self._options, self._vectors(), self._model
+            sampler = make_sampler(role, options, len(starts))
+            generation, before = self._made.get(role, (0, 0))
+            columns = columns_of(sampler, options["do_accumulates"])
+            with precision(options["precision"]):
+                walkers = Walkers(
+                    model.model,
+                    sampler,
+                    starts,
+                    seed=self._seed + (role == "training") * 2**32,
+                    generation=generation,
+                    before=before,
+                    observables=observables_of(sampler, columns),
+                    threads=options["threads"],
+                )
+            old = self._momenta if role == "sampling" else None
+            if old is not None and walkers.has_momenta and old.shape == starts.shape:
+                walkers.momenta = old
+            self._parts[role] = walkers
+        walkers = self._parts[role]
+        walkers.positions = self._vectors()
+        return walkers
+
+    def _vectors(self) -> np.ndarray:
+        """The free parameters of all walkers, (walkers, N)."""
+        part, count = self._network, self._options["number_walkers"]
+        old, kind = self._positions, np.dtype(self._options["precision"])
+        size = len(part.layout.free)
+        if old is None or old.shape[1] != size:
+            old = np.zeros((0, size), kind)
+        if len(old) != count:
+            starts = [part.start(i, self._options) for i in range(len(old), count)]
+            old = np.concatenate([old[:count], np.array(starts, kind).reshape(-1, size)])
+        self._positions = old.astype(kind, copy=False)
+        return self._positions
+
+    def _forget(self, first: str) -> None:
+        """Drop a part and the parts that depend on it."""
+        names = list(ROLES)
+        if first in ORDER and first != "sampling":
+            names = [*ORDER[ORDER.index(first) :], "training"]
+        elif first in ROLES:
+            names = [first]
+        for name in names:
+            part = self._parts.pop(name, None)
+            if isinstance(part, Walkers):
+                if part.has_momenta:
+                    self._momenta = part.momenta
+                if part.made > part.before:
+                    self._made[name] = (part.generation + 1, part.made)
+                self._recorders.pop(name, None)
+
+    # Options.
+    def set_options(self, **options: Any) -> None:
+        """Set options by name; only the parts that depend on them are made again.
+
+        Raises
+        ------
+        AttributeError, ValueError
+            As the constructor; then no option is changed.
+        """
+        given = check_options(options)
+        changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
+        self._options |= changed
+        if "seed" in changed and changed["seed"] is not None:
+            self._seed = changed["seed"]
+        remakes = {OPTIONS[name].remakes for name in changed}
+        for first in (*ORDER, "training"):
+            if first in remakes:
+                self._forget(first)
+        walkers = self._parts.get("sampling")
+        if "values" in remakes and walkers is not None:
+            every = hyper_values(walkers.sampler, self._options)
+            if isinstance(self._options["sampler"], str) or "step_width" in changed:
+                walkers.set_hyper(every)
+        if {"parse_parameters_file", "parse_steps"} & set(changed):
+            self._positions = None
+
+    def get_options(self, name: str | None = None) -> Any:
+        """The value of an option, or a dictionary of all values."""
+        if name is None:
+            return dict(self._options)
+        return self._options[option_named(name).name]
+
+    def help(self, name: str | None = None) -> str:
+        """The options with their values as a text, or one option."""
+        return options_text(self._options, name)
+
+    def get_losses(self) -> list[str]:
+        """The names of losses."""
+        return _names("loss")
+
+    def get_activations(self) -> list[str]:
+        """The names of activations."""
+        return _names("hidden_activation")
+
+    def get_samplers(self) -> list[str]:
+        """The names of samplers."""
+        return _names("sampler")
+
+    def get_optimisers(self) -> list[str]:
+        """The names of optimisers."""
+        return _names("optimizer")
+
+    # Runs.
+    def fit(self, walker: int | None = None, *, keep: bool = True) -> TrajectoryData:
+        """Train for max_steps steps, from the present parameters.
+
+        Parameters
+        ----------
+        walker
+            The walker that is trained; by default all.
+        keep
+            Whether rows are returned; with False only files have them.
+
+        Returns
+        -------
+        TrajectoryData
+            The parameters at the end are those of the simulation.
+        """
+        before = self._vectors().copy()
+        records = self._run("training", keep)
+        if walker is not None:
+            index = self._index(walker)
+            after = self._vectors()[index].copy()
+            before[index] = after
+            self._positions = before
+            frames = (records.run_info, records.trajectory, records.averages)
+            only = [f[f["id"] == index].reset_index(drop=True) for f in frames]
+            records = TrajectoryData(*only, records.attrs, records.layout)
+        return records
+
+    def sample(self, *, keep: bool = True) -> TrajectoryData:
+        """Make max_steps steps of the sampler, from the present parameters and momenta.
+
+        Two calls make the steps of one call with twice as many steps, to the last bit.
+
+        Parameters
+        ----------
+        keep
+            Whether rows are returned; with False only files have them.
+        """
+        return self._run("sampling", keep)
+
+    def step(self) -> pd.DataFrame:
+        """Make one step of the sampler, and return its row of each walker."""
+        return self._run("sampling", True, {"max_steps": 1, "every_nth": 1}).run_info
+
+    def _run(self, role: str, keep: bool, other: dict[str, Any] | None = None) -> TrajectoryData:
+        options = self._options | (other or {})
+        walkers = self._walkers(role)
+        recorder = self._recorders.setdefault(role, Recorder(walkers.count))
+        files = self._files[role]
+        records = run(walkers, recorder, self._network, self._model, options, files, keep)
+        self._positions, self._batch = walkers.positions, walkers.event
+        if options["save_model"] is not None and other is None:
+            self.save(options["save_model"])
+        return records
+
+    # Values at the present parameters.
+    def loss(self, walker: int | None = None, *, full: bool = False) -> Any:
+        """The mean loss L of the current batch; with `full`, of all rows."""
+        return self._each(walker, lambda land, w: float(land.loss(w)), full)
+
+    def potential(self, walker: int | None = None, *, full: bool = False) -> Any:
+        """The potential U of the current batch; with `full`, of all rows."""
+        return self._each(walker, lambda land, w: float(land.potential(w)), full)
+
+    def gradients(self, walker: int | None = None, *, full: bool = False) -> Any:
+        """The gradient of U, (N,), on the current batch; without a prior it is that of s L."""
+        return self._each(walker, lambda land, w: land.gradient(w), full)
+
+    def hessians(self, walker: int | None = None, *, full: bool = False) -> Any:
+        """The Hessian of U, (N, N), on the current batch."""
+        return self._each(walker, lambda land, w: land.hessian(w), full)
+
+    def hessian_vector(self, v: Any, walker: int | None = None, *, full: bool = False) -> Any:
+        """The product of the Hessian of U with a vector, (N,), on the current batch."""
+        vector = np.asarray(v, self._options["precision"])
+        return self._each(walker, lambda land, w: land.hessian_vector(w, vector), full)
+
+    def score(self, walker: int | None = None, *, full: bool = False) -> Any:
+        """The accuracy, between 0 and 1, on the current batch; NaN for a regression."""
+        return self._each(walker, lambda land, w: float(land.accuracy(w)), full)
+
+    def next_batch(self) -> None:
+        """Take the next batch as the current one."""
+        self._batch += 1
+
+    def gradient_covariance(self, walker: int | None = None) -> Any:
+        """The covariance of the gradients of the loss of single rows, (N, N), over all rows."""
+        values = RowValues(self._model.landscape)
+        return self._each(walker, lambda land, w: np.cov(values.gradients(w).T), True)
+
+    def hessian_spectrum(
+        self, count: int = 1, which: str = "largest", walker: int | None = None
+    ) -> Any:
+        """Extreme eigenvalues of the Hessian of U on all rows, in descending order."""
+        return self._each(walker, lambda land, w: land.hessian_eigenpairs(w, count, which)[0], True)
+
+    def optimal_step_width(self, walker: int | None = None) -> Any:
+        """The step size 2 / sqrt(k), k the largest eigenvalue of the Hessian of U.
+
+        Schemes of Langevin dynamics are stable below it near the present parameters. It is infinite
+        if U is not curved upwards.
+        """
+
+        def bound(land: Any, w: np.ndarray) -> float:
+            (k,) = land.hessian_eigenpairs(w)[0]
+            return float(2 / np.sqrt(k)) if k > 0 else float("inf")
+
+        return self._each(walker, bound, True)
+
+    def predict(
+        self,
+        X: Any,
+        walker: int | None = None,
+        *,
+        trajectory: TrajectoryData | pd.DataFrame | None = None,
+        quantiles: Any = (),
+    ) -> Any:
+        """The outputs of the network for rows of inputs, (rows, outputs).
+
+        Parameters
+        ----------
+        X
+            Inputs.
+        walker
+            The walker whose parameters are used.
+        trajectory
+            Records of a run: the result is then a `Prediction` with mean, standard deviation and
+            quantiles over all of its rows and walkers.
+        quantiles
+            Probabilities.
+        """
+        x = np.asarray(X, self._options["precision"])
+        x = x.reshape(len(x), *self._data.x.shape[1:]) if x.ndim == 1 else x
+        if trajectory is not None:
+            draws = self._draws(trajectory)
+            return predicted(self._model.landscape, draws, x, quantiles)
+        return self._each(walker, lambda land, w: land.outputs(w, x), True)
+
+    def log_predictive_density(
+        self, X: Any, Y: Any, trajectory: TrajectoryData | pd.DataFrame
+    ) -> np.ndarray:
+        """The log of the mean of exp(-loss) over a trajectory, for each row.
+
+        If the loss is minus a log likelihood, this is the log predictive density of the average
+        over the posterior.
+        """
+        data = DataPart.make([X, Y], self._options)
+        values = RowValues(self._model.landscape)
+        return log_predictive_density(values, self._draws(trajectory), data.x, data.y)
+
+    def _draws(self, trajectory: TrajectoryData | pd.DataFrame) -> np.ndarray:
+        frame = trajectory.trajectory if isinstance(trajectory, TrajectoryData) else trajectory
+        names = self._network.names
+        if any(name not in frame for name in names):
+            raise ValueError(
+                f"predict: the trajectory needs the columns {names[0]} to {names[-1]}, got "
+                f"{', '.join(map(str, frame.columns[:6]))}, ..."
+            )
+        return frame[names].to_numpy(self._options["precision"])
+
+    def _each(self, walker: int | None, value: Any, full: bool) -> Any:
+        """A value of one walker, or of all: plain if there is one, otherwise stacked."""
+        vectors = self._vectors()
+        which = range(len(vectors)) if walker is None else [self._index(walker)]
+        values = [value(self._landscape(i, full), vectors[i]) for i in which]
+        single = walker is not None or (len(values) == 1 and not self._options["always_list"])
+        return values[0] if single else np.stack(values)
+
+    def _landscape(self, walker: int, full: bool) -> Any:
+        """The landscape on the current batch of a walker, or on all rows."""
+        model = self._model
+        land = model.landscape
+        if full or model.model.batch is None:
+            return land
+        rows = model.rows(self._walkers().key(walker), np.array([self._batch]))
+        assert rows is not None
+        return land.on(land.x[rows[0]], land.y[rows[0]])
+
+    def _index(self, walker: int) -> int:
+        count = self._options["number_walkers"]
+        if not isinstance(walker, (int, np.integer)) or not 0 <= walker < count:
+            raise ValueError(f"walker: expected a number below number_walkers={count}, got {walker!r}")
+        return int(walker)
+
+    # Parameters and momenta.
+    @property
+    def parameters(self) -> WalkerVectors:
+        """The free parameters; `parameters[i]` are those of walker i, and both may be set.
+
+        As an array they have the shape (N,), or (walkers, N) if there are several walkers.
+        """
+        return WalkerVectors(self, "parameters")
+
+    @parameters.setter
+    def parameters(self, values: Any) -> None:
+        self._set("parameters", values)
+
+    @property
+    def momenta(self) -> WalkerVectors:
+        """The momenta of the sampler, in the shape of the parameters; they may be set.
+
+        Raises
+        ------
+        ModelError
+            If the sampler keeps no momenta.
+        """
+        self._walkers()._need_momenta()
+        return WalkerVectors(self, "momenta")
+
+    @momenta.setter
+    def momenta(self, values: Any) -> None:
+        self._set("momenta", values)
+
+    def _get(self, name: str) -> np.ndarray:
+        return self._vectors() if name == "parameters" else self._walkers().momenta
+
+    def _set(self, name: str, values: Any) -> None:
+        like = self._vectors()
+        array = np.asarray(values, like.dtype)
+        if array.shape not in (like.shape, like.shape[1:]):
+            raise ShapeError(
+                f"{name}: expected {like.shape[1]} numbers, or an array of shape {like.shape} of "
+                f"walkers and numbers, got shape {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name}: values must be finite")
+        full = np.array(np.broadcast_to(array, like.shape))
+        if name == "momenta":
+            self._walkers().momenta = full
+        else:
+            self._positions = full
+
+    def init_momenta(self, beta: float | None = None) -> None:
+        """Draw momenta: standard normal numbers times beta^(-1/2).
+
+        By default beta is the inverse temperature.
+        """
+        walkers = self._walkers()
+        inverse = self._options["inverse_temperature"] if beta is None else float(beta)
+        if not inverse > 0:
+            raise ValueError(f"init_momenta: beta must be positive, got {beta!r}")
+        rng = np.random.default_rng([self._seed, walkers.made])
+        walkers.momenta = rng.normal(size=self._vectors().shape) / np.sqrt(inverse)
+
+    def num_parameters(self) -> int:
+        """The number of free parameters, N."""
+        return len(self._network.layout.free)
+
+    def num_walkers(self) -> int:
+        """The number of walkers."""
+        return int(self._options["number_walkers"])
+
+    def reset_parameters(self, seed: int | None = None) -> None:
+        """Begin again: initial parameters, and noise and batches from the beginning.
+
+        With a seed they are those of this seed.
+        """
+        if seed is not None:
+            self._options |= check_options({"seed": seed})
+            self._seed = seed
+        self._forget("network")
+        self._positions = self._momenta = None
+        self._made.clear()
+        self._batch = 0
+
+    @property
+    def dataset(self) -> list[np.ndarray]:
+        """Inputs and labels, [X, Y]; another pair may be set."""
+        return list(self._data)
+
+    @dataset.setter
+    def dataset(self, pair: Any) -> None:
+        DataPart.make(pair, self._options)
+        self._dataset = pair
+        self._forget("data")
+        self._batch = 0
+
+    def reset_dataset(self) -> None:
+        """Make the first batch the current one."""
+        self._batch = 0
+
+    # Files.
+    def save(self, path: str) -> None:
+        """Write the complete state to a file, from which `load` continues.
+
+        The state has options, parameters, momenta, all other values of the chains, the position in
+        the data and the averages.
+        """
+        save_state(self, path)
+
+    def load(
+        self, path: str, *, parameters_only: bool = False, walkers: list[int] | None = None
+    ) -> None:
+        """Read a state of `save`; a run then continues as if it had not been interrupted.
+
+        Parameters
+        ----------
+        path
+            The file.
+        parameters_only
+            Whether only parameters are read.
+        walkers
+            For each walker of this simulation the number of the walker of the file whose parameters
+            it takes. It is needed if the numbers of walkers differ; chains then begin anew.
+
+        Raises
+        ------
+        DataError
+            If the file has another number of walkers or parameters.
+        """
+        load_state(self, path, parameters_only, walkers)
+
+    def __repr__(self) -> str:
+        options = self._options
+        changed = [n for n in options if not _equal(options[n], OPTIONS[n].default)]
+        return f"Simulation({', '.join(f'{n}={options[n]!r:.40}' for n in changed)})"
+
+
+def _names(option: str) -> list[str]:
+    names = OPTIONS[option].names
+    assert names is not None
+    return list(names())
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two values of an option are the same."""
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # arrays
+        return False

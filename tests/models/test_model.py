@@ -119,8 +119,10 @@ def test_names():
     named = kg.normal(local, 1, name="given")
     many = [kg.normal(named, 1), kg.normal(named, 1), kg.gamma(1, 1)]
     m = kg.model(*many, keyword=local)
+    assert m.names == ("keyword", "given", "many_0", "many_1", "many_2")
+    assert set(m.target_names) == {"keyword", "many_0", "many_1", "many_2"}
+    m = kg.model(kg.normal(named, 1), kg.normal(named, 1), kg.gamma(1, 1), keyword=local)
     assert m.names == ("keyword", "given", "normal_1", "normal_2", "gamma_1")
-    assert set(m.target_names) == {"keyword", "normal_1", "normal_2", "gamma_1"}
     del named
 
 
@@ -135,7 +137,7 @@ shadowed = kg.normal(0, 1)
 def test_a_local_variable_hides_a_global_one():
     outer = [shadowed_global()]
     shadowed = kg.normal(outer[0], 1)
-    assert kg.model(shadowed).names == ("normal_1", "shadowed")
+    assert kg.model(shadowed).names == ("outer_0", "shadowed")
 
 
 def shadowed_global():

@@ -111,8 +111,8 @@ def test_unknowns_without_names_of_their_own():
     unknowns = [kg.normal(3.0 * i, 0.1) for i in range(3)]
     tree = kg.mcmc(kg.model(*unknowns), seed=1, draws=50, warmup=100, progress=False)
     found = kg.calculate(values=tree, last=1 * unknowns[2])["posterior"]["last"]
-    np.testing.assert_array_equal(found, tree["posterior"]["normal_3"])
-    assert kg.calculate(last=1 * unknowns[2], values={"normal_3": 7.0})["last"] == 7
+    np.testing.assert_array_equal(found, tree["posterior"]["unknowns_2"])
+    assert kg.calculate(last=1 * unknowns[2], values={"unknowns_2": 7.0})["last"] == 7
     assert kg.calculate(new=kg.normal(0, 1), values={"new": 7.0})["new"] == 7
     gap = kg.calculate(gap=kg.normal(0, 1) - kg.normal(0, 1), draws=3000, seed=1)["gap"]
     assert stats.kstest(gap / np.sqrt(2), "norm").pvalue > 1e-6

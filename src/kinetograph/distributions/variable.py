@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.dims import check_dims_of_unknown, labels_of, shape_by_dims
+from ..graph.dims import check_dims_of_unknown, coords_of, labels_of, shape_by_dims
 from ..graph.errors import ModelError
 from ..graph.forms.representations import represent
 from ..graph.messages import describe
@@ -209,7 +209,7 @@ def distribute(
     the shape of `dims` of known length, or that of the parameters, broadcast together. `truncation`
     and `censoring` are explained in the files of these names.
     """
-    nodes = tuple(
+    given = nodes = tuple(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
     family.check_values(nodes)
@@ -226,8 +226,13 @@ def distribute(
     distribution = Distribution(family, nodes, full_shape)
     dtype = np.dtype(np.int64) if family.discrete else float_dtype()
     names = check_dims_of_unknown(dims, full_shape, title)
+    labels = labels_of(dims)
+    batch = () if names is None else names[: len(names) - family.event_ndim]
+    for node, argument in zip(given, arguments, strict=True):
+        if batch and node.shape and distribution.batch_shape[-len(node.shape) :] == node.shape:
+            labels |= coords_of(argument, batch, dims, f"{title}{place_text()}")
     support = distribution.support
-    return Array(Variable(support, full_shape, dtype, name, names, distribution, labels_of(dims)))
+    return Array(Variable(support, full_shape, dtype, name, names, distribution, labels))
 
 
 def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:

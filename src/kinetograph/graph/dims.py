@@ -13,12 +13,14 @@ import numpy as np
 from .errors import DimsError, ShapeError
 from .public import public
 from .source import place_text
+from .tables import is_index, labels_on, plain_labels
 
 __all__ = [
     "Dim",
     "check_dims",
     "check_dims_of_unknown",
     "check_labels",
+    "coords_of",
     "dim",
     "labels_agree",
     "labels_of",
@@ -131,7 +133,7 @@ def check_labels(dim: str, raw_labels: Any, doing: str, change: str) -> np.ndarr
         If the labels are not a one-dimensional array of numbers, texts or dates.
     """
     try:
-        labels = np.asarray(raw_labels)
+        labels = plain_labels(raw_labels) if is_index(raw_labels) else np.asarray(raw_labels)
     except ValueError:
         labels = np.asarray(None)
     if labels.ndim != 1:
@@ -184,6 +186,31 @@ def _dims_with_length(dims: Any) -> Iterator[tuple[int, Dim]]:
 def labels_of(dims: Any) -> dict[str, np.ndarray]:
     """The labels in the user's `dims=`, by dimension."""
     return {} if dims is None else {d.name: d.labels for _, d in _dims_with_length(dims)}
+
+
+def coords_of(value: Any, names: Names, dims: Any, subject: object) -> dict[str, np.ndarray]:
+    """The labels of named axes, from a labelled value and `dims=`.
+
+    An index of whole numbers without a name, as pandas makes by itself, yields to other labels.
+
+    Raises
+    ------
+    DimsError
+        If the value and a dimension have different labels.
+    """
+    coords, given = {}, labels_of(dims)
+    for dim, axis in labels_on(value, names).items():
+        labels, expected = axis.labels, given.get(dim)
+        assert labels is not None
+        if expected is not None and not labels_agree(labels, expected):
+            if axis.name is None and labels.dtype.kind in "iu" and expected.dtype.kind not in "iu":
+                continue
+            raise DimsError(
+                f"{subject}: the dimension {dim!r} has the labels {expected[:3]}..., but the "
+                f"values have {labels[:3]}...; sort the values by the dimension's labels first"
+            )
+        coords[dim] = labels
+    return coords | {d: labels for d, labels in given.items() if named(labels) or d not in coords}
 
 
 def check_dims_of_unknown(dims: Any, shape: tuple[int, ...], subject: str) -> Names | None:

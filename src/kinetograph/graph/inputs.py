@@ -5,8 +5,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .array import Array
-from .dims import check_dims, labels_agree, labels_of, named
-from .errors import DataError, DimsError, ShapeError, SymbolicError
+from .dims import check_dims, coords_of
+from .errors import DataError, ShapeError, SymbolicError
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
@@ -16,6 +16,7 @@ from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
 from .public import public
 from .source import here, site_of, variable_name
+from .tables import labelled_axes, name_of
 from .value_texts import check_name
 
 __all__ = ["data", "placeholder"]
@@ -40,10 +41,12 @@ def data(
     ----------
     value
         Anything that NumPy converts to a numeric array. Dims and coordinates of an xarray
-        `DataArray` are kept; index and columns of a pandas `Series` or `DataFrame` become
-        coordinates.
+        `DataArray` are kept. Index and columns of a pandas `Series` or `DataFrame`, and the columns
+        of a polars `DataFrame`, become coordinates of axes that have a name: their own, or one of
+        `dims`.
     name
-        The name in results and messages; by default the variable that holds the value.
+        The name in results and messages; by default the variable that holds the array, else the
+        name of the series.
     dims
         The names of the axes, or dimensions made by `kg.dim`, which also have labels.
     infinite
@@ -71,7 +74,6 @@ def data(
     subject = _Description(value, name)
     if isinstance(value, Array):
         raise DataError(f"{subject}: the value is already a kinetograph array; use it as it is")
-    coords, own_dims = _labels(value)
     refuse_traced(value, "data")
     if missing not in (None, "impute"):
         raise ValueError(f'{subject}: missing must be None or "impute", got {missing!r}')
@@ -97,54 +99,22 @@ def data(
     _refuse_missing(bad if missing is None else bad & ~missing_mask, missing_mask, array, subject)
     if array.dtype.kind == "f" and array.dtype != FLOAT32:
         array = array.astype(float_dtype())
-    names = check_dims(dims if dims is not None else own_dims, array.shape, subject)
-    if dims is not None and own_dims is not None and names is not None:
-        coords = {
-            new: coords[old]
-            for old, new in zip(own_dims, names, strict=True)
-            if new is not None and old in coords
-        }
-    for label, dim_labels in labels_of(dims).items():
-        if not labels_agree(coords.setdefault(label, dim_labels), dim_labels):
-            raise DimsError(
-                f"{subject}: the dimension {label!r} has the labels {dim_labels[:3]}..., but the "
-                f"values have {coords[label][:3]}...; sort the values by the dimension's labels "
-                "first"
-            )
-        coords[label] = dim_labels if named(dim_labels) else coords[label]
+    own_names = tuple(axis.name for axis in labelled_axes(value))
+    names = check_dims(own_names if dims is None and any(own_names) else dims, array.shape, subject)
+    coords = coords_of(value, names or (), dims, subject)
     frozen = np.array(array)
     if missing_mask.any():
         if frozen.dtype.kind != "f":
             frozen = frozen.astype(float_dtype())
         frozen[missing_mask] = np.nan
     frozen.setflags(write=False)
+    node: Incomplete | Data
     if missing_mask.any():
-        return Array(Incomplete(frozen, name, names, coords))
-    return Array(Data(frozen, name, names, coords=coords))
-
-
-def _labels(value: Any) -> tuple[dict[str, np.ndarray], tuple[str, ...] | None]:
-    """The coordinates and dims of xarray and pandas objects."""
-    dims = getattr(value, "dims", None)
-    coords = getattr(value, "coords", None)
-    if dims is not None and coords is not None and not isinstance(dims, dict):
-        labels = {d: _plain(coords[d]) for d in dims if d in coords}
-        return labels, tuple(map(str, dims))
-    index = getattr(value, "index", None)
-    axes = getattr(value, "axes", None)
-    if index is not None and isinstance(axes, list):
-        names = [axis.name for axis in axes if isinstance(getattr(axis, "name", None), str)]
-        if len(names) == len(axes):
-            return {n: _plain(a) for n, a in zip(names, axes, strict=True)}, tuple(names)
-    return {}, None
-
-
-def _plain(labels: Any) -> np.ndarray:
-    """Return labels as an array; pandas' texts, kept as objects, become texts."""
-    array = np.asarray(labels)
-    if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.flat):
-        return array.astype(str)
-    return array
+        node = Incomplete(frozen, name, names, coords)
+    else:
+        node = Data(frozen, name, names, coords=coords)
+    node.variable = name_of(value)
+    return Array(node)
 
 
 _INFINITE = "drop or replace it first, or allow infinite values: kg.data(..., infinite=True)"

@@ -24,6 +24,7 @@ from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.control.control_node import everything
+from ..graph.dims import labels_agree
 from ..graph.errors import DimsError, KinetographWarning, ModelError, ShapeError
 from ..graph.forms.conditions import decided_alike
 from ..graph.inputs import data as make_data
@@ -35,6 +36,7 @@ from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.precision import x64
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
+from ..graph.tables import is_table
 from .batch import RowBatch
 from .data_checks import check_support
 from .factor import check_density, has_forms, is_density
@@ -253,8 +255,12 @@ def _fitted(model: "Model", node: Data, value: Any) -> Data:
             for d, y in zip(model.component.likelihoods, model.component.observed, strict=True)
         )
         infinite = pairs or bool(node.dtype.kind == "f" and np.isinf(node.value).any())
-        as_data = make_data(value, name, infinite=infinite).node
+        table = is_table(value) and len(value.shape) == len(node.shape)
+        dims = node.dims if table else None
+        as_data = make_data(value, name, dims, infinite=infinite).node
         assert isinstance(as_data, Data)
+        if table:
+            _check_columns(name, node, as_data)
         data = as_data
     if len(data.shape) != len(node.shape):
         raise ShapeError(
@@ -268,6 +274,24 @@ def _fitted(model: "Model", node: Data, value: Any) -> Data:
         raise TypeError(f"set_data: {name} is {node.dtype}, got {data.dtype}{place_text()}")
     array.setflags(write=False)
     return Data(array, name, node.dims, coords=data.coords)
+
+
+def _check_columns(name: str, node: Data, new: Data) -> None:
+    """Refuse a table whose columns differ from the columns of the data.
+
+    Raises
+    ------
+    DimsError
+        If the labels of the columns differ.
+    """
+    dim = None if node.dims is None or len(node.dims) != 2 else node.dims[1]
+    old, columns = (None if dim is None else n.coords.get(dim) for n in (node, new))
+    if old is not None and columns is not None and not labels_agree(old, columns):
+        listed, given = (", ".join(map(str, labels[:6])) for labels in (old, columns))
+        raise DimsError(
+            f"set_data: the columns of {name} are {listed}; got {given}{place_text()}; give them "
+            f"in the order of the model, as in table[{[str(label) for label in old[:6]]}]"
+        )
 
 
 def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:

@@ -342,8 +342,9 @@ def model(
     Parameters
     ----------
     *targets, **named_targets
-        Arrays to record. A keyword is the name of its target; other targets are named by `name=` or
-        by the variable that holds them. Without targets, all unknowns in variables of the calling
+        Arrays to record. A keyword is the name of its target; other targets are named by `name=`,
+        by the variable that holds them, or by their place in a dictionary, a list or an object:
+        `effects["age"]` is `age`, `self.mu` is `mu`, `betas[0]` is `betas_0`. Without targets, all unknowns in variables of the calling
         function are targets. A single function, `kg.model(build)`, is called and returns the
         targets: one or several arrays, a dictionary of arrays by name, or None for all unknowns in
         its variables.
@@ -353,7 +354,9 @@ def model(
     coords
         The labels of named dimensions.
 
-    Notes ----- Likelihoods and factors stated in a model function belong to its model alone. The
+    Notes
+    -----
+    Likelihoods and factors stated in a model function belong to its model alone. The
     model contains no statements about its unknowns from elsewhere, and no other model contains its
     statements. The function's variables name the arrays. Each `kg.model(build)` calls the function
     again, and returns a model with new unknowns; `model["mu"]` is its array of that name. Pass
@@ -433,7 +436,9 @@ def model(
     if factors is not None:
         check_densities(component, [*component.factors, *factor_nodes])
     given = {node: names.get(node, "") for node in nodes}
-    given = assign_names(nodes, {n: name for n, name in given.items() if name})
+    given = assign_names(
+        nodes, {n: name for n, name in given.items() if name}, beside=component.nodes
+    )
     new_model = Model(given, factor_nodes, component, coords or {})
     warn_of_unused(new_model)
     priors = [(v.distribution, v) for v in component.unknowns if v.distribution is not None]

@@ -1,7 +1,8 @@
-"""Names of arrays: `name=`, else the user's variable, else `normal_1`."""
+"""Names of arrays: `name=`, the user's variable or container, else `normal_1`."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from ..distributions.variable import Variable
 from ..graph.array import Array
@@ -10,27 +11,39 @@ from ..graph.frame_variables import local_variables
 from ..graph.messages import site_text
 from ..graph.node import Node
 from ..graph.source import user_frame
+from .contained_names import contained_names
 
-__all__ = ["assign_names", "unknowns_in_scope", "variables_in_scope"]
+__all__ = ["assign_names", "name_in_scope", "unknowns_in_scope", "variables_in_scope"]
 
 
-def _scope() -> dict[str, Array]:
-    """The arrays in the caller's variables; locals hide globals."""
+def _scope() -> dict[str, Any]:
+    """The caller's variables, without hidden ones; locals hide globals, and come first."""
     frame = user_frame()
     if frame is None:
         return {}
     local = local_variables(frame)
-    visible = {**frame.f_globals, **local}
-    return {n: v for n, v in {**local, **visible}.items() if isinstance(v, Array)}
+    visible = {**local, **frame.f_globals, **local}
+    return {n: v for n, v in visible.items() if n.isidentifier() and not n.startswith("_")}
 
 
 def variables_in_scope() -> dict[Node, str]:
     """The names of the caller's variables that hold arrays."""
     names: dict[Node, str] = {}
     for name, value in _scope().items():
-        if not name.startswith("_"):
+        if isinstance(value, Array):
             names.setdefault(value.node, name)
     return names
+
+
+def name_in_scope(value: Any) -> str | None:
+    """The name of a value in the caller's variables or containers."""
+    if isinstance(value, (int, float)):
+        return None
+    scope = _scope()
+    for name, variable in scope.items():
+        if variable is value:
+            return name
+    return contained_names(scope, lambda item: item is value or None, set()).get(True)
 
 
 def unknowns_in_scope() -> list[Array]:
@@ -50,11 +63,13 @@ def assign_names(
     nodes: Iterable[Node],
     given: Mapping[Node, str],
     labels: Mapping[Node, str] = MappingProxyType({}),
+    beside: Iterable[Node] = (),
 ) -> dict[Node, str]:
     """A different name for each node.
 
-    Nodes without a name get their label, if it is free. Raises ModelError if two arrays have the
-    same name.
+    Nodes without a name get their label, if it is free; else the name of their place in a
+    container. Such a name is not the name of a dimension of the nodes, or of those `beside` them.
+    Raises ModelError if two arrays have the same name.
     """
     variables = variables_in_scope()
     names: dict[Node, str] = {}
@@ -74,29 +89,36 @@ def assign_names(
             )
         node_of_name[name] = node
         names[node] = name
+    others = [n for n in beside if n.kind in ("variable", "data")]
+    nodes = (*names, *pending, *others) if pending else ()
+    dims = {dim for node in nodes for dim in node.dims or () if dim is not None}
+    used = {name for n in nodes if (name := names.get(n) or n.name or variables.get(n))}
+    contained = _contained(pending, used | dims)
     bases = [_base(node) for node in pending]
     for node, base in zip(pending, bases, strict=True):
-        label = labels.get(node)
-        if label is not None and label not in node_of_name:
-            node_of_name[label] = node
-            names[node] = label
-            continue
-        if (
-            getattr(node, "variable", None) == base
-            and bases.count(base) == 1
-            and base not in node_of_name
-        ):
-            node_of_name[base] = node
-            names[node] = base
-            continue
-        while True:
+        alone = getattr(node, "variable", None) == base and bases.count(base) == 1
+        alone = alone and base not in dims
+        options = (labels.get(node), base if alone else None, contained.get(node))
+        name = next((n for n in options if n is not None and n not in node_of_name), None)
+        while name is None:
             counts[base] = counts.get(base, 0) + 1
-            name = f"{base}_{counts[base]}"
-            if name not in node_of_name:
-                break
+            numbered = f"{base}_{counts[base]}"
+            name = None if numbered in node_of_name else numbered
         node_of_name[name] = node
         names[node] = name
     return names
+
+
+def _contained(pending: list[Node], used: set[str]) -> dict[Node, str]:
+    """The names of nodes whose arrays are in containers of the caller."""
+    wanted = set(pending)
+    if not wanted:
+        return {}
+
+    def key(item: Any) -> Node | None:
+        return item.node if isinstance(item, Array) and item.node in wanted else None
+
+    return contained_names(_scope(), key, used)
 
 
 def _place_of(node: Node, variables: Mapping[Node, str]) -> str:

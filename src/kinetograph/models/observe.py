@@ -10,17 +10,17 @@ import numpy as np
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.frame_variables import local_variables
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.public import public
-from ..graph.source import place_text, user_frame
+from ..graph.source import place_text
 from ..graph.value_texts import check_name
 from .data_checks import check_shape, check_support, consume, unused_distribution
 from .missing import incomplete, observe_incomplete
+from .names import name_in_scope
 from .statements import add_statement
 
 __all__ = ["observe"]
@@ -44,7 +44,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     distribution
         The distribution, as an unknown that is not used elsewhere: `kg.normal(mu, sd)`.
     name
-        The name of the data in results and messages, if the array has no name yet.
+        The name of the data in results and messages, if the array has no name yet; by default the
+        variable or the key that holds the data, else the name of the series.
 
     Returns
     -------
@@ -53,7 +54,9 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         array of all values, in which an unknown `<name>_missing` with the same distribution
         replaces the missing values.
 
-    Notes ----- Each call of `kg.observe` adds a likelihood, also for data that have been observed
+    Notes
+    -----
+    Each call of `kg.observe` adds a likelihood, also for data that have been observed
     before. The only exception is code that runs again, such as a notebook cell or a line at a
     prompt: its statement replaces the earlier one, with a warning. (So does an edited cell that
     stores other data in the same variable.) A likelihood exists as long as its unknowns; no
@@ -94,7 +97,7 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     follows = _distribution(data, distribution)
     if (given := incomplete(data)) is not None:
         given.name = given.name or name
-        given.variable = given.variable or _name_of(data)
+        given.variable = given.variable or name_in_scope(data)
         observe_incomplete(data, given, follows)
         consume(distribution, f"the likelihood of {describe(given)}", given)
         return data  # type: ignore[no-any-return]
@@ -103,7 +106,10 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     assert isinstance(node, Data)
     if name is not None and node.name is None:
         node.name = name
-    node.variable = node.variable or _name_of(data)
+    if isinstance(data, Array):
+        node.variable = node.variable or name_in_scope(data)
+    else:
+        node.variable = name_in_scope(data) or node.variable
     check_shape(node, follows)
     check_support("observe", node, follows)
     likelihood = Distribution(follows.family, follows.parents, node.shape)
@@ -162,18 +168,6 @@ def _computed(node: Node) -> np.ndarray | None:
     with x64():
         evaluate([node], environment, scope=Scope(eager=True))
     return np.asarray(environment[node])
-
-
-def _name_of(value: Any) -> str | None:
-    """The name of the caller's variable that holds the data."""
-    frame = user_frame()
-    if frame is None or isinstance(value, (int, float)):
-        return None
-    for scope in (local_variables(frame), frame.f_globals):
-        for name, variable in list(scope.items()):
-            if variable is value and not name.startswith("_"):
-                return name
-    return None
 
 
 def _distribution(data: Any, distribution: Any) -> Distribution:

@@ -159,9 +159,7 @@ def write_block(path: str, frame: pd.DataFrame, first: bool) -> None:
         mode: dict[str, Any] = {"mode": "w"} if first else {"append_dim": "row"}
         rows.to_zarr(path, consolidated=False, zarr_format=3, **mode)
         return
-    frame.to_csv(
-        path, mode="w" if first else "a", header=first, index=False, float_format=FLOATS
-    )
+    frame.to_csv(path, mode="w" if first else "a", header=first, index=False, float_format=FLOATS)
 
 
 def read_directions(path: str, size: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .columns import RUN, columns_of, values_of
-from .parts import ModelPart, NetworkPart
+from .ingredients import ModelPart, NetworkPart
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .row_values import RowValues
 from .walkers import WalkerRows, Walkers
@@ -72,7 +72,9 @@ class Recorder:
         draws = rows.draws.reshape(count * width, -1)
         if directions is not None:
             draws, names = draws @ directions.T, [f"c{i}" for i in range(len(directions))]
-        trajectory = pd.concat([run[["id", "step", "loss"]], pd.DataFrame(draws, columns=names)], axis=1)
+        trajectory = pd.concat(
+            [run[["id", "step", "loss"]], pd.DataFrame(draws, columns=names)], axis=1
+        )
         return [run, trajectory, frame_of(head)]
 
 
@@ -104,7 +106,7 @@ def _scores(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Losses and accuracies of the rows on the batches of their steps."""
     landscape = model.landscape
-    count, width, size = rows.draws.shape
+    count, width, _ = rows.draws.shape
     wants_accuracy = options["do_accumulates"] and landscape._accuracy is not None
     if landscape.prior is None and not wants_accuracy:
         loss = -_density(rows.statistics) / model.scale

@@ -16,6 +16,7 @@ from ..node import Data, Node
 from ..number_advice import LABELS
 from ..precision import FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text
+from ..tables import name_of
 from ..value_texts import in_words
 
 __all__ = [
@@ -65,7 +66,10 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         )
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())
-    return Data(array, literal=True)
+    constant = Data(array, literal=True)
+    if type(value) not in WEAK and type(value) is not np.ndarray:
+        constant.variable = name_of(value)
+    return constant
 
 
 def _of_library(error: Exception) -> bool:

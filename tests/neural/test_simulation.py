@@ -241,7 +241,7 @@ def test_the_accuracy_of_signs():
 class Noisy(kg.samplers.GLA2):
     """GLA2 that records its noise."""
 
-    def step(self, at, p):
+    def step(self, at, p, noise):
         h, a = self.step_size, kg.exp(-self.friction * self.step_size)
         p = p - 0.5 * h * at.gradient
         at = self.evaluate(at.q + h * p)

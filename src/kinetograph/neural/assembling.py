@@ -1,4 +1,4 @@
-"""The parts, options and runs of a simulation: what its public methods stand on."""
+"""The options, parts and runs of a simulation, without its public values."""
 
 import secrets
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 
 from ..graph.precision import precision
 from .columns import columns_of, observables_of
-from .options import OPTIONS, check_options, option_named, options_text
 from .ingredients import DataPart, ModelPart, NetworkPart, hyper_values, make_sampler
+from .options import OPTIONS, check_options, option_named, options_text
 from .records import TrajectoryData
 from .running import Recorder, run
 from .walkers import Walkers
@@ -20,7 +20,7 @@ ORDER = ("data", "network", "model", "sampling")  # a part depends on those befo
 
 
 class SimulationParts:
-    """A simulation without its public values: options, parts that are made of them, and runs."""
+    """A simulation without its public values."""
 
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         given = check_options(options)
@@ -117,7 +117,9 @@ class SimulationParts:
 
     # Options.
     def set_options(self, **options: Any) -> None:
-        """Set options by name; only the parts that depend on them are made again.
+        """Set options by name.
+
+        Only the parts that depend on them are made again.
 
         Raises
         ------

@@ -36,14 +36,14 @@ _KINDS: tuple[tuple[tuple[type, ...], tuple[str, ...]], ...] = (
 
 
 def columns_of(sampler: Sampler, accumulates: bool) -> tuple[str, ...]:
-    """The columns that a sampler adds to those of all runs."""
+    """The columns that a sampler adds to the columns of all runs."""
     if not accumulates:
         return ()
     if isinstance(sampler, sa.EQN):
         inside = columns_of(sampler.sampler, True)
         return (*(name for name in inside if name != "scaled_noise"), "unpreconditioned")
     for kinds, names in _KINDS:
-        if isinstance(sampler, kinds):
+        if type(sampler) in kinds:  # a subclass may record something else
             return names
     return ()
 
@@ -88,8 +88,8 @@ def values_of(
 ) -> np.ndarray:
     """A column from the records of the steps, (rows, walkers).
 
-    HMC and NUTS record the energy of the new state, and the energy of the proposal minus that of the
-    start, which HMC multiplies by beta.
+    HMC and NUTS record the energy of the new state, and the error: the energy of the proposal minus
+    the energy of the start. HMC multiplies the error by beta.
     """
     batch = f"batch_{name}"
     if name == "learning_rate":
@@ -114,6 +114,9 @@ def values_of(
 
 
 def _accepted(statistics: Mapping[str, np.ndarray]) -> np.ndarray:
-    """1 where a step accepted its proposal; NUTS accepts if it leaves its start."""
+    """1 where a step accepted its proposal, else 0.
+
+    NUTS accepts if it leaves its start.
+    """
     accepted = statistics.get("accepted")
     return np.asarray(statistics["energy_error"] != 0 if accepted is None else accepted, float)

@@ -1,4 +1,4 @@
-"""Optimisers as samplers, so that training has batches, records and checkpoints of a chain.
+"""Optimisers as samplers: training with batches and records of a chain.
 
 A step takes the gradient of its point, asks an optax transformation for an update, and evaluates
 the next point. The state of the transformation is kept in slots. No noise is added.
@@ -58,25 +58,17 @@ class Descending(Sampler):
     def step(self, at: Point, **slots: Any) -> Any:
         """Make one step."""
 
-        def update(q: Any, potential: Any, gradient: Any, rate: Any, *leaves: Any) -> Any:
-            import optax
-
+        def update(q: Any, gradient: Any, rate: Any, *leaves: Any) -> Any:
             start, structure = self._leaves(q, rate)
-            steps = optax.with_extra_args_support(self.optimizer.make(rate))
-            change, state = steps.update(
-                gradient,
-                jax.tree.unflatten(structure, leaves),
-                q,
-                value=potential,
-                grad=gradient,
-            )
+            steps = self.optimizer.make(rate)
+            change, state = steps.update(gradient, jax.tree.unflatten(structure, leaves), q)
             new = [
                 jnp.asarray(after, before.dtype)
                 for after, before in zip(jax.tree.leaves(state), start, strict=True)
             ]
             return ((q + change).astype(q.dtype), *new)
 
-        results = lift(update)(at.q, at.potential, at.gradient, self.step_size, *slots.values())
+        results = lift(update)(at.q, at.gradient, self.step_size, *slots.values())
         q, *leaves = results if isinstance(results, tuple) else (results,)
         return self.evaluate(q), dict(zip(slots, leaves, strict=True))
 
@@ -87,7 +79,9 @@ class Descending(Sampler):
 
 
 def descending(optimizer: Any, rate: Any) -> Descending:
-    """The steps of an optimiser: a name, an optimiser of kg.optimizers, or one of optax.
+    """The sampler that makes the steps of an optimiser.
+
+    It is given as a name, an optimiser of kg.optimizers, or a transformation of optax.
 
     Raises
     ------
@@ -97,8 +91,8 @@ def descending(optimizer: Any, rate: Any) -> Descending:
     chosen = choose("Simulation", optimizer)
     if not isinstance(chosen, Steps):
         raise ValueError(
-            f"optimizer: {chosen.name} searches along lines with the full data; give one of "
-            "gradient steps, such as 'adam'"
+            f"{chosen.name} searches along lines with the full data; give one "
+            "with gradient steps, such as 'adam'"
         )
     if not isinstance(optimizer, str):  # it has its own rate
         rate = 1.0 if chosen.learning_rate is None else chosen.learning_rate

@@ -1,4 +1,4 @@
-"""The parts of a simulation: data, network, model and sampler, each made of its options.
+"""The parts of a simulation: data, network, model and sampler.
 
 Parts are made when they are first used, and made again after an option on which they depend has
 changed.
@@ -60,8 +60,8 @@ class DataPart(NamedTuple):
             width = options["output_dimension"]
             if values.shape[1] <= width:
                 raise DataError(
-                    f"batch_data_files: {files[0]} has {values.shape[1]} columns, of which "
-                    f"output_dimension={width} are labels; no inputs are left"
+                    f"batch_data_files: {files[0]} has {values.shape[1]} columns and "
+                    f"output_dimension={width} labels; no inputs are left"
                 )
             pair = values[:, :-width], values[:, -width:]
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
@@ -199,7 +199,10 @@ class ModelPart(NamedTuple):
         return scale_factor(self.landscape.scale, count) * count
 
     def rows(self, key: np.ndarray, events: np.ndarray) -> np.ndarray | None:
-        """The rows of the batches of some transitions; None if all rows are used."""
+        """The rows of the batches of some transitions.
+
+        None if all rows are used.
+        """
         batch = self.model.batch
         return None if batch is None else rows_of_steps(batch.order, key, events)
 

@@ -1,4 +1,4 @@
-"""Records of a run: data frames with a row for each kept step and walker.
+"""Records of a run: data frames of its kept steps and walkers.
 
 run_info     losses, energies and norms, the columns of `columns.py`
 trajectory   parameters, or projections on directions
@@ -144,7 +144,8 @@ class RunningAverages:
                 with np.errstate(invalid="ignore"):
                     averages[average] = (values - self.first) / (counts - 1)
                 continue
-            sums = self.sums.get(name, 0.0) + np.cumsum(values, 0)
+            before = self.sums.get(name, np.zeros(values.shape[1]))
+            sums = np.cumsum([before, *values], 0)[1:]  # the same sums for any blocks
             averages[average] = sums / counts
             if rows:
                 self.sums[name] = sums[-1]
@@ -153,7 +154,7 @@ class RunningAverages:
 
 
 def write_block(path: str, frame: pd.DataFrame, first: bool) -> None:
-    """Append rows to a CSV file, or to a zarr store if the name ends with .zarr."""
+    """Append rows to a CSV file, or to a folder NAME.zarr."""
     if os.fspath(path).endswith(".zarr"):
         rows = xr.Dataset({name: ("row", frame[name].to_numpy()) for name in frame})
         mode: dict[str, Any] = {"mode": "w"} if first else {"append_dim": "row"}

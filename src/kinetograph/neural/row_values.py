@@ -1,4 +1,4 @@
-"""Values of a landscape on rows that differ from point to point, or of each row alone."""
+"""Values of a landscape on batches, and of each row alone."""
 
 from collections.abc import Callable
 from functools import cache
@@ -31,18 +31,17 @@ class RowValues:
         def losses(w: Any, x: Any, y: Any) -> Any:
             return jax.vmap(lambda row, label: loss(w, row[None], label[None]))(x, y)
 
-        self._scores, self._gradients, self._losses = map(
-            BatchedProgram, (scores, gradients, losses)
-        )
+        self._scores, self._losses = BatchedProgram(scores), BatchedProgram(losses)
+        self._gradients = BatchedProgram(gradients)
 
     def scores(self, draws: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Loss and accuracy of each draw on its rows, (draws, size of the batch)."""
+        """Loss and accuracy of each draw on its rows, (draws, batch size)."""
         with x64():
             values = self._scores([draws, rows], (self._landscape.x, self._landscape.y))
         return values[:, 0], values[:, 1]
 
     def gradients(self, w: np.ndarray) -> np.ndarray:
-        """The gradient of the loss of each row of the data, (n, N)."""
+        """The gradients of the losses of all rows, (n, N)."""
         rows = np.arange(len(self._landscape.x))[:, None]
         with x64():
             return self._gradients([rows], (w, self._landscape.x, self._landscape.y))
@@ -54,7 +53,7 @@ class RowValues:
 
 
 def rows_of_steps(order: Any, key: np.ndarray, events: np.ndarray) -> np.ndarray:
-    """The rows of the batches of some transitions, (transitions, size of the batch)."""
+    """The rows of the batches of transitions, (transitions, batch size)."""
     with x64():
         return np.asarray(_vmapped(order)(key, np.asarray(events, np.uint32)))
 

@@ -1,4 +1,4 @@
-"""Runs of a simulation: walkers make steps in blocks, and blocks of rows become records."""
+"""Runs of a simulation: blocks of steps become records."""
 
 import time
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ class Recorder:
     Attributes
     ----------
     averages, rejections
-        Running averages, which go on when a run continues: after the burn-in, and of the rejections
-        of all rows.
+        Running averages after the burn-in, and of the rejections of all rows. They continue when a
+        run continues.
     """
 
     def __init__(self, walkers: int) -> None:
@@ -171,4 +171,4 @@ def run(
         "sampler": type(walkers.sampler).__name__,
         "seed": walkers.seed,
     }
-    return TrajectoryData(*joined, attrs, network.layout)
+    return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)

@@ -1,4 +1,4 @@
-"""Files of the complete state of a simulation: NumPy's .npz with arrays and a JSON text."""
+"""Files of the complete state of a simulation."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def save_state(simulation: Any, path: str) -> None:
                 arrays |= {f"{role}/{name}/sum/{k}": v for k, v in averages.sums.items()}
     partial = f"{os.fspath(path)}.part"
     with open(partial, "wb") as file:
-        np.savez(file, text=np.array(json.dumps(text)), **arrays)
+        np.savez(file, **{"text": np.array(json.dumps(text)), **arrays})  # type: ignore[arg-type]
     os.replace(partial, path)
 
 

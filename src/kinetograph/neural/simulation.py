@@ -8,8 +8,8 @@ import pandas as pd
 from ..graph.errors import ShapeError
 from ..graph.public import public
 from .assembling import SimulationParts
-from .options import check_options
 from .ingredients import DataPart
+from .options import check_options
 from .prediction import log_predictive_density, predicted
 from .records import TrajectoryData
 from .row_values import RowValues
@@ -83,7 +83,7 @@ class Simulation(SimulationParts):
         Returns
         -------
         TrajectoryData
-            The parameters at the end are those of the simulation.
+            The parameters at the end become the parameters of the simulation.
         """
         before = self._vectors().copy()
         records = self._run("training", keep)
@@ -95,7 +95,7 @@ class Simulation(SimulationParts):
             self._positions = before
             frames = (records.run_info, records.trajectory, records.averages)
             only = [f[f["id"] == index].reset_index(drop=True) for f in frames]
-            records = TrajectoryData(*only, records.attrs, records.layout)
+            records = TrajectoryData(only[0], only[1], only[2], records.attrs, records.layout)
         return records
 
     def sample(self, *, keep: bool = True) -> TrajectoryData:
@@ -117,20 +117,20 @@ class Simulation(SimulationParts):
             self.save(self._options["save_model"])
 
     def step(self) -> pd.DataFrame:
-        """Make one step of the sampler, and return its row of each walker."""
+        """Make one step of the sampler; return its row of each walker."""
         return self._run("sampling", True, {"max_steps": 1, "every_nth": 1}).run_info
 
     # Values at the present parameters.
     def loss(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The mean loss L of the current batch; with `full`, of all rows."""
+        """The mean loss L of the current batch, or of all rows."""
         return self._each(walker, lambda land, w: float(land.loss(w)), full)
 
     def potential(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The potential U of the current batch; with `full`, of all rows."""
+        """The potential U of the current batch, or of all rows."""
         return self._each(walker, lambda land, w: float(land.potential(w)), full)
 
     def gradients(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The gradient of U, (N,), on the current batch; without a prior it is that of s L."""
+        """The gradient of the potential U, (N,), on the current batch."""
         return self._each(walker, lambda land, w: land.gradient(w), full)
 
     def hessians(self, walker: int | None = None, *, full: bool = False) -> Any:
@@ -138,12 +138,12 @@ class Simulation(SimulationParts):
         return self._each(walker, lambda land, w: land.hessian(w), full)
 
     def hessian_vector(self, v: Any, walker: int | None = None, *, full: bool = False) -> Any:
-        """The product of the Hessian of U with a vector, (N,), on the current batch."""
+        """The Hessian of U times a vector, (N,), on the current batch."""
         vector = np.asarray(v, self._options["precision"])
         return self._each(walker, lambda land, w: land.hessian_vector(w, vector), full)
 
     def score(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The accuracy, between 0 and 1, on the current batch; NaN for a regression."""
+        """The accuracy on the current batch; NaN for a regression."""
         return self._each(walker, lambda land, w: float(land.accuracy(w)), full)
 
     def next_batch(self) -> None:
@@ -151,19 +151,20 @@ class Simulation(SimulationParts):
         self._batch += 1
 
     def gradient_covariance(self, walker: int | None = None) -> Any:
-        """The covariance of the gradients of the loss of single rows, (N, N), over all rows."""
+        """The covariance of the gradients of the rows' losses, (N, N)."""
         values = RowValues(self._model.landscape)
         return self._each(walker, lambda land, w: np.cov(values.gradients(w).T), True)
 
     def hessian_spectrum(
         self, count: int = 1, which: str = "largest", walker: int | None = None
     ) -> Any:
-        """Extreme eigenvalues of the Hessian of U on all rows, in descending order."""
+        """Extreme eigenvalues of the Hessian of U on all rows, descending."""
         return self._each(walker, lambda land, w: land.hessian_eigenpairs(w, count, which)[0], True)
 
     def optimal_step_width(self, walker: int | None = None) -> Any:
-        """The step size 2 / sqrt(k), k the largest eigenvalue of the Hessian of U.
+        """The largest stable step size, 2 / sqrt(k).
 
+        k is the largest eigenvalue of the Hessian of U on all rows.
         Schemes of Langevin dynamics are stable below it near the present parameters. It is infinite
         if U is not curved upwards.
         """
@@ -206,7 +207,7 @@ class Simulation(SimulationParts):
     def log_predictive_density(
         self, X: Any, Y: Any, trajectory: TrajectoryData | pd.DataFrame
     ) -> np.ndarray:
-        """The log of the mean of exp(-loss) over a trajectory, for each row.
+        """log(mean of exp(-loss)) over a trajectory, for each row.
 
         If the loss is minus a log likelihood, this is the log predictive density of the average
         over the posterior.
@@ -226,7 +227,7 @@ class Simulation(SimulationParts):
         return frame[names].to_numpy(self._options["precision"])
 
     def _each(self, walker: int | None, value: Any, full: bool) -> Any:
-        """A value of one walker, or of all: plain if there is one, otherwise stacked."""
+        """A value of one walker, or the stacked values of several."""
         vectors = self._vectors()
         which = range(len(vectors)) if walker is None else [self._index(walker)]
         values = [value(self._landscape(i, full), vectors[i]) for i in which]
@@ -234,7 +235,7 @@ class Simulation(SimulationParts):
         return values[0] if single else np.stack(values)
 
     def _landscape(self, walker: int, full: bool) -> Any:
-        """The landscape on the current batch of a walker, or on all rows."""
+        """The landscape on a walker's current batch, or on all rows."""
         model = self._model
         land = model.landscape
         if full or model.model.batch is None:
@@ -254,9 +255,10 @@ class Simulation(SimulationParts):
     # Parameters and momenta.
     @property
     def parameters(self) -> WalkerVectors:
-        """The free parameters; `parameters[i]` are those of walker i, and both may be set.
+        """The free parameters, which may be set.
 
-        As an array they have the shape (N,), or (walkers, N) if there are several walkers.
+        `parameters[i]` are the parameters of walker i, and may be set, too.
+                As an array they have the shape (N,), or (walkers, N) if there are several walkers.
         """
         return WalkerVectors(self, "parameters")
 
@@ -266,7 +268,7 @@ class Simulation(SimulationParts):
 
     @property
     def momenta(self) -> WalkerVectors:
-        """The momenta of the sampler, in the shape of the parameters; they may be set.
+        """The momenta of the sampler, which may be set.
 
         Raises
         ------
@@ -322,7 +324,7 @@ class Simulation(SimulationParts):
     def reset_parameters(self, seed: int | None = None) -> None:
         """Begin again: initial parameters, and noise and batches from the beginning.
 
-        With a seed they are those of this seed.
+        With a seed they are drawn with this seed.
         """
         if seed is not None:
             self._options |= check_options({"seed": seed})
@@ -360,7 +362,9 @@ class Simulation(SimulationParts):
     def load(
         self, path: str, *, parameters_only: bool = False, walkers: list[int] | None = None
     ) -> None:
-        """Read a state of `save`; a run then continues as if it had not been interrupted.
+        """Read a state of `save`.
+
+        A run then continues as if it had not been interrupted.
 
         Parameters
         ----------
@@ -370,7 +374,7 @@ class Simulation(SimulationParts):
             Whether only parameters are read.
         walkers
             For each walker of this simulation the number of the walker of the file whose parameters
-            it takes. It is needed if the numbers of walkers differ; chains then begin anew.
+            it takes. It is needed if the numbers of walkers differ; new chains then begin.
 
         Raises
         ------

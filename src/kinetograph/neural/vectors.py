@@ -1,4 +1,4 @@
-"""Parameters or momenta of walkers, as an array whose rows can be set."""
+"""Parameters or momenta of walkers, an array with rows to set."""
 
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ class _Owner(Protocol):
 
 
 class WalkerVectors(np.lib.mixins.NDArrayOperatorsMixin):
-    """Vectors of walkers: an array in formulas, and a row for each walker by index.
+    """Vectors of walkers: an array in formulas, rows by index.
 
     An array has the shape (N,) for one walker and (walkers, N) for several, or always with the
     option `always_list`.

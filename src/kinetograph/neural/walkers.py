@@ -1,4 +1,4 @@
-"""Walkers: running chains of one sampler, one for each copy of the parameters.
+"""Walkers: running chains of one sampler, for copies of the parameters.
 
 Independent walkers are chains of `kg.chain`, with the numbers 0, 1, ...; walkers with a common
 preconditioner are one chain of `kg.samplers.EQN`. Both have positions and momenta of shape
@@ -145,7 +145,7 @@ class Walkers:
                     running.hyper[name] = value
 
     def hyper(self, name: str, walker: int = 0) -> Any:
-        """The value of a hyper-parameter; NaN if the sampler does not have it."""
+        """The value of a hyper-parameter; NaN if it is missing."""
         values = self.chains[0 if self.together else walker].hyper
         return values[name] if name in values else np.float64(np.nan)
 

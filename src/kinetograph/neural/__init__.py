@@ -7,6 +7,7 @@ posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
 simulation   training and sampling by one object with options, and its records
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
+explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
@@ -16,7 +17,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, surfaces
+from . import analysis, explorer, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -41,6 +42,7 @@ __all__ = [
     "TrajectoryData",
     "analysis",
     "ensemble",
+    "explorer",
     "mlp",
     "network",
     "posterior",

@@ -9,8 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from .. import observables as ob
-from .. import samplers as sa
+from ..observables import inertia, noise_norm, observable, scaled_gradient, virial
+from ..samplers import (
+    BAOAB,
+    EQN,
+    GHMC,
+    GLA1,
+    GLA2,
+    HMC,
+    LM,
+    MALA,
+    MAMS,
+    MCLMC,
+    NUTS,
+    SGHMC,
+    SGLD,
+    SGNHT,
+    UBU,
+    CCAdL,
+    RandomWalk,
+    Splitting,
+)
 from ..samplers.sampler import Sampler
 from .descending import Descending
 
@@ -25,13 +44,13 @@ _TEST = ("average_rejection_rate", "accepted")
 
 _KINDS: tuple[tuple[tuple[type, ...], tuple[str, ...]], ...] = (
     ((Descending,), (*_FORCE, "learning_rate")),
-    ((sa.SGLD, sa.LM), (*_FORCE, "scaled_noise")),
-    ((sa.CCAdL,), (*_LANGEVIN, "thermostat", "noise_covariance_trace")),
-    ((sa.SGNHT,), (*_LANGEVIN, "thermostat")),
-    ((sa.GHMC, sa.HMC, sa.NUTS), (*_ENERGIES, *_TEST)),
-    ((sa.MALA, sa.MAMS, sa.RandomWalk), (*_FORCE, *_TEST)),
-    ((sa.BAOAB, sa.GLA1, sa.GLA2, sa.SGHMC, sa.UBU, sa.Splitting), _LANGEVIN),
-    ((sa.MCLMC,), _FORCE),
+    ((SGLD, LM), (*_FORCE, "scaled_noise")),
+    ((CCAdL,), (*_LANGEVIN, "thermostat", "noise_covariance_trace")),
+    ((SGNHT,), (*_LANGEVIN, "thermostat")),
+    ((GHMC, HMC, NUTS), (*_ENERGIES, *_TEST)),
+    ((MALA, MAMS, RandomWalk), (*_FORCE, *_TEST)),
+    ((BAOAB, GLA1, GLA2, SGHMC, UBU, Splitting), _LANGEVIN),
+    ((MCLMC,), _FORCE),
 )
 
 
@@ -39,7 +58,7 @@ def columns_of(sampler: Sampler, accumulates: bool) -> tuple[str, ...]:
     """The columns that a sampler adds to the columns of all runs."""
     if not accumulates:
         return ()
-    if isinstance(sampler, sa.EQN):
+    if isinstance(sampler, EQN):
         inside = columns_of(sampler.sampler, True)
         return (*(name for name in inside if name != "scaled_noise"), "unpreconditioned")
     for kinds, names in _KINDS:
@@ -48,7 +67,7 @@ def columns_of(sampler: Sampler, accumulates: bool) -> tuple[str, ...]:
     return ()
 
 
-@ob.observable
+@observable
 def noise_covariance_trace(step: Any) -> Any:
     """The trace of the estimated covariance of the gradient's noise."""
     from ..graph.functions.reductions import sum as sum_of
@@ -56,16 +75,16 @@ def noise_covariance_trace(step: Any) -> Any:
     return sum_of(step.slots["noise"])
 
 
-@ob.observable
+@observable
 def step_width(step: Any) -> Any:
     """The step size of the step."""
     return step.hyper["step_size"]
 
 
 _OBSERVABLES: Mapping[str, Any] = {
-    "scaled_gradient": ob.scaled_gradient,
-    "virial": ob.virial,
-    "scaled_noise": ob.noise_norm,
+    "scaled_gradient": scaled_gradient,
+    "virial": virial,
+    "scaled_noise": noise_norm,
     "noise_covariance_trace": noise_covariance_trace,
 }
 
@@ -75,8 +94,8 @@ def observables_of(sampler: Sampler, columns: tuple[str, ...]) -> list[Any]:
     found = [_OBSERVABLES[name] for name in columns if name in _OBSERVABLES]
     if "step_size" in sampler.declared():
         found.append(step_width)
-    has_slot = "kinetic_energy" in columns and not isinstance(sampler, (sa.HMC, sa.NUTS))
-    return [*found, ob.inertia] if has_slot else found
+    has_slot = "kinetic_energy" in columns and not isinstance(sampler, (HMC, NUTS))
+    return [*found, inertia] if has_slot else found
 
 
 def values_of(

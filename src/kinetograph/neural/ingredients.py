@@ -5,6 +5,7 @@ changed.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import jax
@@ -12,13 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from .. import samplers
 from ..graph.errors import DataError
 from ..graph.precision import precision
 from ..models.minibatch import minibatch
 from ..models.model import Model, model
 from ..models.restraints import wall
 from ..models.variables import variable
+from ..samplers import EQN, HMC
 from .descending import descending, scheduled_rate
 from .landscape import Landscape
 from .losses import Loss, check_labels
@@ -238,8 +239,8 @@ def hyper_values(sampler: Any, options: Options) -> dict[str, Any]:
         "inverse_temperature": options["inverse_temperature"],
         "friction": options["friction_constant"],
     }
-    inner = sampler.sampler if isinstance(sampler, samplers.EQN) else sampler
-    if isinstance(inner, samplers.HMC):
+    inner = sampler.sampler if isinstance(sampler, EQN) else sampler
+    if isinstance(inner, HMC):
         time = options["hamiltonian_dynamics_time"]
         values["n_steps"] = max(1, round(time / options["step_width"]))
     declared = inner.declared()
@@ -253,7 +254,7 @@ def make_sampler(role: str, options: Options, walkers: int) -> Any:
         return descending(options["optimizer"], rate)
     given = options["sampler"]
     if isinstance(given, str):
-        kind = getattr(samplers, given)
+        kind = getattr(import_module("..samplers", __package__), given)
         settings = hyper_values(kind(), options)
         if "thermal_mass" in kind().declared():
             settings["thermal_mass"] = options["thermostat_mass"]
@@ -265,7 +266,7 @@ def make_sampler(role: str, options: Options, walkers: int) -> Any:
             "covariance_blending: the walkers move in two groups; number_walkers must be even and "
             f"at least 4, got {walkers}"
         )
-    return samplers.EQN(
+    return EQN(
         given,
         walkers=walkers,
         eta=options["covariance_blending"],

@@ -8,6 +8,7 @@ landscape    the loss and its derivatives at points of free parameters
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
+calibration  coverage of intervals, calibration errors, reliability pictures
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
 The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
@@ -16,7 +17,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, explorer, surfaces
+from . import analysis, calibration, explorer, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -34,6 +35,7 @@ __all__ = [
     "Loss",
     "Network",
     "analysis",
+    "calibration",
     "ensemble",
     "explorer",
     "mlp",

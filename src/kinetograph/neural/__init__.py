@@ -9,6 +9,7 @@ simulation   training and sampling by one object with options, and its records
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
+calibration  coverage of intervals, calibration errors, reliability pictures
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
 The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
@@ -17,7 +18,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, explorer, surfaces
+from . import analysis, calibration, explorer, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -41,6 +42,7 @@ __all__ = [
     "Simulation",
     "TrajectoryData",
     "analysis",
+    "calibration",
     "ensemble",
     "explorer",
     "mlp",

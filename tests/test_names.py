@@ -139,7 +139,18 @@ def test_an_error_of_a_property_is_told_as_it_is():
 
 @pytest.mark.parametrize(
     "module",
-    [kg.samplers, kg.observables, kg.ode, kg.gp, kg.laws, kg.neural, kg.neural.analysis, kg],
+    [
+        kg.samplers,
+        kg.observables,
+        kg.ode,
+        kg.gp,
+        kg.laws,
+        kg.neural,
+        kg.neural.analysis,
+        kg.neural.calibration,
+        kg.formulas,
+        kg,
+    ],
 )
 def test_completion_offers_what_is_public(module):
     assert [name for name in dir(module) if not name.startswith("__")] == sorted(module.__all__)
@@ -155,7 +166,7 @@ def test_annotations_can_be_evaluated():
 
 
 PACKAGES = [kg, kg.autograph, kg.gp, kg.laws, kg.neural, kg.observables, kg.ode, kg.optimizers]
-PACKAGES += [kg.neural.analysis, kg.samplers]
+PACKAGES += [kg.formulas, kg.neural.analysis, kg.neural.calibration, kg.samplers]
 
 
 def decorators(value) -> list[str]:

@@ -5,6 +5,7 @@ losses       losses of one row, by name
 parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
+simulation   training and sampling by one object with options, and its records
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
@@ -23,6 +24,9 @@ from .losses import Loss
 from .network import Network, mlp, network
 from .parameters import ParameterLayout
 from .posterior import posterior, posterior_scale
+from .prediction import Prediction
+from .records import TrajectoryData
+from .simulation import Simulation
 
 if _typing.TYPE_CHECKING:
     from .estimators import EnsembleClassifier, EnsembleRegressor, ensemble
@@ -34,6 +38,9 @@ __all__ = [
     "Landscape",
     "Loss",
     "Network",
+    "Prediction",
+    "Simulation",
+    "TrajectoryData",
     "analysis",
     "calibration",
     "ensemble",

@@ -12,8 +12,8 @@ os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 
 # What these look at is which program is made and what it computes, not its last bits.
 _COMPILED_QUICKLY = {
-    "adaptation", "autograph", "cli", "datasets", "distributions", "graph", "models", "neural",
-    "observables", "ode", "optimizers", "prediction",
+    "adaptation", "autograph", "cli", "datasets", "distributions", "formulas", "graph", "models",
+    "neural", "observables", "ode", "optimizers", "prediction",
 }  # fmt: skip
 
 

@@ -32,10 +32,10 @@ LAYERS = [
     ["runs"],
     ["prediction"],
     ["cli"],
-    ["laws", "neural"],
+    ["laws", "neural", "formulas"],
     ["public"],
 ]
-LATE = ["laws", "neural"]  # rooms that are imported when they are first used
+LATE = ["laws", "neural", "formulas"]  # rooms that are imported when they are first used
 HEIGHT = {name: i for i, names in enumerate(LAYERS) for name in names}
 # Files of graph/ from the inside to the outside: none is needed, by others or at once, by one
 # before it.

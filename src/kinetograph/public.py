@@ -101,10 +101,11 @@ with _paused(lasting=True):
     from .streams.streams import RandomStreams
 
 if _typing.TYPE_CHECKING:
-    from . import gp, laws, neural
+    from . import formulas, gp, laws, neural
     from .approximations.advi import advi
     from .approximations.laplace import laplace_approximation
     from .approximations.pathfinder import pathfinder
+    from .formulas.model import formula
     from .graph.drawing.drawing import Drawing, draw_graph
     from .results.report.report import Report, report
     from .runs.extra_samples import extra_samples
@@ -192,6 +193,8 @@ __all__ = [
     "expectation",
     "explain",
     "factor",
+    "formula",
+    "formulas",
     "gradients",
     "groups",
     "Groups",
@@ -252,6 +255,8 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "advi": "approximations.advi",
         "draw_graph": "graph.drawing.drawing",
         "extra_samples": "runs.extra_samples",
+        "formula": "formulas",
+        "formulas": "formulas",
         "Report": "results.report.report",
         "report": "results.report.report",
         "resume": "runs.resume",

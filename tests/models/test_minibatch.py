@@ -85,7 +85,7 @@ def test_everything_else_sees_all_rows():
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_keep_the_batch(copied):
     batch = copied(kg.minibatch(regression(), 4, replace=True, allow_noisy=True)).batch
-    assert (batch.count, batch.size, batch.replace, batch.allow_noisy) == (6, 4, True, True)
+    assert (*batch.order, batch.allow_noisy) == (6, 4, "random", True, None, True)
 
 
 def line(mean, y=Y):

@@ -43,6 +43,9 @@ class Hilbert:
         wider box; 1.2 to 2 is usual.
     mean
         Added to the values: a number or an array.
+    z
+        The numbers z, one for each function; by default new unknowns. Two processes can share
+        them.
     name, dims
         The name of z in the results, and of its axis.
 
@@ -55,6 +58,8 @@ class Hilbert:
     ------
     TypeError
         If the kernel has no spectral density.
+    ShapeError
+        If z does not have one number for each function.
     ValueError
         If `boundary` is not above 1, or `basis` is not made of whole numbers above 0.
 
@@ -77,6 +82,7 @@ class Hilbert:
         basis: Any = 20,
         boundary: float = 1.5,
         mean: Any = 0.0,
+        z: Array | None = None,
         name: str | None = None,
         dims: Any = None,
     ) -> None:
@@ -100,7 +106,11 @@ class Hilbert:
         self._frequencies = np.pi * orders / (2 * self._half)
         self.kernel = kernel
         self._mean = mean
-        self.z = normal(0.0, 1.0, shape=len(orders), name=name, dims=dims)
+        if z is not None and z.shape != (len(orders),):
+            raise ShapeError(
+                f"gp.Hilbert: z must have {len(orders)} numbers, got shape {z.shape}{place_text()}"
+            )
+        self.z = normal(0.0, 1.0, shape=len(orders), name=name, dims=dims) if z is None else z
         self._weights = sqrt(kernel.spectrum(self._frequencies)) * self.z
         self.values = self.at(rows)
 

@@ -111,14 +111,16 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     if len(codes) and (codes == codes[0]).all():
         warn_user(
             f"groups: all rows of {name} have the level {str(dimension.labels[codes[0]])!r}: an "
-            "effect of one level cannot be told from the mean of all rows",
+            "effect of one level cannot be separated from the mean of all rows",
             KinetographWarning,
         )
     axis = next(iter(labelled_axes(values)), None)
     rows = None if axis is None or axis.name == name else axis.name
     coords = {rows: axis.labels} if rows and axis and axis.labels is not None else {}
     codes.setflags(write=False)
-    return Groups(dimension, Array(Data(codes, f"{name}_codes", rows and (rows,), coords=coords)))
+    return Groups(
+        dimension, Array(Data(codes, f"{name}_codes", (rows,) if rows else None, coords=coords))
+    )
 
 
 def _variable(values: Any) -> str | None:
@@ -127,7 +129,7 @@ def _variable(values: Any) -> str | None:
 
 
 def _column(values: Any, name: str) -> np.ndarray:
-    """The values as one column of numbers, texts or dates, without missing values."""
+    """The values as one column of numbers, texts or dates."""
     if isinstance(values, Array):
         if not isinstance(values.node, Data):
             raise DataError(f"groups: {name} is {in_words(values)}, not known values{place_text()}")
@@ -150,8 +152,9 @@ def _column(values: Any, name: str) -> np.ndarray:
         )
     kinds = {type(value).__name__ for value in column} if column.dtype.kind == "O" else set()
     if len(kinds) > 1:
+        listed = ", ".join(sorted(kinds))
         raise DataError(
-            f"groups: {name} has values of several kinds, {', '.join(sorted(kinds))}{place_text()}; "
+            f"groups: {name} has values of several kinds, {listed}{place_text()}; "
             "make them texts first, as in values.astype(str)"
         )
     return plain_labels(column)
@@ -162,7 +165,7 @@ def _levels(values: Any, column: np.ndarray) -> np.ndarray:
     dtype = getattr(values, "dtype", None)
     # The categories of a Categorical of polars belong to all columns, and have no order.
     categories = type(dtype).__name__ in ("CategoricalDtype", "Enum")
-    return plain_labels(dtype.categories) if categories else np.unique(column)  # type: ignore[union-attr]
+    return plain_labels(dtype.categories) if categories else np.unique(column)
 
 
 def _codes(values: Any, column: np.ndarray, labels: np.ndarray, name: str) -> np.ndarray:
@@ -188,7 +191,7 @@ def _hashable(labels: np.ndarray) -> list[Any]:
 
 
 def _rows(values: Any, chosen: np.ndarray) -> str:
-    """The first chosen row, with its label in an index of pandas, and the number of others."""
+    """The first chosen row, its index label, and the number of further rows."""
     first, count = int(np.argmax(chosen)), int(chosen.sum()) - 1
     axis = next(iter(labelled_axes(values)), None)
     label = "" if axis is None or axis.labels is None else str(axis.labels[first])

@@ -68,7 +68,7 @@ def find_missing(value: Any, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def missing_mask(value: Any, array: np.ndarray) -> np.ndarray:
-    """The mask of the missing elements of a value, which is converted to an array."""
+    """The mask of the missing elements of a value and its array."""
     mask = np.zeros(array.shape, bool)
     if np.ma.isMaskedArray(value):
         mask |= np.ma.getmaskarray(value)

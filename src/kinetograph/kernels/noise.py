@@ -8,16 +8,13 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from ..bits.cipher import Words
 from ..bits.draws import uniforms, words
-from ..bits.source import Source, event_source, normal
-from ..streams.orders import integers
+from ..bits.source import normal
 
 __all__ = ["BEFORE", "Noise"]
 
-_ROWS = 0x726F7773  # "rows": the purpose of the rows of a batch
 BEFORE = np.uint32(0xFFFFFFFF)  # the event before the first transition
 
 
@@ -44,42 +41,3 @@ class Noise(NamedTuple):
     def words(self, purpose: int, lane: Any) -> Words:
         """Four 32-bit words of each lane."""
         return words(self.key, self.event, purpose, lane)
-
-    def rows(self, count: int, size: int, replace: bool) -> Any:
-        """The numbers of `size` rows of `count`.
-
-        The rows are drawn independently if `replace` is true, and form a set of distinct rows if
-        not.
-        """
-        if replace:
-            return integers(self._bits(0, size), 0, count)
-        if size == count:
-            return jnp.arange(count)
-        if 2 * size <= count:
-            return self._distinct(count, size)
-        selected = jnp.ones(count, bool).at[self._distinct(count, count - size)].set(False)
-        return jnp.nonzero(selected, size=size)[0]
-
-    def _distinct(self, count: int, size: int) -> Any:
-        """A sorted set of distinct rows; all sets are equally likely.
-
-        Repeated rows are drawn again. The cost does not grow with `count`.
-        """
-
-        def has_repeats(carry: tuple[Any, Any, Any]) -> Any:
-            return jnp.any(carry[1])
-
-        def draw(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-            rows, missing, attempt = carry
-            fresh = integers(self._bits(attempt, size), 0, count)
-            rows = jnp.sort(jnp.where(missing, fresh, rows))
-            repeated = jnp.concatenate([jnp.zeros(1, bool), rows[1:] == rows[:-1]])
-            return rows, repeated, attempt + np.uint32(1)
-
-        blank = jnp.zeros(size, np.int64)
-        return lax.while_loop(has_repeats, draw, (blank, jnp.ones(size, bool), jnp.uint32(0)))[0]
-
-    def _bits(self, attempt: Any, size: int) -> Source:
-        key = (self.key[0], self.key[1], self.key[2], self.key[3])
-        event = (self.event, jnp.asarray(attempt, jnp.uint32))
-        return event_source(key, event, np.uint32(_ROWS), (size,), np.dtype(np.float64))

@@ -24,6 +24,7 @@ from ..distributions.variable import Variable
 from ..graph.lower import Environment, Scope
 from ..graph.node import Data, ancestors
 from ..graph.trips import Capacity
+from .batch_order import batch_order
 from .density import Density
 from .term import Term
 
@@ -54,6 +55,8 @@ class RowBatch:
         The number of rows, and the number of rows of a batch.
     terms
         The terms of the log density that belong to rows.
+    order
+        Which rows are the batch of a transition.
     estimate
         The estimate of the log density, a density of data with the rows of a batch.
     """
@@ -63,12 +66,15 @@ class RowBatch:
         density: Density,
         rows: Sequence[Data],
         size: int,
+        order: str,
         replace: bool,
+        last: str | None,
         allow_noisy: bool,
     ) -> None:
         self.rows = tuple(rows)
         self.count, self.size = self.rows[0].shape[0], size
-        self.replace, self.allow_noisy = replace, allow_noisy
+        self.order = batch_order(self.count, size, order, replace, last)
+        self.allow_noisy = allow_noisy
         of_rows = set(self.rows)
         self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
         other_terms = [term for term in density.terms if term not in self.terms]
@@ -91,7 +97,8 @@ class RowBatch:
     @property
     def settings(self) -> tuple[Any, ...]:
         """The arguments of a batch, without the density."""
-        return self.rows, self.size, self.replace, self.allow_noisy
+        _, size, name, replace, last = self.order
+        return self.rows, size, name, replace, last, self.allow_noisy
 
     @property
     def of_unknowns(self) -> tuple[Term, ...]:
@@ -119,7 +126,7 @@ class RowBatch:
         values, slopes = jax.vmap(one)(rows)
         size, scale = self.size, self.count / self.size
         apart = slopes - jnp.mean(slopes, 0)
-        factor = scale * (self.count if self.replace else self.count - size) / (size - 1)
+        factor = scale * (self.count if self.order.replace else self.count - size) / (size - 1)
         spread = apart.T @ apart if full else jnp.sum(apart * apart, 0)
         value, gradient = value + scale * jnp.sum(values), gradient + scale * jnp.sum(slopes, 0)
         return value, gradient, factor * spread

@@ -17,6 +17,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
 from .batch import RowBatch
+from .batch_order import batch_order
 from .checks import no_model
 from .model import Model
 from .term import Term
@@ -37,7 +38,9 @@ def minibatch(
     size: int,
     *,
     rows: Any = None,
+    order: str = "random",
     replace: bool = False,
+    last: str | None = None,
     allow_noisy: bool = False,
 ) -> Model:
     """Make a model whose samplers use random batches of rows.
@@ -45,10 +48,10 @@ def minibatch(
         log p~(u) = log prior + n / size * sum over the batch of log p(row i | u)
 
     replaces the log density in each transition. It has the same mean, and its gradient costs `size`
-    rows instead of n. Each transition draws a new batch from the random numbers of its chain (a
-    function of seed, chain and number of the transition). All points that the transition evaluates
-    share the batch, and so do all walkers of an ensemble. The starting point is evaluated with all
-    rows.
+    rows instead of n. The batch of a transition is a function of seed, chain and number of the
+    transition, computed in the compiled program; so a continued run uses the batches of an
+    uninterrupted one. All points that the transition evaluates share the batch, and so do all
+    walkers of an ensemble. The starting point is evaluated with all rows.
 
     All other functions use the full data: `log_prob` and its derivatives, targets, `kg.opt`. In
     results the log density of a draw is named `batch_lp`, and observables of the potential or its
@@ -66,9 +69,21 @@ def minibatch(
     rows
         The data arrays with one row for each observation, along their first axis, or their names.
         By default all arrays with as many rows as the observed data.
+    order
+        Which rows are the batch of transition t. "random": rows that are drawn anew. "epochs": the
+        rows of random orders of all rows, a new order in each epoch, cut into batches. "cyclic":
+        the same in the order of the data, without random numbers; the noise of consecutive
+        gradients is then correlated. "symmetric": the n // size batches of a random order, forward
+        and then backward, and then of a new random order; with `kg.samplers.UBU` this is SMS-UBU.
     replace
-        Whether a batch may contain a row several times. If not, all sets of rows are equally
-        likely, and batches of n rows give the exact gradient.
+        With "random", whether a batch may contain a row several times. If not, all sets of rows are
+        equally likely, and batches of n rows give the exact gradient.
+    last
+        What happens to the last rows of an epoch if `size` does not divide n. "wrap", the default
+        of "epochs" and "cyclic": a batch continues with the first rows of the next epoch, so that
+        each row is used once in each epoch. "drop", the default of "symmetric" and possible for
+        "epochs": they are left out of this epoch; each epoch has another order and thus leaves out
+        other rows. All batches have `size` rows, so the factor n / size is right for both.
     allow_noisy
         Whether samplers may compare values of the potential, as a Metropolis test does. Such
         samplers then do not sample the posterior.
@@ -80,7 +95,8 @@ def minibatch(
     Raises
     ------
     TypeError, ValueError
-        If `model` is not a model, or `size` is not a valid number of rows.
+        If `model` is not a model, `size` is not a valid number of rows, or `order`, `replace` and
+        `last` do not fit each other.
     ModelError
         If it is not clear which data have rows, if the contribution of a row depends on other rows,
         or if an unknown is computed from the rows.
@@ -99,8 +115,14 @@ def minibatch(
     >>> tree["sample_stats"]["batch_lp"].shape
     (4, 2000)
 
-    Source: M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langevin dynamics,
-    ICML 2011.
+    Each row once in each epoch:
+
+    >>> print(kg.minibatch(kg.model(w), 50, order="epochs").batch.order.last)
+    wrap
+
+    Sources: M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langevin dynamics,
+    ICML 2011. D. Paulin, P. A. Whalley, N. K. Chada, B. Leimkuhler, Sampling from Bayesian neural
+    network posteriors with symmetric minibatch splitting Langevin dynamics, 2024.
     """
     if not isinstance(model, Model):
         raise no_model("minibatch", model)
@@ -118,20 +140,25 @@ def minibatch(
             f"minibatch: size must be a whole number from 1 to {count}, the number of rows, got "
             f"{size!r}"
         )
-    return in_batches(model, tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
+    batch_order(count, int(size), order, bool(replace), last)  # raises errors of the arguments
+    return in_batches(
+        model, tuple(by_rows), int(size), order, bool(replace), last, bool(allow_noisy)
+    )
 
 
-def in_batches(
-    model: Model, rows: tuple[Data, ...], size: int, replace: bool, allow_noisy: bool
-) -> Model:
+def in_batches(model: Model, rows: tuple[Data, ...], *settings: Any) -> Model:
     """The model whose samplers see batches of these rows.
+
+    `settings` are the arguments of `RowBatch` after the rows.
 
     Raises
     ------
+    ValueError
+        If the order of batches does not fit the number of rows.
     ModelError
         If what a row adds to the log density depends on other rows, too.
     """
-    made = model._seen_by(rows, size, replace, allow_noisy)
+    made = model._seen_by(rows, *settings)
     assert made.batch is not None
     _check(made, made.batch)
     return made

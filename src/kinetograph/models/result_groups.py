@@ -39,7 +39,7 @@ def as_group(
 
 
 def stored(node: Node, array: np.ndarray) -> np.ndarray:
-    """Values as results hold them: outcomes True and False as 1 and 0.
+    """Values as results hold them: outcomes are 1 and 0.
 
     ArviZ subtracts outcomes, and takes booleans for continuous values.
     """

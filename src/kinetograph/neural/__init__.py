@@ -6,6 +6,7 @@ parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
+surfaces     loss surfaces, paths between minima, outputs on grids of inputs
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
 The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
@@ -14,7 +15,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis
+from . import analysis, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -37,6 +38,7 @@ __all__ = [
     "network",
     "posterior",
     "posterior_scale",
+    "surfaces",
 ]
 
 _public_package(__name__)

@@ -1,7 +1,7 @@
 """A function of one point, evaluated at many points.
 
-Points are computed in parts of bounded memory. A part has as many points as give arrays of about `NUMBERS` numbers. Its size is a power of two, so
-that any number of points needs few compiled programs.
+Points are computed in parts of bounded memory: a part has as many points as give arrays of about
+`NUMBERS` numbers. Its size is a power of two, so that any number of points needs few programs.
 """
 
 from collections.abc import Callable

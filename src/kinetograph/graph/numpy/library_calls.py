@@ -31,8 +31,8 @@ _SYMBOLS = {
     **dict.fromkeys(("sub", "subtract"), "-"),
     **dict.fromkeys(("div", "divide", "truediv"), "/"),
     "pow": "**",
-    **{"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "eq": "==", "ne": "!="},
 }
+_SYMBOLS |= {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 
 
 class Called(NamedTuple):
@@ -120,8 +120,8 @@ def instead(called: Called, array: str) -> str:
         symbol = _SYMBOLS.get(function.strip("_"))
         hint = f"compute with the numbers of the table, as in table.to_numpy() @ {array}"
         if symbol is not None:
-            hint = f"write the array first, as in {array} {symbol} table"
-            if function.strip("_") in ("sub", "truediv", "div", "divide", "subtract", "pow"):
+            hint = f"write the operator: table {symbol} array"
+            if called.name.startswith("polars."):
                 hint = f"write table.to_numpy() {symbol} {array}"
     elif words := advice(called.name.rpartition(".")[0], function, array):
         return f"{called.name} is not available for arrays in a graph{place_text()}{words}"

@@ -1,0 +1,167 @@
+"""Columns of a data frame; errors name the column and the row.
+
+Data are a pandas or polars frame, or a dictionary of columns. Inside, they are a pandas frame whose
+index has the labels of the rows.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..graph.errors import DataError
+from ..graph.source import place_text
+from ..graph.suggestions import meant
+
+__all__ = [
+    "as_frame",
+    "check_present",
+    "is_text",
+    "label_texts",
+    "levels_of",
+    "numbers",
+    "row_text",
+]
+
+
+def as_frame(data: Any) -> pd.DataFrame:
+    """The columns as a pandas frame.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not a data frame or a dictionary of columns.
+    DataError
+        If the columns have different lengths, or there are no rows.
+    """
+    if isinstance(data, pd.DataFrame):
+        frame = data
+    else:
+        if isinstance(data, Mapping):
+            columns = dict(data)
+        elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
+            columns = {str(name): data.get_column(name).to_list() for name in data.columns}
+        else:
+            raise TypeError(
+                f"formula: the data must be a data frame or a dictionary of columns, got "
+                f"{type(data).__name__}{place_text()}"
+            )
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(
+                f"formula: the columns have different lengths{place_text()}: "
+                f"{', '.join(f'{name} {n}' for name, n in lengths.items())}"
+            )
+        frame = pd.DataFrame(columns)
+    if not len(frame):
+        raise DataError(f"formula: the data have no rows{place_text()}")
+    return frame
+
+
+def row_text(frame: pd.DataFrame, row: int) -> str:
+    """The number of a row, and its label if that differs."""
+    label = frame.index[row]
+    return (
+        f"row {row}"
+        if isinstance(label, (int, np.integer)) and label == row
+        else (f"row {row} (labelled {label!r})")
+    )
+
+
+def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: Any = ()) -> None:
+    """Check the columns that a part of a formula uses.
+
+    `scope` holds the names that the expressions may use in addition to the columns.
+
+    Raises
+    ------
+    DataError
+        If there is no such column, values are missing, or more than half of the values in a
+        column of text are numbers.
+    """
+    for name in names:
+        if name not in frame:
+            if name in scope:
+                continue
+            columns = list(map(str, frame.columns))
+            shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
+            raise DataError(
+                f"formula: {what} has {name!r}, which is not a column of the data{place_text()}; "
+                f"the columns are {shown}{meant(name, columns)}"
+            )
+        column = frame[name]
+        missing = np.flatnonzero(column.isna())
+        if len(missing):
+            count = f"{len(missing)} values are" if len(missing) > 1 else "1 value is"
+            raise DataError(
+                f"formula: {what} uses {name!r}, but {count} missing there, first in "
+                f"{row_text(frame, missing[0])}{place_text()}; leave these rows out: "
+                f"data.dropna(subset=[{name!r}])"
+            )
+        if is_text(column):
+            _check_not_numbers(frame, name, what)
+
+
+def _check_not_numbers(frame: pd.DataFrame, name: str, what: str) -> None:
+    """Raise DataError for text if most values are numbers."""
+    texts = frame[name].astype(str)
+    converted = pd.to_numeric(texts, errors="coerce")
+    bad = np.flatnonzero(converted.isna())
+    if isinstance(frame[name].dtype, pd.CategoricalDtype) or 2 * len(bad) >= len(texts):
+        return
+    if not len(bad):
+        return
+    raise DataError(
+        f"formula: {what} uses {name!r}, a column of text in which {len(texts) - len(bad)} of "
+        f"{len(texts)} values are numbers; {row_text(frame, bad[0])} has {texts.iloc[bad[0]]!r}"
+        f"{place_text()}; correct it, and convert the column with pandas.to_numeric, or with "
+        f"data[{name!r}].astype('category') if these are categories"
+    )
+
+
+def is_text(column: pd.Series) -> bool:
+    """Whether a column has texts, or categories."""
+    return not (
+        pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
+    )
+
+
+def numbers(frame: pd.DataFrame, values: Any, what: str) -> np.ndarray:
+    """Values of one column as floating-point numbers.
+
+    Raises
+    ------
+    DataError
+        If a value is not a finite number.
+    """
+    column = pd.Series(np.asarray(values) if not isinstance(values, pd.Series) else values)
+    if isinstance(column.dtype, pd.CategoricalDtype) or is_text(column):
+        converted = pd.to_numeric(column.astype(object), errors="coerce")
+        bad = np.flatnonzero(converted.isna())
+        row = int(bad[0]) if len(bad) else 0
+        advice = "" if len(bad) else "; convert it with pandas.to_numeric"
+        raise DataError(
+            f"formula: {what} must be numbers, but is text: {row_text(frame, row)} has "
+            f"{column.iloc[row]!r}{place_text()}{advice}"
+        )
+    array = np.asarray(column, dtype=float)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise DataError(
+            f"formula: {what} is {array[bad[0]]} in {row_text(frame, bad[0])}{place_text()}"
+        )
+    return array
+
+
+def levels_of(column: pd.Series) -> list[Any]:
+    """The levels of a categorical column that occur, in their order."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        present = set(column)
+        return [level for level in column.cat.categories if level in present]
+    return sorted(column.unique().tolist(), key=lambda level: (str(type(level)), level))
+
+
+def label_texts(levels: Iterable[Any]) -> list[str]:
+    """The texts of levels, for results."""
+    return [str(level) for level in levels]

@@ -1,0 +1,143 @@
+"""Design matrices by formulaic: population terms, and the effects of groups.
+
+New rows are encoded as the rows of the model were: with their levels, knots, means and scales.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from formulaic import Formula
+from formulaic.errors import DataMismatchWarning, FormulaicError
+from formulaic.transforms import TRANSFORMS
+
+from ..graph.errors import DataError
+from ..graph.source import place_text
+from .columns import check_present, is_text, levels_of, numbers, row_text
+
+__all__ = ["Design", "evaluated"]
+
+
+class Design:
+    """The encoding of terms as columns of numbers.
+
+    Attributes
+    ----------
+    columns
+        The names of the columns, without the intercept.
+    terms
+        For each term its columns, as a slice.
+    intercept
+        Whether the terms have an intercept.
+    """
+
+    def __init__(self, text: str, frame: pd.DataFrame, scope: dict[str, Any]) -> None:
+        self.text = text
+        try:
+            formula = Formula(text)
+            needed = sorted(map(str, formula.required_variables))
+        except (FormulaicError, SyntaxError) as error:
+            raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {error}") from None
+        check_present(frame, needed, repr(text), scope)
+        self.needed = needed
+        self._scope = scope
+        self._levels = {n: levels_of(frame[n]) for n in needed if n in frame and is_text(frame[n])}
+        for name, levels in self._levels.items():
+            if len(levels) < 2:
+                raise DataError(
+                    f"formula: {text!r} has {name!r}, which has one level, {levels[0]!r}, in all "
+                    f"{len(frame)} rows{place_text()}; leave it out of the formula"
+                )
+        matrix = self._encoded(formula.get_model_matrix, frame)
+        self._spec = matrix.model_spec
+        names = list(self._spec.column_names)
+        self.intercept = names[:1] == ["Intercept"]
+        self._first = int(self.intercept)
+        self.columns = names[self._first :]
+        self.terms = {
+            str(term): slice(part.start - self._first, part.stop - self._first)
+            for term, part in self._spec.term_slices.items()
+            if str(term) != "1" and part.stop > part.start
+        }
+
+    def matrix(self, frame: pd.DataFrame) -> np.ndarray:
+        """The columns for the rows of a frame, (rows, columns).
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or has missing values, a level that the rows of the model do
+            not have, or a value that is not a finite number.
+        """
+        check_present(frame, self.needed, repr(self.text), self._scope)
+        for name, levels in self._levels.items():
+            new = np.flatnonzero(~frame[name].isin(levels))
+            if len(new):
+                raise DataError(
+                    f"formula: {name!r} has {frame[name].iloc[new[0]]!r} in "
+                    f"{row_text(frame, new[0])}, a level that the model's data do not have"
+                    f"{place_text()}; its levels are {', '.join(map(str, levels))}. A population "
+                    f"effect of a new level is unknown: leave these rows out, or write group "
+                    f"effects, (1 | {name})"
+                )
+        matrix = self._encoded(self._spec.get_model_matrix, frame)
+        values = np.asarray(matrix, float)[:, self._first :].reshape(len(frame), -1)
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            row, column = map(int, bad[0])
+            raise DataError(
+                f"formula: {self.columns[column]!r} is {values[row, column]} in "
+                f"{row_text(frame, row)}{place_text()}"
+            )
+        return values
+
+    def _encoded(self, encode: Any, frame: pd.DataFrame) -> Any:
+        """Encode rows; errors of formulaic become DataError."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", DataMismatchWarning)
+                return encode(frame, context=self._scope, na_action="ignore")
+        except (FormulaicError, DataMismatchWarning, ValueError, TypeError) as error:
+            reason = error.__cause__ or error
+            raise DataError(
+                f"formula: {self.text!r} cannot be computed{place_text()}: {reason}"
+            ) from None
+
+    def labels(self, term: str) -> list[str]:
+        """The labels of a term's columns: levels, or column names."""
+        names = self.columns[self.terms[term]]
+        start = f"{term}["
+        if all(name.startswith(start) and name.endswith("]") for name in names):
+            return [name[len(start) : -1] for name in names]
+        return names
+
+    def is_number(self, term: str) -> bool:
+        """Whether a term is one column with the name of the term."""
+        return self.columns[self.terms[term]] == [term]
+
+
+def evaluated(text: str, frame: pd.DataFrame, scope: dict[str, Any], what: str) -> np.ndarray:
+    """The numbers of an expression, one for each row.
+
+    Raises
+    ------
+    DataError
+        If columns are unknown, values are missing, or the result is not one number for each row.
+    """
+    if text in frame:
+        check_present(frame, [text], what)
+        return numbers(frame, frame[text], what)
+    try:
+        needed = sorted(map(str, Formula(f"0 + {{{text}}}").required_variables))
+        check_present(frame, needed, what, scope)
+        columns = {name: frame[name] for name in needed if name in frame}
+        result = eval(text, {**scope, **TRANSFORMS}, columns)
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(f"formula: {what} cannot be computed{place_text()}: {error}") from None
+    values = np.asarray(result)
+    if values.shape not in ((), (len(frame),)):
+        raise DataError(f"formula: {what} has shape {values.shape}{place_text()}")
+    return numbers(frame, np.broadcast_to(values, len(frame)), what)

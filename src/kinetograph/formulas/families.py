@@ -1,0 +1,310 @@
+"""Families of the response: parameters, links and distributions.
+
+The first parameter of a family is the main one, that the first formula is of. The other ones are
+unknowns, or have formulas of their own. brms has the same names and parametrisations.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..distributions import (
+    bernoulli,
+    beta,
+    beta_binomial,
+    binomial,
+    categorical,
+    exponential,
+    gamma,
+    geometric,
+    hurdle_negative_binomial,
+    hurdle_poisson,
+    lognormal,
+    negative_binomial,
+    normal,
+    ordered_logistic,
+    ordered_probit,
+    poisson,
+    student,
+    von_mises,
+    wald,
+    weibull,
+    zero_inflated_negative_binomial,
+    zero_inflated_poisson,
+)
+from ..graph.array import Array
+from ..graph.functions.arranging import concatenate, stack
+from ..graph.functions.mathematics import exp
+from ..graph.functions.reductions import cumsum
+from ..graph.functions.special import gammaln, log_ndtr, softplus
+from ..graph.source import place_text
+from ..graph.suggestions import closest, plain
+from .links import Linked
+
+__all__ = ["FAMILIES", "ResponseFamily", "family_named"]
+
+MakerCall = tuple[Callable[..., Array], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ResponseFamily:
+    """A family of distributions of the response.
+
+    Attributes
+    ----------
+    links
+        The links of the parameters by name; the first is the main parameter.
+    build
+        A function of the parameters (`Linked`, by name) and the numbers of trials; it returns a
+        function that makes the distribution, and its arguments.
+    response
+        What the response is: "number", "count", "binary", "ordered" or "class".
+    """
+
+    name: str
+    links: Mapping[str, str]
+    build: Callable[[Mapping[str, Any], Any], MakerCall]
+    response: str = "number"
+    trials: bool = False
+    aliases: tuple[str, ...] = field(default=())
+
+    @property
+    def main(self) -> str:
+        """The name of the main parameter."""
+        return next(iter(self.links))
+
+    def __reduce__(self) -> Any:
+        return family_named, (self.name,)
+
+
+def _counts(p: Mapping[str, Linked], share: str) -> dict[str, Any]:
+    """The arguments of negative binomial counts, with extra zeros by `share`."""
+    shape = {"dispersion": 1.0 / p["shape"].value}
+    zeros = {"zero": p[share].value} if share else {}
+    return {**zeros, **p["mu"].under("log", "log_mean", "mean"), **shape}
+
+
+def _log_below(z: Any, link: str) -> Any:
+    """The log of P(latent number <= z), logistic or normal."""
+    return log_ndtr(z) if link == "probit" else -softplus(-z)
+
+
+def _cumulative(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    function = ordered_probit if p["mu"].link == "probit" else ordered_logistic
+    return function, {"eta": p["mu"].eta, "cutpoints": p["thresholds"]}
+
+
+def _distances(p: Mapping[str, Any]) -> Any:
+    """The thresholds minus the linear predictor, (rows, thresholds)."""
+    return p["thresholds"] - p["mu"].eta[..., None]
+
+
+def _columns(first: Any, rest: Any) -> Any:
+    """Join columns, with one column of zeros where an operand is None."""
+    zeros = (rest if first is None else first)[..., :1] * 0.0
+    return concatenate([zeros if first is None else first, zeros if rest is None else rest], -1)
+
+
+def _stopping(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    """The sequential model of stopping.
+
+    P(y = k) = F(c_k - eta) prod_{j < k} (1 - F(c_j - eta))
+    """
+    z, link = _distances(p), p["mu"].link
+    stops, goes = _log_below(z, link), _log_below(-z, link)
+    return categorical, {"logit": _columns(stops, None) + _columns(None, cumsum(goes, -1))}
+
+
+def _continuing(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    """The sequential model of continuing.
+
+    P(y = k) = (1 - F(eta - c_k)) prod_{j < k} F(eta - c_j)
+    """
+    z, link = _distances(p), p["mu"].link
+    goes, stops = _log_below(-z, link), _log_below(z, link)
+    return categorical, {"logit": _columns(stops, None) + _columns(None, cumsum(goes, -1))}
+
+
+def _adjacent(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    """The model of adjacent categories.
+
+    P(y = k) proportional to exp(sum_{j < k} (eta - c_j))
+    """
+    return categorical, {"logit": _columns(None, cumsum(-_distances(p), -1))}
+
+
+def _classes(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    etas = [linked.eta for linked in p.values()]
+    return categorical, {"logit": stack([etas[0] * 0.0, *etas], -1)}
+
+
+_LOG, _LOGIT = "log", "logit"
+_MEAN = {"mu": _LOG}
+
+FAMILIES: dict[str, ResponseFamily] = {
+    f.name: f
+    for f in [
+        ResponseFamily(
+            "gaussian",
+            {"mu": "identity", "sigma": _LOG},
+            lambda p, t: (normal, {"mean": p["mu"].value, "sd": p["sigma"].value}),
+            aliases=("normal",),
+        ),
+        ResponseFamily(
+            "student",
+            {"mu": "identity", "sigma": _LOG, "nu": _LOG},
+            lambda p, t: (
+                student,
+                {"df": p["nu"].value, "mu": p["mu"].value, "sigma": p["sigma"].value},
+            ),
+            aliases=("t", "studentt"),
+        ),
+        ResponseFamily(
+            "lognormal",
+            {"mu": "identity", "sigma": _LOG},
+            lambda p, t: (lognormal, {"meanlog": p["mu"].value, "sdlog": p["sigma"].value}),
+        ),
+        ResponseFamily(
+            "bernoulli",
+            {"mu": _LOGIT},
+            lambda p, t: (bernoulli, p["mu"].under(_LOGIT, "logit", "prob")),
+            "binary",
+            aliases=("logistic",),
+        ),
+        ResponseFamily(
+            "binomial",
+            {"mu": _LOGIT},
+            lambda p, t: (binomial, {"size": t, **p["mu"].under(_LOGIT, "logit", "prob")}),
+            "count",
+            trials=True,
+        ),
+        ResponseFamily(
+            "beta_binomial",
+            {"mu": _LOGIT, "phi": _LOG},
+            lambda p, t: (
+                beta_binomial,
+                {
+                    "size": t,
+                    "alpha": p["mu"].value * p["phi"].value,
+                    "beta": (1.0 - p["mu"].value) * p["phi"].value,
+                },
+            ),
+            "count",
+            trials=True,
+        ),
+        ResponseFamily(
+            "poisson",
+            _MEAN,
+            lambda p, t: (poisson, p["mu"].under(_LOG, "log_rate", "rate")),
+            "count",
+        ),
+        ResponseFamily(
+            "negbinomial",
+            {"mu": _LOG, "shape": _LOG},
+            lambda p, t: (negative_binomial, _counts(p, "")),
+            "count",
+            aliases=("negativebinomial",),
+        ),
+        ResponseFamily(
+            "geometric",
+            _MEAN,
+            lambda p, t: (geometric, {"prob": 1.0 / (1.0 + p["mu"].value)}),
+            "count",
+        ),
+        ResponseFamily(
+            "gamma",
+            {"mu": _LOG, "shape": _LOG},
+            lambda p, t: (
+                gamma,
+                {"alpha": p["shape"].value, "rate": p["shape"].value / p["mu"].value},
+            ),
+        ),
+        ResponseFamily(
+            "exponential", _MEAN, lambda p, t: (exponential, {"rate": 1.0 / p["mu"].value})
+        ),
+        ResponseFamily(
+            "weibull",
+            {"mu": _LOG, "shape": _LOG},
+            lambda p, t: (
+                weibull,
+                {
+                    "alpha": p["shape"].value,
+                    "scale": p["mu"].value * exp(-gammaln(1.0 + 1.0 / p["shape"].value)),
+                },
+            ),
+        ),
+        ResponseFamily(
+            "inverse_gaussian",
+            {"mu": _LOG, "shape": _LOG},
+            lambda p, t: (wald, {"mu": p["mu"].value, "lam": p["shape"].value}),
+            aliases=("wald",),
+        ),
+        ResponseFamily(
+            "beta",
+            {"mu": _LOGIT, "phi": _LOG},
+            lambda p, t: (
+                beta,
+                {
+                    "shape1": p["mu"].value * p["phi"].value,
+                    "shape2": (1.0 - p["mu"].value) * p["phi"].value,
+                },
+            ),
+        ),
+        ResponseFamily(
+            "von_mises",
+            {"mu": "tan_half", "kappa": _LOG},
+            lambda p, t: (von_mises, {"mu": p["mu"].value, "kappa": p["kappa"].value}),
+        ),
+        ResponseFamily("cumulative", {"mu": _LOGIT}, _cumulative, "ordered", aliases=("ordinal",)),
+        ResponseFamily("sratio", {"mu": _LOGIT}, _stopping, "ordered"),
+        ResponseFamily("cratio", {"mu": _LOGIT}, _continuing, "ordered"),
+        ResponseFamily("acat", {"mu": _LOGIT}, _adjacent, "ordered"),
+        ResponseFamily("categorical", {"mu": "identity"}, _classes, "class"),
+        ResponseFamily(
+            "zero_inflated_poisson",
+            {"mu": _LOG, "zi": _LOGIT},
+            lambda p, t: (zero_inflated_poisson, {"zero": p["zi"].value, "rate": p["mu"].value}),
+            "count",
+        ),
+        ResponseFamily(
+            "zero_inflated_negbinomial",
+            {"mu": _LOG, "shape": _LOG, "zi": _LOGIT},
+            lambda p, t: (zero_inflated_negative_binomial, _counts(p, "zi")),
+            "count",
+            aliases=("zeroinflatednegativebinomial",),
+        ),
+        ResponseFamily(
+            "hurdle_poisson",
+            {"mu": _LOG, "hu": _LOGIT},
+            lambda p, t: (hurdle_poisson, {"zero": p["hu"].value, "rate": p["mu"].value}),
+            "count",
+        ),
+        ResponseFamily(
+            "hurdle_negbinomial",
+            {"mu": _LOG, "shape": _LOG, "hu": _LOGIT},
+            lambda p, t: (hurdle_negative_binomial, _counts(p, "hu")),
+            "count",
+            aliases=("hurdlenegativebinomial",),
+        ),
+    ]
+}
+
+
+def family_named(name: Any) -> ResponseFamily:
+    """The family with a name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such family.
+    """
+    names = {plain(n): f for f in FAMILIES.values() for n in (f.name, *f.aliases)}
+    wanted = plain(name) if isinstance(name, str) else ""
+    if wanted not in names:
+        similar = closest(wanted, names)
+        hint = f"; did you mean {names[similar].name!r}?" if similar else ""
+        raise ValueError(
+            f"formula: there is no family {name!r}{place_text()}; the families are "
+            f"{', '.join(FAMILIES)}{hint}"
+        )
+    return names[wanted]

@@ -1,0 +1,329 @@
+"""`kg.formula`: a model from a formula and a data frame."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..distributions.support import Interval
+from ..distributions.variable import Variable
+from ..graph.array import Array
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from ..graph.public import public
+from ..graph.source import place_text
+from ..graph.suggestions import meant
+from ..models.expectations import expectation
+from ..models.model import Model
+from ..models.model import model as make_model
+from ..models.result_types import DataTree
+from ..prediction.predict import predict
+from .columns import as_frame
+from .encoding import Encoding
+from .families import family_named
+from .scope import scope_of
+from .texts import split_formula
+from .unknowns import FormulaUnknowns
+
+__all__ = ["FormulaModel", "formula"]
+
+
+@public
+class FormulaModel(Model):
+    """A model that `kg.formula` made, and the encoding of its data.
+
+    It is an ordinary model: its unknowns, data and computed arrays are `model["name"]`, and all
+    functions of models take it.
+
+    Attributes
+    ----------
+    formulas
+        The formulas, as texts.
+    family
+        The name of the family.
+    links
+        The links of the parameters by name.
+    """
+
+    def __init__(self, model: Model, encoding: Encoding, priors: Mapping[str, str]) -> None:
+        vars(self).update(vars(model))
+        self._encoding, self._priors = encoding, dict(priors)
+        self.formulas = tuple(text.text for text in encoding.texts)
+        self.family = encoding.family.name
+        self.links = {name: encoding.links[name] for name in encoding.predictors}
+
+    @property
+    def priors(self) -> dict[str, str]:
+        """The priors of the unknowns, as texts by name."""
+        return {name: text or _prior_text(self[name]) for name, text in self._priors.items()}
+
+    def response(self, new: Any = None, *, new_levels: str = "error") -> Array:
+        """The distribution of the response at the model's or new rows.
+
+        Parameters
+        ----------
+        new
+            A data frame or a dictionary of columns; None for the rows of the model.
+        new_levels
+            What effects levels get that the model's groups do not have: "error" refuses them,
+            "draw" makes new unknowns with the distribution of the groups.
+
+        Returns
+        -------
+        Array
+            A distribution that is not used elsewhere, (rows,), for `kg.predict` and so on.
+
+        Raises
+        ------
+        DataError
+            If a column is missing or has missing values, or a level is not among the model's.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> data = {"y": [1.0, 2.1, 2.9], "x": [0.0, 1.0, 2.0]}
+        >>> model = kg.formula("y ~ x", data)
+        >>> model.response({"x": [3.0, 4.0]}).shape
+        (2,)
+        """
+        frame, prefix = self._rows(new, new_levels)
+        return self._encoding.distribution(self, frame, prefix, new_levels)  # type: ignore[arg-type]
+
+    def parameter(self, name: str, new: Any = None, *, new_levels: str = "error") -> Array:
+        """A parameter of the response's distribution for each row.
+
+        Parameters
+        ----------
+        name
+            The name of the parameter.
+        new, new_levels
+            As for `response`.
+
+        Returns
+        -------
+        Array
+            (rows,), or a single number if the parameter has no formula.
+
+        Raises
+        ------
+        ValueError
+            If the family has no such parameter.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> data = {"y": [1, 0, 3, 4], "x": [0.0, 1.0, 2.0, 3.0]}
+        >>> model = kg.formula("y ~ x", data, family="poisson")
+        >>> results = kg.mcmc(model, seed=1, draws=100, progress=False)
+        >>> rate = kg.predict(model, results, rate=model.parameter("mu", {"x": [1.5]}))
+        >>> rate["predictions"]["rate"].shape
+        (4, 100, 1)
+        """
+        names = self._encoding.parameters
+        if name not in names:
+            raise ValueError(
+                f"parameter: {name!r} is not a parameter of the family {self.family}"
+                f"{place_text()}; its parameters are {', '.join(names)}{meant(name, names)}"
+            )
+        frame, prefix = self._rows(new, new_levels)
+        linked = self._encoding.linked(self, frame, prefix, new_levels)  # type: ignore[arg-type]
+        value: Array = linked[name].value
+        return value
+
+    def predict(
+        self,
+        results: Any,
+        new: Any = None,
+        *,
+        kind: str = "response",
+        new_levels: str = "error",
+        seed: Any = None,
+    ) -> "DataTree":
+        """Draw responses of new rows from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        results
+            Of `kg.mcmc` or another method.
+        new, new_levels
+            As for `response`. Without new rows, the observed responses are drawn again.
+        kind
+            "response" draws responses; "mean" computes their expectations, with the name of the
+            response and `_mean`.
+        seed
+            As for `kg.predict`.
+
+        Returns
+        -------
+        xarray.DataTree
+            The results with the group `predictions`, (chain, draw, rows).
+
+        Raises
+        ------
+        DataError
+            If a column is missing or has missing values, or a level is not among the model's.
+        ValueError
+            If `kind` or `new_levels` is something else.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> data = {"y": [1.0, 2.1, 2.9], "x": [0.0, 1.0, 2.0]}
+        >>> model = kg.formula("y ~ x", data)
+        >>> results = kg.mcmc(model, seed=1, draws=100, progress=False)
+        >>> results = model.predict(results, {"x": [3.0, 4.0]}, seed=1)
+        >>> results["predictions"]["y"].shape
+        (4, 100, 2)
+        """
+        if kind not in ("response", "mean"):
+            raise ValueError(
+                f"predict: kind must be 'response' or 'mean', got {kind!r}{place_text()}"
+            )
+        distribution = self.response(new, new_levels=new_levels)
+        name = self._encoding.response.name
+        if kind == "mean":
+            wanted: dict[str, Any] = {f"{name}_mean": expectation(distribution)}
+        else:
+            wanted = {name: distribution}
+        return predict(self, results, seed=seed, **wanted)
+
+    def _rows(self, new: Any, new_levels: str) -> tuple[pd.DataFrame, str]:
+        """The rows, and the prefix of the names of their data."""
+        if new_levels not in ("error", "draw"):
+            raise ValueError(
+                f"formula: new_levels must be 'error' or 'draw', got {new_levels!r}{place_text()}"
+            )
+        return (self._encoding.frame if new is None else as_frame(new)), "new_"
+
+    def __reduce__(self) -> Any:
+        load, content = super().__reduce__()
+        return _loaded, (load, content, self._encoding, self._priors)
+
+    def __repr__(self) -> str:
+        encoding = self._encoding
+        links = ", ".join(f"{name} = {link}" for name, link in self.links.items())
+        priors = self.priors
+        width = max(map(len, priors), default=0)
+        lines = [
+            f"formula   {self.formulas[0]}",
+            *(f"          {text}" for text in self.formulas[1:]),
+            f"family    {self.family} (links: {links}); {len(encoding.frame)} rows",
+            "priors    " + "\n          ".join(f"{n:<{width}} ~ {t}" for n, t in priors.items()),
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self!r}</pre>{super()._repr_html_()}"
+
+
+def _loaded(load: Any, content: tuple[Any, ...], encoding: Encoding, priors: Any) -> FormulaModel:
+    """The model from the parts of a pickle."""
+    return FormulaModel(load(*content), encoding, priors)
+
+
+def _prior_text(array: Array) -> str:
+    """The prior of an unknown, with its numbers."""
+    node = array.node
+    assert isinstance(node, Variable)
+    if node.distribution is None:
+        return "flat" if isinstance(node.support, Interval) else "ordered"
+    return node.distribution.family.expression([_number_text(p) for p in node.distribution.parents])
+
+
+def _number_text(node: Node) -> str:
+    """A parameter of a prior: its numbers if these are known."""
+    if not isinstance(node, Data) or not node.literal:
+        return describe(node)
+    numbers = [f"{value:.3g}" for value in np.ravel(node.value)]
+    if len(set(numbers)) == 1:
+        return numbers[0]
+    shown = ", ".join(numbers[:6]) + (", ..." if len(numbers) > 6 else "")
+    return f"[{shown}]"
+
+
+@public
+def formula(
+    text: str | Sequence[str],
+    data: Any,
+    family: str = "gaussian",
+    *,
+    link: str | Mapping[str, str] | None = None,
+    prior: Mapping[str, Any] | None = None,
+    default_priors: str = "bambi",
+) -> FormulaModel:
+    """Make a model from a formula and a data frame.
+
+    Parameters
+    ----------
+    text
+        `"response ~ terms"`, or several formulas: the first is that of the response's main
+        parameter, each further one of another parameter, as in `["y ~ x", "sigma ~ z"]`. The terms
+        are terms of formulaic (`a * b`, `C(a)`, `poly(x, 2)`, `bs(x, df=5)`, `cr(x, df=5)`, ...),
+        effects of groups `(1 + x | g)`, and `offset(...)`, `mo(x)`, `gp(x)`. The response may have
+        additions: `y | trials(n)`, `weights(w)`, `cens(c)`, `trunc(low, high)`.
+    data
+        A pandas or polars data frame, or a dictionary of columns.
+    family
+        The distribution of the response, by its name in brms.
+    link
+        The link of the main parameter, or links by parameter.
+    prior
+        Distributions by the names of unknowns, `{"b_x": kg.normal(0, 1)}`, or of all unknowns of a
+        kind: `b`, `Intercept`, `sd`, `cor`.
+    default_priors
+        The rules of all other priors: "bambi" or "brms".
+
+    Returns
+    -------
+    FormulaModel
+        An ordinary model that prints its priors, with `predict` for new rows.
+
+    Raises
+    ------
+    DataError
+        If a column is unknown, has missing values, one level, or text where numbers are needed.
+    ValueError
+        If a formula cannot be read, or the family, a link, a prior or a parameter is unknown.
+    TypeError
+        If the formula is not a text, the data are not a data frame, or a prior is not a
+        distribution.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> data = {"y": [1, 0, 1, 1, 0, 1], "x": [0.1, 0.4, 1.2, 0.3, 0.2, 2.0], "g": list("aabbcc")}
+    >>> model = kg.formula("y ~ x + (1 | g)", data, family="bernoulli")
+    >>> model.names
+    ('Intercept', 'b_x', 'sd_g', 'z_g')
+    """
+    texts = [split_formula(t) for t in ([text] if isinstance(text, str) else list(text))]
+    if not texts:
+        raise ValueError(f"formula: there is no formula{place_text()}")
+    for further in texts[1:]:
+        if further.additions:
+            raise ValueError(
+                f"formula: {further.text!r} has additions{place_text()}; write them in the first "
+                "formula"
+            )
+    names = [t.response for t in texts[1:]]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated:
+        raise ValueError(f"formula: {repeated} has two formulas{place_text()}")
+    chosen = family_named(family)
+    links = {chosen.main: link} if isinstance(link, str) else dict(link or {})
+    frame = as_frame(data)
+    encoding = Encoding(texts, chosen, links, frame, scope_of(texts))
+    main_link = next(iter(encoding.links.values()))
+    unknowns = FormulaUnknowns(default_priors, prior or {}, encoding.response.scales(main_link))
+
+    def build() -> dict[str, Array]:
+        encoding.declare(unknowns)
+        unknowns.check_used()
+        distribution = encoding.distribution(unknowns.arrays, frame, censored=True)
+        encoding.response.observe(distribution, frame)
+        return {name: unknowns.arrays[name] for name in unknowns.targets}
+
+    if isinstance(prior, Array):
+        raise TypeError("formula: prior= must be a dictionary")
+    return FormulaModel(make_model(build), encoding, unknowns.priors)

@@ -1,0 +1,234 @@
+"""The response of a formula: its values, its additions, and its likelihood.
+
+    y | trials(n) + weights(w) + cens(c) + trunc(low, high) ~ ...
+
+Censored responses are intervals: [y, y] if observed, (y, inf) right, (-inf, y) left, (y, y2).
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..graph.array import Array
+from ..graph.errors import DataError
+from ..graph.inputs import data
+from ..graph.source import place_text
+from ..models.factor import factor, log_density
+from ..models.observe import observe
+from .columns import check_present, is_text, label_texts, levels_of, numbers, row_text
+from .design import evaluated
+from .families import ResponseFamily
+from .population import plain_name
+from .priors import Scales
+from .texts import FormulaText
+
+__all__ = ["Response"]
+
+_CENSORING = {
+    "none": 0, "right": 1, "left": -1, "interval": 2, "0": 0, "1": 1, "-1": -1, "2": 2,
+    "false": 0, "true": 1,
+}  # fmt: skip
+
+
+class Response:
+    """The response of a model.
+
+    Attributes
+    ----------
+    values
+        Numbers; for classes their codes.
+    labels
+        The labels of the classes, None for numbers.
+    """
+
+    def __init__(
+        self, text: FormulaText, family: ResponseFamily, frame: pd.DataFrame, scope: dict[str, Any]
+    ) -> None:
+        self.text, self.family, self._scope = text.response, family, scope
+        self.name = plain_name(text.response)
+        self.additions = text.additions
+        self.labels: list[str] | None = None
+        what = f"the response {text.response!r}"
+        if family.response in ("ordered", "class") or (
+            family.response == "binary" and text.response in frame
+        ):
+            self.values = self._codes(frame, what)
+        else:
+            self.values = evaluated(text.response, frame, scope, what)
+            if family.response in ("count", "binary"):
+                self._check_counts(frame, what)
+        for name in text.additions:
+            count = {"trunc": (1, 2), "cens": (1, 2)}.get(name, (1, 1))
+            call = text.additions[name]
+            given = len(call.positional) + len(call.named)
+            if not count[0] <= given <= count[1] or (call.named and name != "trunc"):
+                raise ValueError(f"formula: {call.text} has {given} arguments{place_text()}")
+        if family.trials != ("trials" in text.additions):
+            example = f"{text.response} | trials(n) ~ ..."
+            raise ValueError(
+                f"formula: the family {family.name} needs the numbers of trials{place_text()}; "
+                f"write {example!r}"
+                if family.trials
+                else f"formula: the family {family.name} has no trials{place_text()}; use "
+                "family='binomial'"
+            )
+        if "cens" in text.additions and family.response not in ("number", "count"):
+            raise ValueError(
+                f"formula: a response of the family {family.name} cannot be censored{place_text()}"
+            )
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return len(self.labels or ())
+
+    def _codes(self, frame: pd.DataFrame, what: str) -> np.ndarray:
+        if self.text not in frame:
+            raise DataError(f"formula: {what} must be a column of the data{place_text()}")
+        check_present(frame, [self.text], what)
+        column = frame[self.text]
+        binary = self.family.response == "binary"
+        if binary and not is_text(column):
+            values = numbers(frame, column, what)
+            self.values = values
+            self._check_counts(frame, what)
+            return values.astype(np.int64)
+        unordered = not (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
+        if self.family.response == "ordered" and is_text(column) and unordered:
+            raise DataError(
+                f"formula: {what} of the family {self.family.name} must have an order"
+                f"{place_text()}; write pandas.Categorical(data[{self.text!r}], "
+                "categories=[...], ordered=True)"
+            )
+        levels = levels_of(column)
+        if len(levels) < 2:
+            raise DataError(
+                f"formula: {what} has one level, {levels[0]!r}, in all {len(frame)} rows"
+                f"{place_text()}"
+            )
+        if binary and len(levels) != 2:
+            raise DataError(
+                f"formula: {what} must have two levels, got {', '.join(map(repr, levels))}"
+                f"{place_text()}; use family='categorical'"
+            )
+        self.labels = label_texts(levels)
+        index = {level: i for i, level in enumerate(levels)}
+        return np.array([index[value] for value in column])
+
+    def _check_counts(self, frame: pd.DataFrame, what: str) -> None:
+        """Raise DataError for values that are not counts, or 0 and 1."""
+        high = 1 if self.family.response == "binary" else np.inf
+        bad = (self.values != np.floor(self.values)) | (self.values < 0) | (self.values > high)
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            kind = "0 or 1" if high == 1 else "a whole number from 0 on"
+            raise DataError(
+                f"formula: {what} must be {kind} in the family {self.family.name}, but is "
+                f"{self.values[row]:g} in {row_text(frame, row)}{place_text()}"
+            )
+        self.values = self.values.astype(np.int64)
+
+    def scales(self, link: str) -> Scales:
+        """The scales that default priors use."""
+        unit = self.family.name in ("bernoulli", "binomial") and link in ("logit", "probit")
+        y = np.asarray(self.values, float)
+        if self.family.response in ("ordered", "class", "binary") or self.family.trials:
+            return Scales(unit=unit)
+        link = "log" if self.family.name == "lognormal" else link
+        moments = {}
+        if self.family.name in ("gaussian", "student"):
+            moments = {"mean": float(y.mean()), "sd": float(y.std()) or 1.0}
+        transforms: dict[str, Any] = {
+            "identity": lambda y: y,
+            "log": np.log,
+            "inverse": lambda y: 1 / y,
+            "sqrt": np.sqrt,
+            "1/mu^2": lambda y: 1 / y**2,
+        }
+        if link not in transforms:
+            return Scales(unit=unit, **moments)
+        if link in ("log", "inverse", "1/mu^2"):
+            y = np.where(y == 0, 0.1, y)
+        with np.errstate(invalid="ignore"):
+            y = transforms[link](y)
+        if not np.isfinite(y).all():
+            return Scales(unit=unit, **moments)
+        median = float(np.median(y))
+        mad = round(1.4826 * float(np.median(np.abs(y - median))), 1)
+        return Scales(**moments, median=round(median, 1), mad=max(2.5, mad), unit=unit)
+
+    def trials(self, frame: pd.DataFrame, prefix: str) -> Any:
+        """The numbers of trials of the rows of a frame, or None."""
+        if "trials" not in self.additions:
+            return None
+        call = self.additions["trials"]
+        values = evaluated(call.positional[0], frame, self._scope, call.text)
+        bad = np.flatnonzero((values != np.floor(values)) | (values < 0))
+        if len(bad):
+            raise DataError(
+                f"formula: {call.text} must be a whole number, but is {values[bad[0]]:g} in "
+                f"{row_text(frame, int(bad[0]))}{place_text()}"
+            )
+        return data(values.astype(np.int64), f"{prefix}trials", (f"{prefix}obs",))
+
+    def limits(self, frame: pd.DataFrame, censored: bool) -> dict[str, Any]:
+        """The arguments `truncation` and `censoring` of the distribution."""
+        limits: dict[str, Any] = {}
+        if "trunc" in self.additions:
+            call = self.additions["trunc"]
+            bounds: list[Any] = [None, None]
+            names = dict(zip(("lb", "ub"), call.positional)) | call.named
+            for i, name in enumerate(("lb", "ub")):
+                if name in names:
+                    values = evaluated(names[name], frame, self._scope, call.text)
+                    bounds[i] = float(values[0]) if np.ptp(values) == 0 else values
+            limits["truncation"] = tuple(bounds)
+        if censored and "cens" in self.additions:
+            limits["censoring"] = "interval"
+        return limits
+
+    def observe(self, distribution: Array, frame: pd.DataFrame) -> Array:
+        """State the likelihood."""
+        if "cens" in self.additions:
+            y = data(self._intervals(frame), self.name, ("obs", None), infinite=True)
+        else:
+            y = data(self.values, self.name, ("obs",))
+        if "weights" not in self.additions:
+            return observe(y, distribution)
+        call = self.additions["weights"]
+        weights = evaluated(call.positional[0], frame, self._scope, call.text)
+        if (weights < 0).any():
+            row = int(np.flatnonzero(weights < 0)[0])
+            raise DataError(
+                f"formula: {call.text} is {weights[row]:g} in {row_text(frame, row)}"
+                f"{place_text()}; weights are not negative"
+            )
+        factor(data(weights, "weights", ("obs",)) * log_density(distribution, y))
+        return y
+
+    def _intervals(self, frame: pd.DataFrame) -> np.ndarray:
+        """The intervals that contain the responses."""
+        call = self.additions["cens"]
+        column = call.positional[0]
+        check_present(frame, [column], call.text)
+        kinds = [str(v).removesuffix(".0").lower() for v in frame[column]]
+        for row, kind in enumerate(kinds):
+            if kind not in _CENSORING:
+                raise DataError(
+                    f"formula: {call.text} is {frame[column].iloc[row]!r} in "
+                    f"{row_text(frame, row)}{place_text()}; it is one of 'none', 'left', 'right' "
+                    "and 'interval'"
+                )
+        codes = np.array([_CENSORING[kind] for kind in kinds])
+        low, high = np.array(self.values, float), np.array(self.values, float)
+        high[codes == 1], low[codes == -1] = np.inf, -np.inf
+        if (codes == 2).any():
+            if len(call.positional) < 2:
+                raise ValueError(
+                    f"formula: {call.text} has intervals{place_text()}; write cens({column}, y2) "
+                    "with the column of their upper ends"
+                )
+            upper = evaluated(call.positional[1], frame, self._scope, call.text)
+            high[codes == 2] = upper[codes == 2]
+        return np.stack([low, high], -1)

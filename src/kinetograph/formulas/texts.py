@@ -1,0 +1,247 @@
+"""A formula as text, split into the parts that are encoded differently.
+
+    response | additions ~ population terms + (effects | group) + offset(...) + mo(...) + gp(...)
+
+The text is split into tokens by formulaic. Summands of group effects and the calls of `SPECIAL` are
+taken out; the other summands are population terms, and remain a formula of formulaic.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from formulaic.errors import FormulaicError
+from formulaic.parser.algos.sanitize_tokens import sanitize_tokens
+from formulaic.parser.algos.tokenize import tokenize
+from formulaic.parser.types import Token
+
+from ..graph.source import place_text
+from ..graph.suggestions import meant
+
+__all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "split_formula"]
+
+SPECIAL = ("offset", "mo", "gp")  # calls outside of the design matrix
+ADDITIONS = ("trials", "weights", "cens", "trunc")
+_ELSEWHERE = {
+    "s": "splines are bs(x, df=...), cr(x, df=...) or cc(x, df=...); a smooth function is gp(x)",
+    "t2": "a smooth function of two columns is gp(x, z)",
+    "me": "measurement errors are a model of their own: write the latent values as unknowns",
+    "hsgp": "a Gaussian process is gp(x, k=..., c=...)",
+    "ns": "natural cubic splines are cr(x, df=...)",
+}
+_OPERATORS = re.compile(r"\|\||\*\*|.")
+
+
+@dataclass(frozen=True)
+class FormulaCall:
+    """A call in a formula: `gp(x, k=20)`."""
+
+    function: str
+    text: str
+    positional: tuple[str, ...]
+    named: dict[str, str]
+
+
+@dataclass(frozen=True)
+class GroupText:
+    """Effects that vary between groups: `(effects | group)`; `||` for uncorrelated effects."""
+
+    effects: str
+    group: str
+    correlated: bool
+
+    def __str__(self) -> str:
+        return f"({self.effects} {'|' if self.correlated else '||'} {self.group})"
+
+
+@dataclass(frozen=True)
+class FormulaText:
+    """One formula; `response` is the response or a parameter."""
+
+    text: str
+    response: str
+    additions: dict[str, FormulaCall]
+    population: str
+    groups: tuple[GroupText, ...]
+    calls: tuple[FormulaCall, ...]
+
+
+def split_formula(text: Any) -> FormulaText:
+    """Split a formula into its parts.
+
+    Raises
+    ------
+    TypeError
+        If the formula is not a text.
+    ValueError
+        If it has no response, or group effects or special calls inside of other terms.
+    """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"formula: a formula is a text such as 'y ~ x + (1 | g)', got {text!r:.60}"
+            f"{place_text()}"
+        )
+    tokens = _tokens(text)
+    tildes = [i for i, _ in _outside(tokens) if tokens[i].token == "~"]
+    if len(tildes) != 1 or not tildes[0]:
+        raise ValueError(
+            f"formula: {text!r} must have one response and one '~'{place_text()}; write it as "
+            "'y ~ x + (1 | g)'"
+        )
+    left, right = tokens[: tildes[0]], tokens[tildes[0] + 1 :]
+    if not right:
+        raise ValueError(
+            f"formula: {text!r} has no terms{place_text()}; an intercept alone is '~ 1'"
+        )
+    response, additions = _left(left, text)
+    population: list[str] = []
+    groups: list[GroupText] = []
+    calls: list[FormulaCall] = []
+    for sign, summand in _summands(right):
+        group = _group(summand, text)
+        call = call_of(summand[0].token) if len(summand) == 1 and _is_call(summand[0]) else None
+        taken_out = group or (call is not None and call.function in SPECIAL)
+        if taken_out and sign == "-":
+            raise ValueError(
+                f"formula: {text!r} subtracts {_source(summand)}{place_text()}; leave the term out"
+            )
+        if group:
+            groups.append(group)
+        elif call is not None and call.function in SPECIAL:
+            calls.append(call)
+        else:
+            _check_population(summand, text)
+            population.append(f"{sign} {_source(summand)}")
+    terms = " ".join(population).removeprefix("+ ") or "1"
+    return FormulaText(text, response, additions, terms, tuple(groups), tuple(calls))
+
+
+def call_of(text: str) -> FormulaCall | None:
+    """The call that a Python expression is, or None."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
+        return None
+    named = {k.arg: ast.unparse(k.value) for k in tree.keywords if k.arg}
+    return FormulaCall(tree.func.id, text, tuple(map(ast.unparse, tree.args)), named)
+
+
+def _tokens(text: str) -> list[Token]:
+    """The tokens of formulaic, with one operator each."""
+    tokens: list[Token] = []
+    try:
+        for token in sanitize_tokens(tokenize(text)):
+            if token.kind is not Token.Kind.OPERATOR:
+                tokens.append(token)
+                continue
+            for match in _OPERATORS.finditer(token.token):
+                start = (token.source_start or 0) + match.start()
+                place = {"source_start": start, "source_end": start + len(match[0]) - 1}
+                tokens.append(token.copy_with_attrs(token=match[0], **place))
+    except FormulaicError as error:
+        raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {error}") from None
+    return tokens
+
+
+def _outside(tokens: list[Token]) -> Iterator[tuple[int, Token]]:
+    """The tokens outside of all brackets, with their indices."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        if token.kind is Token.Kind.CONTEXT:
+            depth += 1 if token.token in "([{" else -1
+        elif not depth:
+            yield i, token
+
+
+def _summands(tokens: list[Token]) -> Iterator[tuple[str, list[Token]]]:
+    """The summands with their signs."""
+    sign, start = "+", 0
+    for i, token in [*_outside(tokens), (len(tokens), None)]:
+        if token is not None and token.token not in ("+", "-"):
+            continue
+        if start < i:
+            yield sign, tokens[start:i]
+            sign = "+"
+        if token is not None and token.token == "-":
+            sign = "-" if sign == "+" else "+"
+        start = i + 1
+
+
+def _source(tokens: list[Token]) -> str:
+    """The text that tokens were made from."""
+    first, last = tokens[0], tokens[-1]
+    assert first.source is not None
+    end = (last.source_end or 0) + 1
+    closing = {"`": "`", "{": "}"}.get(first.source[last.source_start or 0])
+    if closing and first.source[end : end + 1] == closing:  # quotes do not belong to the token
+        end += 1
+    return first.source[first.source_start : end]
+
+
+def _is_call(token: Token) -> bool:
+    return token.kind is Token.Kind.PYTHON
+
+
+def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, FormulaCall]]:
+    """The response and its additions."""
+    bars = [i for i, token in _outside(tokens) if token.token == "|"]
+    if not bars:
+        return _source(tokens), {}
+    additions: dict[str, FormulaCall] = {}
+    for _, summand in _summands(tokens[bars[0] + 1 :]):
+        written = _source(summand)
+        call = call_of(written)
+        if call is None or call.function not in ADDITIONS:
+            word = written if call is None else call.function
+            raise ValueError(
+                f"formula: {written!r} is not an addition to the response in {text!r}"
+                f"{place_text()}; the additions are {', '.join(f'{a}(...)' for a in ADDITIONS)}"
+                f"{meant(word, ADDITIONS)}"
+            )
+        additions[call.function] = call
+    return _source(tokens[: bars[0]]), additions
+
+
+def _group(tokens: list[Token], text: str) -> GroupText | None:
+    """The group effects that a summand is, or None."""
+    first, last = tokens[0], tokens[-1]
+    if first.token != "(" or last.token != ")":
+        return None
+    inner = tokens[1:-1]
+    bars = [i for i, token in _outside(inner) if token.token in ("|", "||")]
+    if not bars:
+        return None
+    if len(bars) > 1 or not bars[0] or bars[0] == len(inner) - 1:
+        raise ValueError(
+            f"formula: {_source(tokens)} in {text!r} must have effects and one group"
+            f"{place_text()}; write it as (1 + x | g)"
+        )
+    effects, group = inner[: bars[0]], inner[bars[0] + 1 :]
+    return GroupText(_source(effects), _source(group), inner[bars[0]].token == "|")
+
+
+def _check_population(tokens: list[Token], text: str) -> None:
+    """Raise ValueError for group effects and special calls inside of population terms."""
+    for token in tokens:
+        if token.kind is Token.Kind.OPERATOR and token.token in ("|", "||"):
+            raise ValueError(
+                f"formula: {_source(tokens)} in {text!r} has a '|' outside of a summand of its own"
+                f"{place_text()}; write group effects as '+ (1 + x | g)'"
+            )
+        call = call_of(token.token) if _is_call(token) else None
+        if call is None:
+            continue
+        if call.function in SPECIAL:
+            raise ValueError(
+                f"formula: {call.text} in {text!r} must be a summand of its own{place_text()}; "
+                f"write it as '+ {call.text}'"
+            )
+        if call.function in _ELSEWHERE:
+            raise ValueError(
+                f"formula: {call.text} in {text!r} is not available{place_text()}; "
+                f"{_ELSEWHERE[call.function]}"
+            )

@@ -1,0 +1,136 @@
+"""The unknowns of a formula model, with default or given priors."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..distributions.support import Interval
+from ..distributions.variable import Variable, distribute
+from ..graph.array import Array
+from ..graph.source import place_text
+from ..graph.suggestions import meant
+from ..graph.value_texts import in_words
+from ..models.variables import variable
+from .priors import RULES, THRESHOLD_TEXTS, Scales, Unknown
+
+__all__ = ["FormulaUnknowns"]
+
+
+class FormulaUnknowns:
+    """Makes the unknowns of one model, and keeps them by name.
+
+    Attributes
+    ----------
+    arrays
+        All arrays of the model by name: unknowns, and arrays that are computed from them.
+    targets
+        The names of the arrays that a run records.
+    """
+
+    def __init__(self, rules: str, given: Mapping[str, Any], scales: Scales) -> None:
+        if rules not in RULES:
+            raise ValueError(
+                f"formula: there are no default priors {rules!r}{place_text()}; the rules are "
+                f"{', '.join(RULES)}{meant(rules, RULES)}"
+            )
+        self.rules, self.given, self.scales = RULES[rules], dict(given), scales
+        self.arrays: dict[str, Array] = {}
+        self.targets: list[str] = []
+        self.priors: dict[str, str] = {}  # texts of priors that are factors, by unknown
+        self._keys: set[str] = set()
+
+    def make(
+        self, kind: str, name: str, keys: tuple[str, ...] = (), record: bool = True, **facts: Any
+    ) -> Array:
+        """Make an unknown.
+
+        `keys` are the names under which `prior=` can replace its prior, in addition to its own.
+        """
+        unknown = Unknown(kind, name, self.scales, **facts)
+        names = [name, *keys]
+        self._keys.update(names)
+        key = next((key for key in names if key in self.given), None)
+        if key is None:
+            array = self.rules[kind](unknown)
+        else:
+            array = _replaced(self.given[key], key, unknown)
+        if record:
+            self.targets.append(name)
+        self.priors[name] = THRESHOLD_TEXTS.get(self.rules[kind], "") if key is None else ""
+        return self.add(name, array, record=False)
+
+    def add(self, name: str, array: Array, record: bool = True) -> Array:
+        """Keep an array under a name."""
+        self.arrays[name] = array
+        if record:
+            self.targets.append(name)
+        return array
+
+    def check_used(self) -> None:
+        """Raise ValueError if a prior belongs to no unknown."""
+        for key in self.given:
+            if key not in self._keys:
+                raise ValueError(
+                    f"formula: prior= has {key!r}, which is not an unknown of the model"
+                    f"{place_text()}; they are {', '.join(sorted(self._keys))}"
+                    f"{meant(key, self._keys)}"
+                )
+
+
+_POSITIVE = ("sd", "sdgp", "lscale", "sigma", "nu", "shape", "phi", "kappa")
+_SHARES = ("zi", "hu")
+
+
+def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
+    """An unknown with the user's prior."""
+    place = unknown.place
+    if isinstance(prior, Array) and isinstance(prior.node, Variable):
+        array = _copy(prior.node, unknown)
+    elif isinstance(prior, Callable) and not isinstance(prior, (Array, type)):  # type: ignore[arg-type]
+        array = prior(**place)
+    else:
+        raise TypeError(
+            f"formula: the prior of {key!r} is {in_words(prior)}{place_text()}; give a "
+            f"distribution, such as prior={{{key!r}: kg.normal(0, 1)}}"
+        )
+    node = getattr(array, "node", None)
+    if not isinstance(node, Variable) or node.shape != unknown.shape:
+        shape = getattr(array, "shape", None)
+        raise ValueError(
+            f"formula: the prior of {key!r} has shape {shape}, but {unknown.name} has shape "
+            f"{unknown.shape}{place_text()}"
+        )
+    support = node.support
+    low = getattr(support, "lower", None) if isinstance(support, Interval) else 0.0
+    high = getattr(support, "upper", None) if isinstance(support, Interval) else 1.0
+    positive = unknown.kind in (*_POSITIVE, *_SHARES)
+    below = isinstance(low, (int, float)) or getattr(low, "shape", None) is not None
+    if positive and below and not _at_least(low, 0.0):
+        raise ValueError(
+            f"formula: the prior of {key!r} allows negative numbers, but {unknown.name} must be "
+            f"positive{place_text()}; use kg.half_normal(...), or truncation=(0, None)"
+        )
+    if unknown.kind in _SHARES and not _at_least(1.0, high):
+        raise ValueError(
+            f"formula: the prior of {key!r} allows numbers above 1, but {unknown.name} is a "
+            f"probability{place_text()}; use kg.beta(...)"
+        )
+    return array
+
+
+def _at_least(high: Any, low: Any) -> bool:
+    """Whether a bound is known and not below another."""
+    try:
+        return bool((high >= low) if not hasattr(high >= low, "all") else (high >= low).all())
+    except TypeError:
+        return True
+
+
+def _copy(node: Variable, unknown: Unknown) -> Array:
+    """A new unknown with the distribution of a given one."""
+    if node.distribution is None:
+        support = node.support
+        assert isinstance(support, Interval)
+        return variable(support.lower, support.upper, **unknown.place)
+    parameters = tuple(Array(parent) for parent in node.distribution.parents)
+    event = node.distribution.event_shape
+    return distribute(node.distribution.family, parameters, event=event or None, **unknown.place)

@@ -1,0 +1,220 @@
+"""Formula models against the same models written by hand, and against NumPy."""
+
+import pickle
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.formulas.cases import ROWS, assert_same_density, computed, frame
+
+import kinetograph as kg
+
+DATA = frame()
+
+
+def columns(*names):
+    return np.column_stack([np.asarray(DATA[name], float) for name in names])
+
+
+def test_a_regression_is_the_model_written_by_hand():
+    """Centred columns, priors by bambi's rules."""
+    model = kg.formula("y ~ x + z", DATA)
+
+    def build():
+        y, c = np.asarray(DATA["y"]), columns("x", "z")
+        scales = 2.5 * y.std() / c.std(0)
+        b_x, b_z = kg.normal(0, scales[0], name="b_x"), kg.normal(0, scales[1], name="b_z")
+        sd = np.sqrt((2.5 * y.std()) ** 2 + np.sum(scales**2 * c.mean(0) ** 2))
+        intercept = kg.normal(y.mean(), sd, name="Intercept")
+        sigma = kg.half_student(4, y.std(), name="sigma")
+        centred = c - c.mean(0)
+        mu = intercept + centred[:, 0] * b_x + centred[:, 1] * b_z
+        kg.observe(y, kg.normal(mu, sigma), name="y")
+        return b_x, b_z, intercept, sigma
+
+    assert_same_density(model, kg.model(build))
+    free = np.random.default_rng(1).normal(size=model.free_size)
+    values = model.transform(free)
+    full = computed(model, model["b_Intercept"], values)
+    shift = DATA["x"].mean() * values["b_x"] + DATA["z"].mean() * values["b_z"]
+    assert np.isclose(full, values["Intercept"] - shift)
+
+
+def test_effects_of_groups_are_correlated_and_not_centred():
+    model = kg.formula("b ~ x + (1 + x | g)", DATA, family="bernoulli")
+
+    def build():
+        x = np.asarray(DATA["x"])
+        codes = DATA["g"].map({"a": 0, "b": 1, "c": 2, "d": 3}).to_numpy()
+        b_x = kg.normal(0, 1 / x.std(), name="b_x")
+        intercept = kg.normal(0, 1.5, name="Intercept")
+        of_intercept = np.sqrt(2.5**2 + (1 / x.std()) ** 2 * x.mean() ** 2)
+        sd = kg.half_normal([of_intercept, 2.5 / x.std()], name="sd_g")
+        z = kg.normal(0, 1, shape=(4, 2), name="z_g")
+        cor = kg.lkj_correlation(1, 2, name="cor_g")
+        r = (z @ kg.cholesky(cor).T) * sd
+        eta = intercept + (x - x.mean()) * b_x + r[codes, 0] + x * r[codes, 1]
+        kg.observe(DATA["b"], kg.bernoulli(logit=eta), name="b")
+        return b_x, intercept, sd, z, cor
+
+    assert_same_density(model, kg.model(build))
+    assert model["r_g"].shape == (4, 2)
+    assert list(model.coords["g"]) == list("abcd")
+    assert list(model.coords["g_effect"]) == ["Intercept", "x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("count ~ (1 | h/g)", {"sd_h": (), "z_h": (2,), "sd_h:g": (), "z_h:g": (8,)}),
+        ("count ~ (1 | g) + (1 | h)", {"sd_g": (), "z_g": (4,), "sd_h": (), "z_h": (2,)}),
+        ("count ~ (1 | g:h)", {"sd_g:h": (), "z_g:h": (8,)}),
+        ("count ~ (1 + x || g)", {"sd_g": (2,), "z_g": (4, 2)}),
+        ("count ~ (0 + x | g)", {"sd_g": (), "z_g": (4,)}),
+        ("count ~ (0 + h | g)", {"sd_g": (2,), "z_g": (4, 2), "cor_g": (2, 2)}),
+        (
+            "count ~ (1 | g) + (0 + x | g)",
+            {"sd_g_Intercept": (), "z_g_Intercept": (4,), "sd_g_x": (), "z_g_x": (4,)},
+        ),
+    ],
+)
+def test_groups_nested_and_crossed(text, names):
+    model = kg.formula(text, DATA, family="poisson")
+    assert {n: model[n].shape for n in model.names if n != "b_Intercept"} == names
+
+
+def test_nested_effects_add_up():
+    """Compared with sums by hand at fixed values of the unknowns."""
+    model = kg.formula("count ~ 0 + x + (1 | h/g)", DATA, family="poisson")
+    values = model.transform(np.random.default_rng(5).normal(size=model.free_size))
+    rate = computed(model, model.parameter("mu"), values)
+    h = (DATA["h"] == "v").to_numpy().astype(int)
+    g = DATA["g"].map({"a": 0, "b": 1, "c": 2, "d": 3}).to_numpy()
+    eta = DATA["x"] * values["b_x"] + values["sd_h"] * values["z_h"][h]
+    eta += values["sd_h:g"] * values["z_h:g"][4 * h + g]
+    assert np.allclose(rate, np.exp(eta), rtol=1e-12)
+
+
+def test_categories_interactions_and_splines_are_formulaics_columns():
+    from formulaic import Formula
+
+    text = "x * t + bs(z, df=5) + poly(x, 2)"
+    model = kg.formula(f"y ~ {text}", DATA)
+    matrix = np.asarray(Formula(text).get_model_matrix(DATA), float)[:, 1:]
+    assert np.allclose(model["X"].node.value, matrix - matrix.mean(0), atol=1e-14)
+    assert model["b_t"].shape == (3,)
+    assert list(model.coords["b_t_column"]) == ["T.low", "T.mid", "T.top"]
+    assert model["b_bs(z, df=5)"].shape == (5,)
+
+
+def test_new_rows_are_encoded_as_the_models_rows():
+    """Knots, means and levels come from the model's data."""
+    text = "y ~ t + bs(z, df=5) + scale(x) + (1 + x | g)"
+    model = kg.formula(text, DATA)
+    values = model.transform(np.random.default_rng(2).normal(size=model.free_size))
+    whole = computed(model, model.parameter("mu"), values)
+    part = computed(model, model.parameter("mu", DATA.iloc[[7, 3]]), values)
+    assert np.allclose(part, whole[[7, 3]], rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_predictions_have_the_moments_of_the_posterior_draws():
+    model = kg.formula("y ~ x + (1 | g)", DATA)
+    results = kg.mcmc(model, draws=100, warmup=100, chains=2, seed=1, progress=False)
+    new = {"x": [1.0, 2.0], "g": ["b", "new"]}
+    results = model.predict(results, new, kind="mean", new_levels="draw", seed=3)
+    posterior, mean = results["posterior"], results["predictions"]["y_mean"].values
+    expected = posterior["b_Intercept"] + posterior["b_x"] + posterior["r_g"].sel(g="b")
+    assert np.allclose(mean[..., 0], expected, rtol=1e-10)
+    base = posterior["b_Intercept"] + 2 * posterior["b_x"]
+    drawn = (mean[..., 1] - base.values) / posterior["sd_g"].values
+    assert abs(drawn.mean()) < 5.5 / np.sqrt(drawn.size)
+    assert abs(drawn.std() - 1) < 5.5 / np.sqrt(2 * drawn.size)
+    replicated = model.predict(results, seed=4)["predictions"]["y"]
+    assert replicated.shape == (2, 100, ROWS)
+    assert kg.predict(model, results, seed=1)["posterior_predictive"]["y"].shape == (2, 100, ROWS)
+
+
+def test_priors_are_printed_and_replaced():
+    tau = kg.half_normal(1, name="tau")
+    prior = {"b": kg.normal(0, tau), "b_z": kg.student(3, 0, 2), "sd": kg.half_cauchy(2)}
+    model = kg.formula("y ~ x + z + t + (1 | g)", DATA, prior=prior)
+    assert model.priors["b_x"] == "normal(0, tau)"
+    assert model.priors["b_t"] == "normal(0, tau)"
+    assert model.priors["b_z"] == "student(3, 0, 2)"
+    assert model.priors["sd_g"] == "half_cauchy(2)"
+    assert "b_z       ~ student(3, 0, 2)" in repr(model)
+    assert "tau" in model.names
+    assert model["b_t"].shape == (3,)
+    function = kg.formula("y ~ x", DATA, prior={"sigma": lambda **place: kg.gamma(2, 1, **place)})
+    assert function.priors["sigma"] == "gamma(2, 1)"
+
+
+def test_rules_of_brms():
+    """The median, and the MAD of at least 2.5."""
+    y = 10 * DATA["y"]
+    model = kg.formula("y10 ~ x + (1 | g)", DATA.assign(y10=y), default_priors="brms")
+    mad = round(1.4826 * np.median(np.abs(y - np.median(y))), 1)
+    scale = f"{max(2.5, mad):.3g}"
+    assert model.priors == {
+        "b_x": "flat",
+        "Intercept": f"student(3, {round(np.median(y), 1):.3g}, {scale})",
+        "sd_g": f"half_student(3, {scale})",
+        "sigma": f"half_student(3, {scale})",
+    }
+
+
+def test_the_model_is_pickled_with_its_encoding():
+    model = kg.formula("y ~ np.log(positive) + t + (1 | g)", DATA)
+    other = pickle.loads(pickle.dumps(model))
+    free = np.random.default_rng(1).normal(size=model.free_size)
+    assert other.log_prob(free) == model.log_prob(free)
+    values = other.transform(free)
+    rows = DATA.iloc[:3]
+    got, expected = (computed(m, m.parameter("mu", rows), values) for m in (other, model))
+    assert np.array_equal(got, expected)
+    assert repr(other) == repr(model)
+
+
+def test_columns_of_other_kinds():
+    """A dictionary of lists, and polars, make the same model."""
+
+    models = [kg.formula("y ~ x + t", d) for d in (DATA, DATA.to_dict("list"), _Polars())]
+    free = np.random.default_rng(1).normal(size=models[0].free_size)
+    assert len({float(m.log_prob(free)) for m in models}) == 1
+
+
+class _Polars:
+    columns = tuple(DATA.columns)
+
+    def get_column(self, name):
+        return _Series(DATA[name])
+
+
+class _Series:
+    def __init__(self, values):
+        self.values = values
+
+    def to_list(self):
+        return list(self.values)
+
+
+def test_categories_keep_their_order():
+    levels = ["mid", "top", "high", "low"]
+    data = DATA.assign(t=pd.Categorical(DATA["t"], categories=levels))
+    model = kg.formula("y ~ t", data)
+    assert list(model.coords["b_t_column"]) == ["T.top", "T.high", "T.low"]
+
+
+def test_an_intercept_alone_and_no_intercept():
+    assert kg.formula("y ~ 1", DATA).names == ("b_Intercept", "sigma")
+    assert kg.formula("y ~ 0 + x", DATA).names == ("b_x", "sigma")
+    assert kg.formula("y ~ 0 + x", DATA)["X"].node.value[3, 0] == DATA["x"][3]
+
+
+def test_importing_kinetograph_imports_no_formulaic():
+    import subprocess
+
+    code = "import sys, kinetograph as kg; kg.normal; sys.exit('formulaic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,64 @@
+"""Formulas split into their parts."""
+
+import pytest
+
+from kinetograph.formulas.texts import split_formula
+
+
+def parts(text):
+    split = split_formula(text)
+    return (
+        split.response,
+        split.population,
+        list(map(str, split.groups)),
+        [call.text for call in split.calls],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y ~ 1", ("y", "1", [], [])),
+        ("y ~ x*z - 1", ("y", "x*z - 1", [], [])),
+        ("y~-1+x", ("y", "- 1 + x", [], [])),
+        ("y ~ 0 + x + (1|g)", ("y", "0 + x", ["(1 | g)"], [])),
+        ("log(y) ~ (1 + x || a/b) + z", ("log(y)", "z", ["(1 + x || a/b)"], [])),
+        ("y ~ (a + b)**2 + (0 + x | g)", ("y", "(a + b)**2", ["(0 + x | g)"], [])),
+        ("y ~ offset(log(e)) + mo(i) + gp(x, k=5) + x", (
+            "y", "x", [], ["offset(log(e))", "mo(i)", "gp(x, k=5)"],
+        )),
+        ("y ~ `odd (name|x)` + {x / 2}", ("y", "`odd (name|x)` + {x / 2}", [], [])),
+    ],
+)  # fmt: skip
+def test_parts(text, expected):
+    assert parts(text) == expected
+
+
+def test_additions_of_the_response():
+    split = split_formula("y | trials(n) + weights(w) ~ x")
+    assert split.response == "y"
+    assert {name: call.positional for name, call in split.additions.items()} == {
+        "trials": ("n",),
+        "weights": ("w",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x + z", "must have one response and one '~'"),
+        ("~ x", "must have one response and one '~'"),
+        ("y ~ ", "has no terms"),
+        ("y ~ x | g", "has a '|' outside of a summand of its own"),
+        ("y ~ x * (1 | g)", "has a '|' outside of a summand of its own"),
+        ("y ~ x - (1 | g)", r"subtracts \(1 \| g\)"),
+        ("y ~ z:mo(x)", r"mo\(x\) in .* must be a summand of its own"),
+        ("y ~ s(x)", "splines are bs"),
+        ("y | trails(n) ~ x", "did you mean 'trials'"),
+        ("y ~ (1 | g | h)", "must have effects and one group"),
+        ("y ~ 'x", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read(text, message):
+    with pytest.raises(ValueError, match=message):
+        split_formula(text)

@@ -1,7 +1,7 @@
 """The public names."""
 
-import builtins
 import ast
+import builtins
 import inspect
 import re
 import subprocess
@@ -148,6 +148,7 @@ def test_an_error_of_a_property_is_told_as_it_is():
         kg.laws,
         kg.neural,
         kg.neural.analysis,
+        kg.neural.calibration,
         kg.formulas,
         kg,
     ],
@@ -168,7 +169,7 @@ def test_annotations_can_be_evaluated():
 
 
 PACKAGES = [kg, kg.autograph, kg.gp, kg.laws, kg.neural, kg.observables, kg.ode, kg.optimizers]
-PACKAGES += [kg.formulas, kg.neural.analysis, kg.samplers]
+PACKAGES += [kg.formulas, kg.neural.analysis, kg.neural.calibration, kg.samplers]
 
 
 def decorators(value) -> list[str]:
@@ -198,4 +199,5 @@ def test_a_star_import_leaves_the_builtins_as_they_are():
     exec("from kinetograph import *", space)
     assert {"range", "sum", "print"} <= {*kg.public.__all__}
     assert not {name for name in space if hasattr(builtins, name)} - {"__builtins__"} & {*dir(kg)}
-    assert space["normal"] is kg.normal and kg.range is not range
+    assert space["normal"] is kg.normal
+    assert kg.range is not range

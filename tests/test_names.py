@@ -147,6 +147,7 @@ def test_an_error_of_a_property_is_told_as_it_is():
         kg.laws,
         kg.neural,
         kg.neural.analysis,
+        kg.neural.calibration,
         kg.formulas,
         kg,
     ],
@@ -165,7 +166,7 @@ def test_annotations_can_be_evaluated():
 
 
 PACKAGES = [kg, kg.autograph, kg.gp, kg.laws, kg.neural, kg.observables, kg.ode, kg.optimizers]
-PACKAGES += [kg.formulas, kg.neural.analysis, kg.samplers]
+PACKAGES += [kg.formulas, kg.neural.analysis, kg.neural.calibration, kg.samplers]
 
 
 def decorators(value) -> list[str]:

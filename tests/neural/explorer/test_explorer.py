@@ -147,13 +147,16 @@ def test_the_same_results_for_four_workers(clusters, found):
 
 
 def test_a_killed_search_continues(clusters, found, tmp_path, monkeypatch):
-    calls = []
+    """Legs begin at corner points; averages are over all rows."""
+    calls, starts, draws = [], {}, {}
 
     def counted(*given, **settings):
         calls.append(given[3])
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return legs_module.sampled_leg(*given, **settings)
+        leg = legs_module.sampled_leg(*given, **settings)
+        starts[given[3]], draws[given[3]] = given[2], leg.draws.reshape(-1, 5)
+        return leg
 
     monkeypatch.setattr("kinetograph.neural.explorer.exploration.sampled_leg", counted)
     arguments = {"symmetric": False, "store": tmp_path / "search"} | SETTINGS
@@ -163,6 +166,13 @@ def test_a_killed_search_continues(clusters, found, tmp_path, monkeypatch):
     assert calls == [0, 1, *range(1, len(found.legs))]
     assert again.minima.equals(found.minima)
     assert again.legs.equals(found.legs)
+    corners = found.corner_points
+    for leg in range(1, len(found.legs)):
+        before = corners[corners["leg"] == leg - 1][clusters.names]
+        np.testing.assert_array_equal(starts[leg], before)
+    rows = np.concatenate([draws[leg] for leg in range(len(found.legs))])
+    np.testing.assert_allclose(again.averages["mean"], rows.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(again.averages["sd"], rows.std(0), rtol=1e-12)
     with pytest.raises(ValueError, match="differs in the steps"):
         explorer.explore(clusters, STARTS, **(arguments | {"steps": 90}))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...graph.public import public
 from ..landscape import Landscape
-from ..network import Perceptron
+from ..perceptron import Perceptron
 from ..surfaces.evaluation import point
 
 __all__ = ["canonical"]

@@ -255,7 +255,7 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "advi": "approximations.advi",
         "draw_graph": "graph.drawing.drawing",
         "extra_samples": "runs.extra_samples",
-        "formula": "formulas",
+        "formula": "formulas.model",
         "formulas": "formulas",
         "Report": "results.report.report",
         "report": "results.report.report",

@@ -22,7 +22,7 @@ DRAWS = 2000
 # Name: formula and formula in bambi, family and family in bambi, pairs of names here and in bambi.
 # An empty text in bambi's place stands for the same text.
 MODELS = {
-    "regression": ("y ~ x + z", "", "gaussian", "", "b_x x, b_z z, sigma sigma, b_Intercept Intercept"),
+    "regression": ("y ~ x + z", "", "gaussian", "", "b_x x, b_z z, b_Intercept Intercept"),
     "categories": ("y ~ x + h", "", "gaussian", "", "b_x x, b_h h, sigma sigma"),
     "student": ("y ~ x", "", "student", "t", "b_x x, sigma sigma, nu nu"),
     "logistic": ("b ~ x + z", "", "bernoulli", "", "b_x x, b_z z, b_Intercept Intercept"),

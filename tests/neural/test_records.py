@@ -166,7 +166,7 @@ def test_the_tree_has_weights_by_name():
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["BAOAB", "GLA2", "HMC", "NUTS"])
 def test_the_law_of_the_linear_network(sampler):
-    """Mean loss of L_min + N / (2 beta), within six standard errors."""
+    """The mean loss is L_min + N / (2 beta)."""
     data = linear(sampler=sampler, max_steps=20_000, inverse_temperature=10.0).sample()
     losses = data.run_info["loss"].to_numpy()[1000:]
     lowest = np.linalg.lstsq(np.column_stack([X, np.ones(20)]), Y, rcond=None)[1][0] / 20

@@ -1,7 +1,7 @@
 """An ensemble of sampled networks on the airfoil data.
 
     python benchmarks/airfoil.py                     # split 0, five seeds
-    python benchmarks/airfoil.py --seeds 0           # one seed; about four minutes on two cores
+    python benchmarks/airfoil.py --seeds 0           # one seed; about a minute on two cores
     python benchmarks/airfoil.py --draws 0           # the deep ensemble alone
 
 Ten members with four hidden layers of 16; 80/20 by scikit-learn's `train_test_split`; inputs and
@@ -37,9 +37,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--members", type=int, default=10)
     parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("--thin", type=int, default=400)
-    parser.add_argument("--warmup", type=int, default=40_000)
-    parser.add_argument("--activation", default="relu")
+    parser.add_argument("--thin", type=int, default=100)
+    parser.add_argument("--warmup", type=int, default=10_000)
+    parser.add_argument("--activation", default="silu")
     parser.add_argument("--prior", type=float, default=1.0)
     given = parser.parse_args()
     x, x_test, y, y_test = split(given.split)

@@ -14,7 +14,7 @@ from tests.cli.test_commands import MODEL, SHORT
 
 import kinetograph as kg
 
-ENDLESS = ("--draws", "none", "--chains", "2", "--seed", "1")
+ENDLESS = ("--draws", "none", "--thin", "500", "--chains", "2", "--seed", "1")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_real_process(call):
 
 def test_ctrl_c_keeps_what_was_drawn(call):
     process = start_process(
-        "sample", "one.py", "--draws", "5000000", "--chains", "2", "--seed", "1", "--out", "run.nc"
+        "sample", "one.py", "--draws", "50000", "--thin", "500", *ENDLESS[4:], "--out", "run.nc"
     )
     lines = []
     while not any("(sampling)" in line for line in lines):  # a report of a run under way
@@ -62,11 +62,11 @@ def test_ctrl_c_keeps_what_was_drawn(call):
     assert process.returncode == 130
     assert "wrote run.nc" in err
     assert err.rstrip().endswith(
-        "of 5000000 draws of each chain; kg.extra_samples continues the run from run.nc"
+        "of 50000 draws of each chain; kg.extra_samples continues the run from run.nc"
     )
     assert out.split()[:2] == ["mean", "sd"]
     with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
-        assert 0 < tree["posterior"].sizes["draw"] < 5000000
+        assert 0 < tree["posterior"].sizes["draw"] < 50000
         assert tree.attrs["interrupted"] == 1
 
 
@@ -89,13 +89,13 @@ def test_sigterm_leaves_a_store_that_goes_on(call):
     assert last.startswith("kinetograph: stopped by SIGTERM after ")
     assert last.endswith(" draws of each chain; `kinetograph resume run.zarr` continues the run")
     drawn = int(last.split()[5])
-    more = ("--draws", str(drawn + 500), "--quiet", "--format", "json", "--out", "run.nc")
+    more = ("--draws", str(drawn + 20), "--quiet", "--format", "json", "--out", "run.nc")
     process = start_process("resume", "run.zarr", *more)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     namespace: dict = {}
     exec(MODEL, namespace)
-    options = {"draws": drawn + 500, "chains": 2, "seed": 1, "progress": False}
+    options = {"draws": drawn + 20, "thin": 500, "chains": 2, "seed": 1, "progress": False}
     whole = kg.mcmc(namespace["model"], **options)
     with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
         np.testing.assert_array_equal(tree["posterior"]["mu"], whole["posterior"]["mu"])

@@ -1,5 +1,7 @@
 """Probabilities below and above a point, and quantiles, against SciPy and mpmath."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import mpmath as mp
@@ -48,11 +50,36 @@ def spread_out(other):
     return x[(np.abs(x) < 1e150) & ((np.abs(x) > 1e-290) | (x == 0))]
 
 
+def outside(other):
+    low, high = other.support()
+    return np.array([x for x in (low - 1.0, high + 1.0) if np.isfinite(x)])
+
+
+def everywhere(other):
+    return np.concatenate([spread_out(other), outside(other)])
+
+
+@cache
+def compiled(name):
+    """The tails and the quantiles, so that all tests of a family share two programs."""
+    return jax.jit(FAMILIES[name].log_tails), jax.jit(FAMILIES[name].quantile)
+
+
+@cache
+def tails_everywhere(name):
+    """The arguments and the tails within the support and outside of it, and which are within."""
+    arguments = laid_out(name, everywhere)
+    with x64():
+        below, above = map(np.asarray, compiled(name)[0](*arguments))
+    counts = [(len(spread_out(other)), len(outside(other))) for _, other in others(name)]
+    within = np.concatenate([np.repeat([True, False], pair) for pair in counts])
+    return arguments, below, above, within
+
+
 @every
 def test_tails_are_scipys(name):
-    arguments = laid_out(name, spread_out)
-    with x64():
-        below, above = map(np.asarray, jax.jit(FAMILIES[name].log_tails)(*arguments))
+    _, below, above, within = tails_everywhere(name)
+    below, above = below[within], above[within]
     # SciPy's own logarithms are those of numbers; where it has no tail of its own it is 1 - cdf.
     wanted = over_sets(name, spread_out, lambda other, x: other.cdf(x))
     np.testing.assert_allclose(np.exp(below), wanted, rtol=1e-8, atol=1e-290)
@@ -63,23 +90,15 @@ def test_tails_are_scipys(name):
 
 @every
 def test_tails_outside_of_the_support(name):
-    def outside(other):
-        low, high = other.support()
-        return np.array([x for x in (low - 1.0, high + 1.0) if np.isfinite(x)])
-
-    if not any(outside(other).size for _, other in others(name)):
-        return
-    arguments = laid_out(name, outside)
-    with x64():
-        below, above = map(np.asarray, jax.jit(FAMILIES[name].log_tails)(*arguments))
+    _, below, above, within = tails_everywhere(name)
     low = over_sets(name, outside, lambda other, x: x < other.support()[0])
-    np.testing.assert_array_equal(below, np.where(low, -np.inf, 0.0))
-    np.testing.assert_array_equal(above, np.where(low, 0.0, -np.inf))
+    np.testing.assert_array_equal(below[~within], np.where(low, -np.inf, 0.0))
+    np.testing.assert_array_equal(above[~within], np.where(low, 0.0, -np.inf))
 
 
 @every
 def test_quantiles_are_the_inverse(name):
-    family = FAMILIES[name]
+    tails, quantile = compiled(name)
     if name in DISCRETE:  # between two jumps, where rounding decides nothing
 
         def numbers(other):
@@ -89,19 +108,14 @@ def test_quantiles_are_the_inverse(name):
         p = over_sets(name, numbers, lambda other, k: 0.5 * (other.cdf(k) + other.cdf(k - 1)))
         with x64():
             parameters = [np.asarray(p, float) for p in parameters]
-            found = jax.jit(family.quantile)(np.log(p), np.log1p(-p), *parameters)
+            found = quantile(np.log(p), np.log1p(-p), *parameters)
         np.testing.assert_array_equal(found, k)
         return
-    x, *parameters = laid_out(name, spread_out)
-
-    @jax.jit
-    def there_and_back(x, *parameters):
-        below, above = family.log_tails(x, *parameters)
-        found = family.quantile(below, above, *parameters)
-        return jnp.minimum(below, above), jnp.minimum(*family.log_tails(found, *parameters))
-
+    (_, *parameters), below, above, _ = tails_everywhere(name)
+    wanted = np.minimum(below, above)
     with x64():
-        wanted, smaller = map(np.asarray, there_and_back(x, *parameters))
+        found = quantile(below, above, *parameters)
+        smaller = np.minimum(*map(np.asarray, tails(found, *parameters)))
     clear = wanted > -600  # farther out x may be beside the smallest number there is
     np.testing.assert_allclose(smaller[clear], wanted[clear], rtol=1e-9, atol=1e-9)
 

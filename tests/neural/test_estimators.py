@@ -2,14 +2,16 @@
 
 import pickle
 
+import jax
 import numpy as np
 import optax
 import pytest
 from scipy import stats
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 
 import kinetograph as kg
 from kinetograph.neural import estimators
@@ -104,6 +106,54 @@ def test_many_rows_are_predicted_in_parts(line, fitted, monkeypatch):
 def test_a_pickled_ensemble_predicts_the_same(line, fitted):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict(line[0][:9]), fitted.predict(line[0][:9]))
+
+
+def test_a_pickled_network_is_the_same_function(line):
+    network = kg.neural.mlp([3], ["tanh"])
+    again = pickle.loads(pickle.dumps(network))
+    start = network.start(jax.random.key(1), np.zeros(2), 1)
+    rows = np.ones((2, 2))
+    np.testing.assert_array_equal(again.outputs(start, rows), network.outputs(start, rows))
+    model = kg.neural.EnsembleRegressor(network, **SMALL | {"draws": 0}).fit(*line)
+    loaded = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(loaded.predict(line[0]), model.predict(line[0]))
+
+
+def test_a_grid_search_chooses_the_network_that_fits():
+    x = np.linspace(-2, 2, 90)[:, None]
+    y = x[:, 0] ** 2
+    search = GridSearchCV(
+        kg.neural.EnsembleRegressor(**SMALL | {"draws": 0}, optimizer=optax.adam(0.02)),
+        {"network": [(), kg.neural.mlp([8], "tanh")]},
+        cv=KFold(2, shuffle=True, random_state=0),
+    ).fit(x, y)
+    assert search.best_params_["network"] != ()
+    assert search.best_score_ > 0.7  # a line explains nothing of a parabola
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_fit2d_1feature",
+        "check_n_features_in",
+        "check_estimators_nan_inf",
+    ],
+)
+def test_checks_of_scikit_learn(check):
+    estimator = kg.neural.EnsembleRegressor((2,), members=1, draws=0, epochs=2)
+    getattr(estimator_checks, check)("EnsembleRegressor", estimator)
+
+
+def test_the_distribution_function_is_that_of_the_mixture(line, fitted):
+    """Its values at the ends of central intervals are known."""
+    x = line[0][:5]
+    low, high = fitted.predict_interval(x, 0.8).T
+    np.testing.assert_allclose(fitted.cdf(x, low), 0.1, atol=1e-8)
+    np.testing.assert_allclose(fitted.cdf(x, high), 0.9, atol=1e-8)
 
 
 def test_wrong_labels(line, fitted):

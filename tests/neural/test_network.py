@@ -34,6 +34,17 @@ def test_perceptrons_have_the_size_and_outputs_of_their_layers(hidden, inputs, o
     assert kg.neural.ParameterLayout(parameters).size == size
     expected = plain(parameters.weights, parameters.bias, row)
     np.testing.assert_allclose(network.row(parameters, row), expected, rtol=1e-4, atol=1e-5)
+    rows = np.stack([row, -row])
+    expected = plain(parameters.weights, parameters.bias, rows)
+    np.testing.assert_allclose(network.outputs(parameters, rows), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_an_activation_of_all_units_of_a_layer():
+    network = kg.neural.mlp([4], jax.nn.softmax)
+    parameters = network.start(KEY, ROW, 1)
+    rows = np.stack([ROW, 2 * ROW])
+    each = [network.row(parameters, row) for row in rows]
+    np.testing.assert_allclose(network.outputs(parameters, rows), each, rtol=1e-5)
 
 
 def test_initial_weights():

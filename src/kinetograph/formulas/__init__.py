@@ -26,8 +26,8 @@ try:
 except ModuleNotFoundError as _error:
     raise ImportError("kg.formula needs formulaic: pip install 'kinetograph[formula]'") from _error
 
-from .model import FormulaModel, formula
+from .model import FormulaModel
 
-__all__ = ["FormulaModel", "formula"]
+__all__ = ["FormulaModel"]
 
 _public_package(__name__)

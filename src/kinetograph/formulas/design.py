@@ -71,6 +71,9 @@ class Design:
             not have, or a value that is not a finite number.
         """
         check_present(frame, self.needed, repr(self.text), self._scope)
+        for name in self.needed:
+            if name in frame and name not in self._levels and is_text(frame[name]):
+                numbers(frame, frame[name], repr(name))
         for name, levels in self._levels.items():
             new = np.flatnonzero(~frame[name].isin(levels))
             if len(new):

@@ -115,10 +115,10 @@ class FormulaModel(Model):
         >>> import kinetograph as kg
         >>> data = {"y": [1, 0, 3, 4], "x": [0.0, 1.0, 2.0, 3.0]}
         >>> model = kg.formula("y ~ x", data, family="poisson")
-        >>> results = kg.mcmc(model, seed=1, draws=100, progress=False)
+        >>> results = kg.mcmc(model, seed=1, draws=500, progress=False)
         >>> rate = kg.predict(model, results, rate=model.parameter("mu", {"x": [1.5]}))
         >>> rate["predictions"]["rate"].shape
-        (4, 100, 1)
+        (4, 500, 1)
         """
         names = self._encoding.parameters
         if name not in names:
@@ -169,12 +169,12 @@ class FormulaModel(Model):
         Examples
         --------
         >>> import kinetograph as kg
-        >>> data = {"y": [1.0, 2.1, 2.9], "x": [0.0, 1.0, 2.0]}
+        >>> data = {"y": [1.0, 2.1, 2.9, 4.2, 4.9, 6.1], "x": [0, 1, 2, 3, 4, 5]}
         >>> model = kg.formula("y ~ x", data)
-        >>> results = kg.mcmc(model, seed=1, draws=100, progress=False)
+        >>> results = kg.mcmc(model, seed=1, draws=500, progress=False)
         >>> results = model.predict(results, {"x": [3.0, 4.0]}, seed=1)
         >>> results["predictions"]["y"].shape
-        (4, 100, 2)
+        (4, 500, 2)
         """
         if kind not in ("response", "mean"):
             raise ValueError(
@@ -295,7 +295,7 @@ def formula(
     >>> data = {"y": [1, 0, 1, 1, 0, 1], "x": [0.1, 0.4, 1.2, 0.3, 0.2, 2.0], "g": list("aabbcc")}
     >>> model = kg.formula("y ~ x + (1 | g)", data, family="bernoulli")
     >>> model.names
-    ('Intercept', 'b_x', 'sd_g', 'z_g')
+    ('b_x', 'Intercept', 'sd_g', 'z_g')
     """
     texts = [split_formula(t) for t in ([text] if isinstance(text, str) else list(text))]
     if not texts:

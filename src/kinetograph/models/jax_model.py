@@ -26,6 +26,7 @@ def jax_model(
     *,
     log_likelihood: Callable[..., Any] | None = None,
     rows: Any = (),
+    batched: bool = False,
 ) -> Model:
     """Make a model whose log density is a JAX function.
 
@@ -50,6 +51,8 @@ def jax_model(
         A function of the parameters and one row of each array in `rows`; returns one number.
     rows
         The data: an array, or several arrays with the same number of rows.
+    batched
+        Whether `log_likelihood` takes all rows at once and returns one number for each row.
 
     Returns
     -------
@@ -100,6 +103,8 @@ def jax_model(
             raise ModelError(f"jax_model: rows: arrays need the same number of rows, got {shapes}")
 
         def by_row(function: Callable[..., Any]) -> Callable[..., Any]:
+            if batched:
+                return function
             return jax.vmap(function, (None, *(0 for _ in row_arrays)))
 
         factors.append(

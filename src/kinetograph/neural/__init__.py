@@ -5,9 +5,12 @@ losses       losses of one row, by name
 parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
+simulation   training and sampling by one object with options, and its records
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 datasets     reading, features of inputs, synthetic sets
+explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
+calibration  coverage of intervals, calibration errors, reliability pictures
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
 The room needs packages that kinetograph itself does not need: install `kinetograph[neural]`.
@@ -16,12 +19,15 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, datasets, surfaces
+from . import analysis, calibration, datasets, explorer, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
 from .parameters import ParameterLayout
 from .posterior import posterior, posterior_scale
+from .prediction import Prediction
+from .records import TrajectoryData
+from .simulation import Simulation
 
 if _typing.TYPE_CHECKING:
     from .estimators import EnsembleClassifier, EnsembleRegressor, ensemble
@@ -33,9 +39,14 @@ __all__ = [
     "Landscape",
     "Loss",
     "Network",
+    "Prediction",
+    "Simulation",
+    "TrajectoryData",
     "analysis",
+    "calibration",
     "datasets",
     "ensemble",
+    "explorer",
     "mlp",
     "network",
     "posterior",

@@ -11,7 +11,7 @@ from .choice import chosen
 __all__ = ["ACTIVATIONS", "activation"]
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
-    "linear": lambda x: x,
+    "linear": jax.nn.identity,
     "relu": jax.nn.relu,
     "relu6": jax.nn.relu6,
     "leaky_relu": jax.nn.leaky_relu,

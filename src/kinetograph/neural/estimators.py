@@ -24,7 +24,7 @@ from ..results.summary import summary
 from ..samplers.sampler import Sampler
 from .losses import LOSSES
 from .members import sample_members
-from .network import as_network
+from .network import Network, as_network, mlp
 from .posterior import Prior
 
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
@@ -42,10 +42,11 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
         self,
         network: Any = (16, 16),
         *,
+        activation: Any = "silu",
         members: int = 10,
         draws: int = 100,
-        thin: int = 50,
-        warmup: int = 1000,
+        thin: int = 100,
+        warmup: int = 10_000,
         prior: Prior = 1.0,
         sampler: Sampler | None = None,
         optimizer: Any = None,
@@ -57,6 +58,7 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
     ) -> None:
         self.network = network
+        self.activation = activation
         self.members = members
         self.draws = draws
         self.thin = thin
@@ -74,7 +76,7 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
     def _fit(self, x: np.ndarray, y: np.ndarray, width: int) -> None:
         """Train and sample, with standardised inputs and labels of the loss."""
         self._check_settings(len(x))
-        network = as_network(self.network, type(self).__name__)
+        network = self._network()
         self._compiled: Any = None
         self.input_mean_, self.input_sd_ = x.mean(0), _spread(x)
         x = self._inputs(x)
@@ -104,6 +106,14 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
         self.results_ = self.members_.results
         self._probe = x[order[:50]]
 
+    def _network(self) -> Network:
+        name, value = type(self).__name__, self.network
+        if isinstance(value, (list, tuple)) and all(
+            isinstance(w, (int, np.integer)) for w in value
+        ):
+            return mlp(value, self.activation)
+        return as_network(value, name)
+
     def _check_settings(self, rows: int) -> None:
         for name, least in {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1}.items():
             value = getattr(self, name)
@@ -124,7 +134,7 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
     def _outputs(self, x: np.ndarray) -> np.ndarray:
         """The outputs of all draws, (members, draws, rows, width), for standardised inputs."""
         if self._compiled is None:
-            layout, network = self.members_.layout, as_network(self.network, type(self).__name__)
+            layout, network = self.members_.layout, self._network()
 
             def of_draws(draws: Any, rows: Any) -> Any:
                 return jax.lax.map(lambda w: network.outputs(layout.tree(w), rows), draws)
@@ -186,6 +196,9 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
     ----------
     network
         Anything that `kg.neural.network` takes; widths of hidden layers make a perceptron.
+    activation
+        The activation of a network that is given by widths. Smooth activations such as "silu" mix
+        much better than "relu".
     members
         The number of members.
     draws, thin, warmup
@@ -195,8 +208,8 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
         The standard deviation of the normal prior of the parameters, or a JAX function of their
         tree that returns the log density.
     sampler
-        A sampler of `kg.samplers`; by default `MCLMC`, with a step size that is tuned for each
-        member.
+        A sampler of `kg.samplers`; by default `MCLMC` with two gradients for each step. Its step
+        size is tuned for each member during the warm-up: it begins large and ends small.
     optimizer, epochs, batch_size, patience, held_out
         For the training: an optax transformation (Adam), the largest number of epochs, the rows of
         a batch, the epochs without improvement that end it, and the part of rows held out for that.
@@ -280,6 +293,20 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
 
         (intervals,) = self._in_parts(X, ends)
         return np.asarray(intervals)
+
+    def cdf(self, X: Any, y: Any) -> np.ndarray:
+        """The predictive distribution function at each label.
+
+        The values are uniform if the predictions are calibrated; see
+        `kg.neural.calibration.coverage`.
+        """
+
+        def chance(outputs: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray]:
+            mean, sd = self._normals(outputs)
+            return (ndtr((labels - mean) / sd).mean(0),)
+
+        (chances,) = self._in_parts(X, chance, _labels(X, y, "cdf"))
+        return np.asarray(chances)
 
     def log_score(self, X: Any, y: Any) -> np.ndarray:
         """The log predictive density of each label."""
@@ -414,12 +441,12 @@ def _quantile(mean: np.ndarray, sd: np.ndarray, level: float) -> np.ndarray:
     return 0.5 * (low + high)
 
 
-def _labels(X: Any, y: Any) -> np.ndarray:
+def _labels(X: Any, y: Any, doing: str = "log_score") -> np.ndarray:
     """The labels, one for each row of inputs."""
     labels = np.asarray(y)
     if labels.shape != (len(X),):
         raise ShapeError(
-            f"log_score: expected {len(X)} labels, one for each row, got shape {labels.shape}"
+            f"{doing}: expected {len(X)} labels, one for each row, got shape {labels.shape}"
         )
     return labels
 

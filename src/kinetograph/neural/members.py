@@ -9,20 +9,16 @@ import numpy as np
 
 from ..graph.errors import KinetographWarning
 from ..graph.precision import precision
-from ..models.model import Model
 from ..runs.mcmc import mcmc
-from ..runs.stepping import chain
-from ..samplers.mclmc import MCLMC
 from ..samplers.sampler import Sampler
 from .losses import Loss
 from .network import Network
 from .parameters import ParameterLayout
 from .posterior import Prior, log_prior_of, posterior
 from .training import Training, train
+from .warmup import warm_members
 
-__all__ = ["Members", "sample_members", "tuned_step_size"]
-
-ENERGY_ERROR = 5e-4  # the variance of a step's energy error for each coordinate
+__all__ = ["Members", "sample_members"]
 
 
 class Members(NamedTuple):
@@ -93,8 +89,10 @@ def sample_members(
         x, y = (np.concatenate(pair) for pair in zip(rows, held, strict=True))
         model = posterior(network, layout, loss, x, y, prior=prior)
         samplers: Any = sampler
+        positions = trained.parameters
         if sampler is None:
-            samplers = _tuned(model, trained.parameters, seed)
+            samplers, positions = warm_members(model, positions, warmup, seed)
+            warmup = 0
         with warnings.catch_warnings():
             # Weights of different members are in different modes; predictions are compared.
             warnings.simplefilter("ignore", KinetographWarning)
@@ -106,47 +104,7 @@ def sample_members(
                 members,
                 seed,
                 thin=thin,
-                initial=trained.parameters,
+                initial=positions,
                 progress=progress,
             )
     return Members(layout, trained, results, results["posterior"]["parameters"].values)
-
-
-def _tuned(model: Model, starts: np.ndarray, seed: int) -> list[MCLMC]:
-    """A sampler for each member, with its step size."""
-    return [
-        MCLMC(step_size=tuned_step_size(model, start, seed=seed, index=i))
-        for i, start in enumerate(starts)
-    ]
-
-
-def tuned_step_size(
-    model: Model,
-    start: np.ndarray,
-    *,
-    seed: int = 0,
-    index: int = 0,
-    rounds: int = 15,
-    steps: int = 100,
-    first: float = 0.01,
-) -> float:
-    """The step size of MCLMC for the usual energy error.
-
-    The variance of a step's energy error, which grows with about the sixth power of the step size,
-    divided by the number of coordinates, is brought to 5e-4.
-
-    Source: J. Robnik et al., JMLR 24 (2023), section 5.
-    """
-    running = chain(model, MCLMC(step_size=first), seed=seed, index=index, initial=start)
-    step_size, sizes = first, []
-    for _ in range(rounds):
-        rows = running.step(steps)
-        variance = float(np.var(rows.sample_stats["energy_error"])) / model.free_size
-        if not np.isfinite(variance):
-            step_size *= 0.5
-            running.move(start)
-        else:
-            step_size *= float(np.clip((ENERGY_ERROR / max(variance, 1e-30)) ** (1 / 6), 0.5, 2))
-        running.hyper["step_size"] = step_size
-        sizes.append(step_size)
-    return float(np.exp(np.mean(np.log(sizes[rounds // 2 :]))))

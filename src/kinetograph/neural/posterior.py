@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -92,13 +93,14 @@ def posterior(
     def log_prior(free: Any) -> Any:
         return of_free(free["parameters"])
 
-    def log_likelihood(free: Any, row: Any, label: Any) -> Any:
-        return -factor * row_loss.function(network.row(tree(free), row), label)
+    def log_likelihood(free: Any, rows: Any, labels: Any) -> Any:
+        outputs = network.outputs(tree(free), rows)
+        return -factor * jax.vmap(row_loss.function)(outputs, labels)
 
     like = {"parameters": np.zeros(len(layout.free))}
     named = {"x": x, "y": y}
     rows = [v if isinstance(v, Array) else data(v, name) for name, v in named.items()]
-    return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows)
+    return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows, batched=True)
 
 
 def log_prior_of(prior: Prior, tree: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -234,7 +234,7 @@ class Chain:
         (free,) = starting_points(program.model, program.sampler, to, keys, "chain.move")
         self.state = self.state._replace(position=self._start_at(free).position)
 
-    def step(self, n: int = 1, *, keep: bool = True) -> StepResults:
+    def step(self, n: int = 1, *, keep: bool = True, thin: int = 1) -> StepResults:
         """Make n transitions, and return their results.
 
         Parameters
@@ -243,15 +243,18 @@ class Chain:
             The number of transitions.
         keep
             False: no rows are kept, and any number of transitions takes the same memory.
+        thin
+            Keep the rows of every thin-th transition only, counted from the end of warm-up: for any
+            division into steps these are the same rows.
 
         Returns
         -------
         StepResults
             `posterior`, the targets, and `sample_stats`, the records of the sampler: dictionaries
-            of arrays with n rows, or with no rows.
+            of arrays with a row for each transition that is kept.
         """
-        check_whole("chain.step", {"n": (n, 0)})
-        blocks = self._run(int(n), keep)
+        check_whole("chain.step", {"n": (n, 0), "thin": (thin, 1)})
+        blocks = self._run(int(n), keep, int(thin))
         program = self._program
         names, nodes = program.model.target_names, program.targets
         posterior = {
@@ -280,13 +283,13 @@ class Chain:
             pace.adjust(running.spent, time.perf_counter() - begun)
         self._state = jax.device_get(running.state)
 
-    def _run(self, n: int, keep: bool = False) -> list[TransitionRows]:
+    def _run(self, n: int, keep: bool, thin: int) -> list[TransitionRows]:
         rows = []
         until, pace = self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)
         while self.iteration < until:
             begun = time.perf_counter()
-            plan = Plan(np.int32(1), np.int64(pace.gradients))
+            plan = Plan(np.int32(thin), np.int64(pace.gradients))
             phases = self.state.phases._replace(stop=np.int32(until), glance=NEVER)
             state = self.state._replace(phases=phases)
             with x64():

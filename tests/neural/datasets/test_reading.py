@@ -1,5 +1,6 @@
 """Inputs and labels from what users have, and the messages about rows that cannot be used."""
 
+import pickle
 import time
 
 import jax
@@ -113,7 +114,7 @@ def posterior():
     """A posterior of a linear network of two features of one column, and its inputs."""
     x = np.linspace(-1, 1, 12)[:, None]
     features = sets.InputColumns(["x1", "x1^2"], ["x1"])
-    network = features.network(kg.neural.mlp())
+    network = pickle.loads(pickle.dumps(features.network(kg.neural.mlp())))
     layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
     loss = kg.neural.Loss("squared", lambda z, y: (z[0] - y) ** 2)
     return kg.neural.posterior(network, layout, loss, x, np.sin(x[:, 0]), prior=None)

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.usefixtures("small_blocks"),
 ]
 GROUPS = ("posterior", "sample_stats")
-DRAWS = 400
+DRAWS = 260
 
 
 class PowerCut(Exception):

@@ -12,8 +12,8 @@ __all__ = ["digits"]
 def digits(*, one_hot: bool = True) -> LabelledData:
     """Read the 1797 images of digits of scikit-learn.
 
-    They have 8 by 8 pixels. Pixels are scaled to [-0.5, 0.5]. Labels are one-hot vectors, or the digits themselves if
-    `one_hot` is false. Needs scikit-learn.
+    They have 8 by 8 pixels. Pixels are scaled to [-0.5, 0.5]. Labels are one-hot vectors, or the
+    digits themselves if `one_hot` is false. Needs scikit-learn.
 
     Source: E. Alpaydin, C. Kaynak, Optical recognition of handwritten digits, UCI 1998.
 

@@ -3,14 +3,15 @@
 import ast
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
 
 from ...graph.public import public
 from ...graph.suggestions import meant
-from ..network import Network, as_network
+from ..interface import Network
+from ..network import as_network
 
 __all__ = ["InputColumns"]
 
@@ -74,11 +75,11 @@ class InputColumns:
         `network` is anything that `kg.neural.network` takes.
         """
         inner = as_network(network, "InputColumns.network")
-        return replace(
-            inner,
-            start=lambda key, row, outputs: inner.start(key, self(row), outputs),
-            apply=lambda parameters, row: inner.apply(parameters, self(row)),
-        )
+        made = _Featured(self, inner)
+        return replace(inner, start=made.start, apply=made.apply, apply_rows=made.apply_rows)
+
+    def __reduce__(self) -> Any:
+        return InputColumns, (self.names, self.columns)
 
     def _parsed(self, text: str) -> Callable[[Any], Any]:
         if text in self.columns:
@@ -124,3 +125,23 @@ class InputColumns:
             f"InputColumns: {text!r}: {ast.unparse(node)} is not allowed; use columns, numbers, "
             f"+ - * / ^ and {', '.join(_FUNCTIONS)}"
         )
+
+
+@dataclass(frozen=True)
+class _Featured:
+    """The functions of a network whose inputs are features, without closures."""
+
+    features: InputColumns
+    inner: Network
+
+    def start(self, key: Any, row: Any, outputs: int) -> Any:
+        """Initial parameters."""
+        return self.inner.start(key, self.features(row), outputs)
+
+    def apply(self, parameters: Any, row: Any) -> Any:
+        """The outputs of a row."""
+        return self.inner.apply(parameters, self.features(row))
+
+    def apply_rows(self, parameters: Any, rows: Any) -> Any:
+        """The outputs of many rows."""
+        return self.inner.outputs(parameters, self.features(rows))

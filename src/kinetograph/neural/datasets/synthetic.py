@@ -1,6 +1,7 @@
 """Synthetic sets of two classes in the plane, and of regression.
 
-Labels of classes are 1 and -1. All sets are functions of their arguments, among them the seed; rows are in random order.
+Labels of classes are 1 and -1. All sets are functions of their arguments, among them the seed; rows
+are in random order.
 """
 
 from collections.abc import Sequence
@@ -65,7 +66,8 @@ def squares(
 def two_clusters(points: int = 500, *, noise: float = 0.0, seed: int = 0) -> LabelledData:
     """Make two normal clusters.
 
-    They are around (2, 2), with label 1, and around (-2, -2), with label -1. The standard deviation of a coordinate is 0.5 + 7 noise.
+    They are around (2, 2), with label 1, and around (-2, -2), with label -1. The standard deviation
+    of a coordinate is 0.5 + 7 noise.
 
     Examples
     --------

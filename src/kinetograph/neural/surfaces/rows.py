@@ -16,10 +16,10 @@ from ..landscape import Landscape
 from .directions import unit
 from .evaluation import evaluated, point
 
-__all__ = ["Rows", "projections", "rows_of", "trajectory"]
+__all__ = ["TrajectoryRows", "projections", "rows_of", "trajectory"]
 
 
-class Rows(NamedTuple):
+class TrajectoryRows(NamedTuple):
     """The rows of a trajectory: chain, step and free parameters of each."""
 
     ids: np.ndarray
@@ -143,7 +143,9 @@ def projections(
     return xr.Dataset(named | dict(table.data_vars), coords=chosen.coordinates())
 
 
-def rows_of(landscape: Landscape, rows: Any, steps: Sequence[int] | None, doing: str) -> Rows:
+def rows_of(
+    landscape: Landscape, rows: Any, steps: Sequence[int] | None, doing: str
+) -> TrajectoryRows:
     """The rows of a trajectory, or its rows of some steps.
 
     Raises
@@ -162,7 +164,7 @@ def rows_of(landscape: Landscape, rows: Any, steps: Sequence[int] | None, doing:
                 f"are {step[0]} to {step[-1]}"
             )
         chosen = np.flatnonzero(np.isin(step, np.asarray(steps)))
-    return Rows(
+    return TrajectoryRows(
         np.repeat(np.arange(chains), len(chosen)),
         np.tile(step[chosen], chains),
         draws[:, chosen].reshape(-1, landscape.size),

@@ -1,0 +1,198 @@
+"""The options, parts and runs of a simulation, without its public values."""
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from ..graph.precision import precision
+from .columns import columns_of, observables_of
+from .ingredients import DataPart, ModelPart, NetworkPart, hyper_values, make_sampler
+from .options import OPTIONS, check_options, option_named, options_text
+from .records import TrajectoryData
+from .running import Recorder, run
+from .walkers import Walkers
+
+__all__ = ["ROLES", "SimulationParts"]
+
+ROLES = ("sampling", "training")
+ORDER = ("data", "network", "model", "sampling")  # a part depends on those before it
+
+
+class SimulationParts:
+    """A simulation without its public values."""
+
+    def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
+        given = check_options(options)
+        self._options = {name: option.default for name, option in OPTIONS.items()} | given
+        self._dataset, self._given_network = dataset, network
+        self._seed = self._options["seed"]
+        self._parts: dict[str, Any] = {}
+        self._positions: np.ndarray | None = None
+        self._momenta: np.ndarray | None = None
+        self._made: dict[str, tuple[int, int]] = {}
+        self._recorders: dict[str, Recorder] = {}
+        self._files: dict[str, dict[str, str]] = {role: {} for role in ROLES}
+        self._batch = 0
+        if self._seed is None:
+            self._seed = secrets.randbits(31)
+
+    # Parts.
+    @property
+    def _data(self) -> DataPart:
+        if "data" not in self._parts:
+            self._parts["data"] = DataPart.make(self._dataset, self._options)
+        data: DataPart = self._parts["data"]
+        return data
+
+    @property
+    def _network(self) -> NetworkPart:
+        if "network" not in self._parts:
+            part = NetworkPart.make(self._given_network, self._data, self._options, self._seed)
+            self._parts["network"] = part
+        part = self._parts["network"]
+        return part
+
+    @property
+    def _model(self) -> ModelPart:
+        if "model" not in self._parts:
+            self._parts["model"] = ModelPart.make(self._data, self._network, self._options)
+        part: ModelPart = self._parts["model"]
+        return part
+
+    def _walkers(self, role: str = "sampling") -> Walkers:
+        """The running chains of a role, at the present parameters."""
+        if role not in self._parts:
+            options, starts, model = self._options, self._vectors(), self._model
+            sampler = make_sampler(role, options, len(starts))
+            generation, before = self._made.get(role, (0, 0))
+            columns = columns_of(sampler, options["do_accumulates"])
+            with precision(options["precision"]):
+                walkers = Walkers(
+                    model.model,
+                    sampler,
+                    starts,
+                    seed=self._seed + (role == "training") * 2**32,
+                    generation=generation,
+                    before=before,
+                    observables=observables_of(sampler, columns),
+                    threads=options["threads"],
+                )
+            old = self._momenta if role == "sampling" else None
+            if old is not None and walkers.has_momenta and old.shape == starts.shape:
+                walkers.momenta = old
+            self._parts[role] = walkers
+        walkers = self._parts[role]
+        walkers.positions = self._vectors()
+        return walkers
+
+    def _vectors(self) -> np.ndarray:
+        """The free parameters of all walkers, (walkers, N)."""
+        part, count = self._network, self._options["number_walkers"]
+        old, kind = self._positions, np.dtype(self._options["precision"])
+        size = len(part.layout.free)
+        if old is None or old.shape[1] != size:
+            old = np.zeros((0, size), kind)
+        if len(old) != count:
+            starts = [part.start(i, self._options) for i in range(len(old), count)]
+            old = np.concatenate([old[:count], np.array(starts, kind).reshape(-1, size)])
+        self._positions = old.astype(kind, copy=False)
+        return self._positions
+
+    def _forget(self, first: str) -> None:
+        """Drop a part and the parts that depend on it."""
+        names = list(ROLES)
+        if first in ORDER and first != "sampling":
+            names = [*ORDER[ORDER.index(first) :], "training"]
+        elif first in ROLES:
+            names = [first]
+        for name in names:
+            part = self._parts.pop(name, None)
+            if isinstance(part, Walkers):
+                if part.has_momenta:
+                    self._momenta = part.momenta
+                if part.made > part.before:
+                    self._made[name] = (part.generation + 1, part.made)
+                self._recorders.pop(name, None)
+
+    # Options.
+    def set_options(self, **options: Any) -> None:
+        """Set options by name.
+
+        Only the parts that depend on them are made again.
+
+        Raises
+        ------
+        AttributeError, ValueError
+            As the constructor; then no option is changed.
+        """
+        given = check_options(options)
+        changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
+        self._options |= changed
+        if "seed" in changed and changed["seed"] is not None:
+            self._seed = changed["seed"]
+        remakes = {OPTIONS[name].remakes for name in changed}
+        for first in (*ORDER, "training"):
+            if first in remakes:
+                self._forget(first)
+        walkers = self._parts.get("sampling")
+        if "values" in remakes and walkers is not None:
+            every = hyper_values(walkers.sampler, self._options)
+            if isinstance(self._options["sampler"], str) or "step_width" in changed:
+                walkers.set_hyper(every)
+        if {"parse_parameters_file", "parse_steps"} & set(changed):
+            self._positions = None
+
+    def get_options(self, name: str | None = None) -> Any:
+        """The value of an option, or a dictionary of all values."""
+        if name is None:
+            return dict(self._options)
+        return self._options[option_named(name).name]
+
+    def help(self, name: str | None = None) -> str:
+        """The options with their values as a text, or one option."""
+        return options_text(self._options, name)
+
+    def get_losses(self) -> list[str]:
+        """The names of losses."""
+        return _names("loss")
+
+    def get_activations(self) -> list[str]:
+        """The names of activations."""
+        return _names("hidden_activation")
+
+    def get_samplers(self) -> list[str]:
+        """The names of samplers."""
+        return _names("sampler")
+
+    def get_optimisers(self) -> list[str]:
+        """The names of optimisers."""
+        return _names("optimizer")
+
+    def _run(self, role: str, keep: bool, other: dict[str, Any] | None = None) -> TrajectoryData:
+        options = self._options | (other or {})
+        walkers = self._walkers(role)
+        recorder = self._recorders.setdefault(role, Recorder(walkers.count))
+        files = self._files[role]
+        records = run(walkers, recorder, self._network, self._model, options, files, keep)
+        self._positions, self._batch = walkers.positions, walkers.event
+        return records
+
+    def __repr__(self) -> str:
+        options = self._options
+        changed = [n for n in options if not _equal(options[n], OPTIONS[n].default)]
+        return f"Simulation({', '.join(f'{n}={options[n]!r:.40}' for n in changed)})"
+
+
+def _names(option: str) -> list[str]:
+    names = OPTIONS[option].names
+    assert names is not None
+    return list(names())
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two values of an option are the same."""
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # arrays
+        return False

@@ -1,0 +1,344 @@
+"""The search for minima: sample, find corner points, refine, repeat.
+
+A leg samples trajectories. The diffusion map of the rows of all legs gives corner points, which are
+far from each other in the slowest coordinates; they are the starts of the next leg. Rows with small
+gradients are refined to minima. The search ends when the eigenvalues of the map do not change, when
+some legs find no new minimum, or after a given number of legs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...graph.public import public
+from ...samplers.baoab import BAOAB
+from ...samplers.sampler import Sampler
+from ..analysis.diffusion import diffusion_map
+from ..analysis.inputs import finite, numbers
+from ..analysis.levels import landmarks
+from ..counter import Progress, counted
+from ..landscape import Landscape
+from ..parts import FinishedParts
+from ..surfaces.evaluation import identity
+from .candidates import candidates
+from .legs import Leg, pool, random_starts, sampled_leg
+from .minima import classify, merged, refine
+
+__all__ = ["Exploration", "explore"]
+
+MOST_CANDIDATES = 5  # of a trajectory
+
+
+@public
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """The results of `kg.neural.explorer.explore`.
+
+    Attributes
+    ----------
+    landscape
+        The losses.
+    minima
+        A table of the minima that were found, by potential: potential, loss, accuracy,
+        gradient_norm, negative, zero and positive (numbers of eigenvalues of the Hessian), kind,
+        leg, and all free parameters.
+    corner_points
+        A table of the corner points: leg, potential, and all free parameters.
+    legs
+        A table of the legs: rows, mean and standard deviation of the potential over all rows,
+        eigenvalues of the diffusion map, their largest relative change, new minima.
+    averages
+        A table of the averages over all rows of all legs: mean and sd of each parameter.
+    stopped_by
+        "eigenvalues", "minima" (no new ones) or "max_legs".
+    """
+
+    landscape: Landscape
+    minima: pd.DataFrame
+    corner_points: pd.DataFrame
+    legs: pd.DataFrame
+    averages: pd.DataFrame
+    stopped_by: str
+
+    @property
+    def points(self) -> np.ndarray:
+        """The free parameters of the minima, (minimum, size)."""
+        return np.asarray(self.minima[self.landscape.names].to_numpy(float))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Plot the loss on the plane through three minima.
+
+        The plot has all minima and corner points. It needs matplotlib. The plane contains the two
+        best minima; its second direction is the third minimum, or a random direction if there are
+        only two.
+
+        Parameters
+        ----------
+        axes
+            Axes of matplotlib; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ValueError
+            If no minimum was found.
+        """
+        from .picture import plot_exploration
+
+        return plot_exploration(self, axes)
+
+
+@public
+def explore(
+    landscape: Landscape,
+    starts: Any = None,
+    *,
+    sampler: Sampler | None = None,
+    trajectories: int = 5,
+    steps: int = 1000,
+    thin: int = 1,
+    warmup: int = 0,
+    max_legs: int = 10,
+    tolerance: float = 1e-4,
+    patience: int = 3,
+    points: int = 1000,
+    prune: float = 0.0,
+    map_options: Mapping[str, Any] | None = None,
+    optimizer: Any = "bfgs",
+    gradient_tolerance: float = 1e-5,
+    symmetric: bool = True,
+    seed: int = 0,
+    workers: int = 1,
+    store: Any = None,
+    progress: Progress = True,
+) -> Exploration:
+    """Search for the minima of a network's potential.
+
+    Parameters
+    ----------
+    landscape
+        The losses, a `kg.neural.Landscape`. A prior keeps minima finite.
+    starts
+        Where the first trajectories begin, (start, size); by default the network's own initial
+        parameters. There is one start for each trajectory, or for each walker of each trajectory.
+    sampler
+        A sampler of `kg.samplers`; by default BAOAB with an inverse temperature of 100. With a
+        sampler that moves ensembles, each trajectory is an ensemble of walkers.
+    trajectories
+        The number of trajectories of a leg.
+    steps, thin, warmup
+        The transitions of a trajectory in a leg; every thin-th one is a row. Before them, `warmup`
+        transitions tune the sampler.
+    max_legs, tolerance, patience
+        The largest number of legs; the relative change of the eigenvalues of the diffusion map, and
+        the number of legs without a new minimum, that end the search.
+    points
+        The largest number of rows in the diffusion map.
+    prune
+        The part of each leg's rows that is left out of the diffusion map: the rows of highest
+        potential. Averages are taken over all rows.
+    map_options
+        Arguments of `kg.neural.analysis.diffusion_map`.
+    optimizer, gradient_tolerance
+        As of `refine`.
+    symmetric
+        Whether copies by exchanged or negated hidden units are the same minimum.
+    seed
+        A whole number.
+    workers
+        The number of threads; it has no effect on the results.
+    store
+        A folder for finished legs; a search that was interrupted continues from them, also with
+        other numbers of workers and legs.
+    progress
+        As of `kg.neural.surfaces.grid`, for legs.
+
+    Returns
+    -------
+    Exploration
+        With the tables `minima`, `corner_points`, `legs` and `averages`.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, the starts have another shape, or the store has legs of
+        another search.
+
+    Examples
+    --------
+    >>> import jax, numpy as np, kinetograph as kg
+    >>> x, network = np.linspace(-1, 1, 20)[:, None], kg.neural.mlp([1], "tanh")
+    >>> layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
+    >>> land = kg.neural.Landscape(network, layout, "mean_squared", x, np.sin(x), prior=3.0)
+    >>> found = kg.neural.explorer.explore(
+    ...     land, trajectories=2, steps=50, max_legs=2, progress=False)
+    >>> len(found.minima) > 0, found.legs["rows"].tolist()
+    (True, [100, 100])
+    """
+    sampler = BAOAB(step_size=0.1, inverse_temperature=100.0) if sampler is None else sampler
+    whole = {"trajectories": trajectories, "steps": steps, "thin": thin, "max_legs": max_legs}
+    for name, value in whole.items() | {"patience": patience, "workers": workers}.items():
+        if not isinstance(value, (int, np.integer)) or value < 1:
+            raise ValueError(f"explore: {name} must be a whole number from 1 on, got {value!r:.60}")
+    if not 0 <= prune < 1 or steps < 2 * thin:
+        raise ValueError(
+            f"explore: expected prune from 0 to below 1 and two rows or more of a trajectory, got "
+            f"prune={prune!r}, steps={steps} and thin={thin}"
+        )
+    count = trajectories * int(sampler.walkers or 1)
+    if starts is None:
+        next_starts = random_starts(landscape, count, seed)
+    else:
+        next_starts = finite(numbers(starts, "explore: starts"), "explore", "starts")
+        if next_starts.shape != (count, landscape.size):
+            raise ValueError(
+                f"explore: starts: expected the shape ({count}, {landscape.size}), one for each "
+                f"trajectory and walker, got {next_starts.shape}"
+            )
+    options = {"outliers": "local"} | dict(map_options or {})
+    finished = FinishedParts(
+        store,
+        {
+            **({} if store is None else identity(landscape, next_starts[0])),
+            "the starts": next_starts,
+            "the sampler": sampler,
+            "the steps": (trajectories, steps, thin, warmup, seed),
+            "the rules": (points, prune, sorted(options.items()), symmetric),
+            "the refinement": (str(optimizer), gradient_tolerance),
+        },
+        "explore",
+    )
+    legs: list[Leg] = []
+    rows: list[dict[str, Any]] = []
+    corners: list[tuple[int, np.ndarray]] = []
+    minima, origin = np.zeros((0, landscape.size)), np.zeros(0, int)
+    previous: np.ndarray | None = None
+    idle, stopped_by = 0, "max_legs"
+    with counted(progress, "explore", max_legs, "legs") as advance:
+        for number in range(max_legs):
+            part = finished.read(number)
+            if part is None:
+                leg = sampled_leg(
+                    *(landscape, sampler, next_starts, number),
+                    trajectories=trajectories,
+                    draws=steps // thin,
+                    thin=thin,
+                    warmup=warmup,
+                    seed=seed,
+                    workers=workers,
+                )
+                values, corner = _corners([*legs, leg], points, prune, count, options)
+                refined = refine(
+                    landscape,
+                    np.concatenate([_candidates(leg), corner]),
+                    optimizer=optimizer,
+                    tolerance=gradient_tolerance,
+                    workers=workers,
+                )
+                part = leg._asdict() | {
+                    "eigenvalues": values,
+                    "corners": corner,
+                    "refined": refined.points[refined.accepted],
+                }
+                finished.write(number, part)
+            leg = Leg(*(part[name] for name in Leg._fields))
+            legs.append(leg)
+            corners.append((number, part["corners"]))
+            everything = np.concatenate([minima, part["refined"]])
+            new = 0
+            if len(everything):
+                groups = merged(landscape, everything, symmetric=symmetric)
+                firsts = np.flatnonzero(groups == np.arange(len(groups)))
+                new = len(firsts) - len(minima)
+                origin = np.concatenate([origin, np.full(new, number)])
+                minima = everything[firsts]
+            values = part["eigenvalues"]
+            change = np.inf
+            if previous is not None:
+                change = float(np.max(np.abs(values - previous) / np.abs(previous)))
+            previous = values
+            rows.append(_leg_row(number, leg, values, change, new, len(minima)))
+            next_starts = part["corners"]
+            idle = 0 if new else idle + 1
+            advance(1)
+            if change < tolerance or idle >= patience:
+                stopped_by = "eigenvalues" if change < tolerance else "minima"
+                break
+    return Exploration(
+        landscape,
+        _minima_table(landscape, minima, origin),
+        _corner_table(landscape, corners),
+        pd.DataFrame(rows),
+        _average_table(landscape, legs),
+        stopped_by,
+    )
+
+
+def _candidates(leg: Leg) -> np.ndarray:
+    """The rows of a leg that are refined."""
+    chosen = []
+    for draws, norms in zip(leg.draws, leg.gradient_norm, strict=True):
+        if np.isfinite(norms).any():
+            places = candidates(norms)
+            chosen.append(draws[places[np.argsort(norms[places], kind="stable")[:MOST_CANDIDATES]]])
+    return np.concatenate(chosen)
+
+
+def _corners(
+    legs: list[Leg], points: int, prune: float, count: int, options: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The eigenvalues of the diffusion map, and the corner points."""
+    rows = pool(legs, points, prune)
+    slow = diffusion_map(rows, **options)
+    return slow.eigenvalues, rows[landmarks(slow.coordinates, count)]
+
+
+def _leg_row(
+    number: int, leg: Leg, values: np.ndarray, change: float, new: int, minima: int
+) -> dict[str, Any]:
+    potential = leg.potential[np.isfinite(leg.potential)]
+    return {
+        "leg": number,
+        "rows": leg.potential.size,
+        "mean_potential": potential.mean(),
+        "sd_potential": potential.std(),
+        **{f"eigenvalue{i}": value for i, value in enumerate(values, 1)},
+        "change": change,
+        "new_minima": new,
+        "minima": minima,
+    }
+
+
+def _minima_table(landscape: Landscape, points: np.ndarray, origin: np.ndarray) -> pd.DataFrame:
+    potential = landscape.potential(points)
+    order = np.argsort(potential, kind="stable")
+    points = points[order]
+    loss, accuracy = landscape.loss_and_accuracy(points) if len(points) else (points[:, 0],) * 2
+    columns = {
+        "potential": potential[order],
+        "loss": loss,
+        "accuracy": accuracy,
+        "gradient_norm": np.linalg.norm(landscape.gradient(points), axis=-1),
+        **(classify(landscape, points) if len(points) else {}),
+        "leg": origin[order],
+    }
+    return pd.DataFrame(columns | dict(zip(landscape.names, points.T, strict=True)))
+
+
+def _corner_table(landscape: Landscape, corners: list[tuple[int, np.ndarray]]) -> pd.DataFrame:
+    points = np.concatenate([part for _, part in corners])
+    legs = np.repeat([number for number, _ in corners], [len(part) for _, part in corners])
+    columns = {"leg": legs, "potential": landscape.potential(points)}
+    return pd.DataFrame(columns | dict(zip(landscape.names, points.T, strict=True)))
+
+
+def _average_table(landscape: Landscape, legs: list[Leg]) -> pd.DataFrame:
+    rows = np.concatenate([leg.draws.reshape(-1, landscape.size) for leg in legs])
+    columns = {"parameter": landscape.names, "mean": rows.mean(0), "sd": rows.std(0)}
+    return pd.DataFrame(columns)

@@ -1,0 +1,275 @@
+"""The parts of a simulation: data, network, model and sampler.
+
+Parts are made when they are first used, and made again after an option on which they depend has
+changed.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..graph.errors import DataError
+from ..graph.precision import precision
+from ..models.minibatch import minibatch
+from ..models.model import Model, model
+from ..models.restraints import wall
+from ..models.variables import variable
+from ..samplers import EQN, HMC
+from .descending import descending, scheduled_rate
+from .landscape import Landscape
+from .losses import Loss, check_labels
+from .losses import loss as as_loss
+from .network import Network, as_network, mlp
+from .parameters import ParameterLayout
+from .posterior import scale_factor
+from .row_values import rows_of_steps
+
+__all__ = ["DataPart", "ModelPart", "NetworkPart", "hyper_values", "make_sampler"]
+
+Options = Mapping[str, Any]
+
+
+class DataPart(NamedTuple):
+    """Inputs (n, ...) and labels (n, k), in the working precision."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    @classmethod
+    def make(cls, dataset: Any, options: Options) -> "DataPart":
+        """The data of a pair of arrays, or of files.
+
+        Raises
+        ------
+        DataError
+            If there are no data, their rows differ, or a number is not finite.
+        """
+        pair = dataset
+        if dataset is None:
+            files = options["batch_data_files"]
+            if not files:
+                raise DataError(
+                    "Simulation: there is no dataset; write Simulation(dataset=[X, Y]), "
+                    "simulation.dataset = [X, Y] or batch_data_files='data.csv'"
+                )
+            values = np.concatenate([pd.read_csv(file).to_numpy(float) for file in files])
+            width = options["output_dimension"]
+            if values.shape[1] <= width:
+                raise DataError(
+                    f"batch_data_files: {files[0]} has {values.shape[1]} columns and "
+                    f"output_dimension={width} labels; no inputs are left"
+                )
+            pair = values[:, :-width], values[:, -width:]
+        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise DataError(
+                f"dataset: expected a pair of inputs and labels, [X, Y], got {type(pair).__name__}"
+            )
+        kind = np.dtype(options["precision"])
+        x, y = (np.asarray(each, kind) for each in pair)
+        if x.ndim == 0 or y.ndim == 0 or len(x) != len(y) or not len(x):
+            raise DataError(
+                f"dataset: inputs of shape {x.shape} and labels of shape {y.shape}; both need the "
+                "same number of rows, at least 1"
+            )
+        for name, values in (("inputs", x), ("labels", y)):
+            if not np.isfinite(values).all():
+                row = int(np.argwhere(~np.isfinite(values))[0][0])
+                raise DataError(f"dataset: row {row} of the {name} has a value that is not finite")
+        return cls(x.reshape(len(x), -1) if x.ndim == 1 else x, y.reshape(len(y), -1))
+
+
+class NetworkPart(NamedTuple):
+    """The network, the layout of its parameters, its loss, and initial parameters."""
+
+    network: Network
+    layout: ParameterLayout
+    loss: Loss
+    seed: int
+    width: int
+    row: np.ndarray
+
+    @classmethod
+    def make(cls, given: Any, data: DataPart, options: Options, seed: int) -> "NetworkPart":
+        """The network for the data."""
+        names = options["hidden_activation"]
+        network = (
+            as_network(given, "Simulation")
+            if given is not None
+            else mlp(
+                options["hidden_dimension"],
+                names[0] if len(names) == 1 else names,
+                options["output_activation"],
+                bias=options["bias"],
+                initial=options["initial"],
+            )
+        )
+        loss = as_loss(options["loss"], "Simulation")
+        check_labels(loss, data.y, "Simulation")
+        classes = int(data.y.max()) + 1 if loss.labels == "classes" else 0
+        width = loss.width(data.y.shape[1], classes)
+        tree = network.start(jax.random.key(seed), data.x[0], width)
+        layout = ParameterLayout(jax.tree.map(np.asarray, tree))
+        if options["fix_parameters"]:
+            layout = layout.fixing(options["fix_parameters"])
+        return cls(network, layout, loss, seed, width, data.x[0])
+
+    def start(self, walker: int, options: Options) -> np.ndarray:
+        """The initial free parameters of a walker."""
+        key = jax.random.key(self.seed)
+        file = options["parse_parameters_file"]
+        if file is not None:
+            w = _row_of_file(file, options["parse_steps"], walker, self.names)
+        else:
+            own = 0 if options["walker_starts"] == "same" else walker
+            tree = self.network.start(jax.random.fold_in(key, own), self.row, self.width)
+            w = np.asarray(self.layout.vector(tree))[self.layout.free]
+        noise = jax.random.normal(jax.random.fold_in(key, 2**20 + walker), w.shape)
+        values: np.ndarray = w + options["walker_jitter"] * np.asarray(noise)
+        return values.astype(options["precision"])
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the free parameters."""
+        columns = self.layout.columns
+        return [columns[i] for i in self.layout.free]
+
+
+def _row_of_file(file: str, steps: Any, walker: int, names: list[str]) -> np.ndarray:
+    """The parameters of a row of a trajectory file.
+
+    Walker i takes the i-th of the steps, and the row of walker i there; both begin again after the
+    last one.
+    """
+    frame = pd.read_csv(file)
+    missing = [name for name in names if name not in frame]
+    if missing:
+        raise DataError(
+            f"parse_parameters_file: {file} has no column {missing[0]!r}; the network has "
+            f"{len(names)} free parameters, {names[0]} to {names[-1]}"
+        )
+    step = steps[walker % len(steps)] if steps else frame["step"].iloc[-1]
+    rows = frame[frame["step"] == step]
+    if not len(rows):
+        raise DataError(f"parse_steps: {file} has no row of step {step}")
+    values: np.ndarray = rows[names].to_numpy(float)[walker % len(rows)]
+    return values
+
+
+class ModelPart(NamedTuple):
+    """The landscape of the loss, and the density that samplers see."""
+
+    landscape: Landscape
+    model: Model
+
+    @classmethod
+    def make(cls, data: DataPart, part: NetworkPart, options: Options) -> "ModelPart":
+        """The posterior in batches."""
+        terms, factor = _prior_terms(part.layout, options), options["prior_factor"]
+
+        def log_prior(tree: Any) -> Any:
+            w = jnp.asarray(part.layout.vector(tree))[part.layout.free]
+            return -factor * sum(term(w) for term in terms)
+
+        count, size = len(data.x), options["batch_size"]
+        if size is not None and size > count:
+            raise ValueError(f"batch_size: expected at most the {count} rows of data, got {size}")
+        with precision(options["precision"]):
+            landscape = Landscape(
+                part.network,
+                part.layout,
+                part.loss,
+                data.x,
+                data.y,
+                prior=log_prior if terms else None,
+                scale=options["loss_scale"],
+            )
+            made = landscape.model
+            if size is not None and size < count:
+                made = minibatch(made, size, order=options["shuffle"])
+        return cls(landscape, made)
+
+    @property
+    def scale(self) -> float:
+        """The factor s of the mean loss in the potential."""
+        count = len(self.landscape.x)
+        return scale_factor(self.landscape.scale, count) * count
+
+    def rows(self, key: np.ndarray, events: np.ndarray) -> np.ndarray | None:
+        """The rows of the batches of some transitions.
+
+        None if all rows are used.
+        """
+        batch = self.model.batch
+        return None if batch is None else rows_of_steps(batch.order, key, events)
+
+    def epochs(self, steps: np.ndarray) -> np.ndarray:
+        """The number of complete epochs after some steps."""
+        batch = self.model.batch
+        return steps if batch is None else np.asarray(batch.order.epoch(steps))
+
+
+def _prior_terms(layout: ParameterLayout, options: Options) -> list[Any]:
+    """The terms of V without its factor: functions of the free parameters."""
+    given, terms = options["prior"], []
+    if callable(given):
+        terms.append(lambda w: -given(layout.tree(layout.filled(w))))
+    elif given is not None:
+        terms.append(lambda w: 0.5 * jnp.sum((w / given) ** 2))
+    bounds = {
+        "lower": options["prior_lower_boundary"],
+        "upper": options["prior_upper_boundary"],
+    }
+    if bounds["lower"] is not None or bounds["upper"] is not None:
+        with precision(options["precision"]):
+            w = variable(shape=len(layout.free), name="parameters")
+            wall(w, **bounds, power=options["prior_power"])
+            terms.append(model(w).potential())
+    return terms
+
+
+def hyper_values(sampler: Any, options: Options) -> dict[str, Any]:
+    """The values of a sampler's hyper-parameters that are options."""
+    values = {
+        "step_size": options["step_width"],
+        "inverse_temperature": options["inverse_temperature"],
+        "friction": options["friction_constant"],
+    }
+    inner = sampler.sampler if isinstance(sampler, EQN) else sampler
+    if isinstance(inner, HMC):
+        time = options["hamiltonian_dynamics_time"]
+        values["n_steps"] = max(1, round(time / options["step_width"]))
+    declared = inner.declared()
+    return {name: value for name, value in values.items() if name in declared}
+
+
+def make_sampler(role: str, options: Options, walkers: int) -> Any:
+    """The sampler of a role, "sampling" or "training"."""
+    if role == "training":
+        rate = scheduled_rate(options["learning_rate"], options["schedule"], options["max_steps"])
+        return descending(options["optimizer"], rate)
+    given = options["sampler"]
+    if isinstance(given, str):
+        kind = getattr(import_module("..samplers", __package__), given)
+        settings = hyper_values(kind(), options)
+        if "thermal_mass" in kind().declared():
+            settings["thermal_mass"] = options["thermostat_mass"]
+        given = kind(**settings)
+    if options["covariance_blending"] == 0:
+        return given
+    if walkers < 4 or walkers % 2:
+        raise ValueError(
+            "covariance_blending: the walkers move in two groups; number_walkers must be even and "
+            f"at least 4, got {walkers}"
+        )
+    return EQN(
+        given,
+        walkers=walkers,
+        eta=options["covariance_blending"],
+        steps=options["covariance_after_steps"],
+        covariance=options["covariance_structure"],
+    )

@@ -1,0 +1,113 @@
+"""Networks made of modules of Flax (linen and NNX) and Equinox.
+
+The functions of a network are methods of a small class that holds the module. So a network can be
+pickled if its module can.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .interface import Network
+
+__all__ = ["network_of_module"]
+
+
+def network_of_module(value: Any) -> Network | None:
+    """The network of a module or of its factory, otherwise None."""
+    if "flax.linen" in _library(value):
+        return _network(_Linen(value), value)
+    for library, kind in (("flax.nnx", _Nnx), ("equinox", _Equinox)):
+        module = _of_factory(value, library)
+        if module is not None:
+            return _network(kind(module, value), module)
+    return None
+
+
+def _network(functions: Any, module: Any) -> Network:
+    return Network(functions.start, functions.apply, type(module).__name__)
+
+
+def _library(value: Any) -> str:
+    """The modules of a value's classes, as one text."""
+    return " ".join(kind.__module__ for kind in type(value).__mro__)
+
+
+@dataclass(frozen=True)
+class _Linen:
+    module: Any
+
+    def start(self, key: Any, row: Any, outputs: int) -> Any:
+        variables = self.module.init(key, jnp.asarray(row))
+        if set(variables) != {"params"}:
+            others = ", ".join(sorted(set(variables) - {"params"}))
+            raise TypeError(
+                f"network: {type(self.module).__name__} keeps {others} in addition to its "
+                "parameters; sampling needs a function of parameters and one row"
+            )
+        return variables["params"]
+
+    def apply(self, parameters: Any, row: Any) -> Any:
+        return self.module.apply({"params": parameters}, row)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A module, and the value given: itself or its factory."""
+
+    module: Any
+    value: Any
+
+    def _fresh(self, key: Any) -> Any:
+        return self.module if self.module is self.value else self.value(key)
+
+
+class _Nnx(_Made):
+    @staticmethod
+    def _split(module: Any) -> Any:
+        from flax import nnx
+
+        return nnx.split(module, nnx.Param, ...)
+
+    def start(self, key: Any, row: Any, outputs: int) -> Any:
+        from flax import nnx
+
+        return nnx.to_pure_dict(self._split(self._fresh(key))[1])
+
+    def apply(self, parameters: Any, row: Any) -> Any:
+        from flax import nnx
+
+        graph, state, others = self._split(self.module)
+        nnx.replace_by_pure_dict(state, parameters)
+        return nnx.merge(graph, state, others)(row)
+
+
+class _Equinox(_Made):
+    @staticmethod
+    def _split(module: Any) -> tuple[Any, Any]:
+        import equinox
+
+        return equinox.partition(module, equinox.is_inexact_array)
+
+    def start(self, key: Any, row: Any, outputs: int) -> Any:
+        return self._split(self._fresh(key))[0]
+
+    def apply(self, parameters: Any, row: Any) -> Any:
+        import equinox
+
+        return equinox.combine(parameters, self._split(self.module)[1])(row)
+
+
+def _of_factory(value: Any, library: str) -> Any:
+    """The module of a library, given or made by a function."""
+    if library in _library(value):
+        return value
+    if not callable(value) or isinstance(value, type):
+        return None
+    try:
+        made = value(jax.random.key(0))
+    except Exception:  # the function does not take a key: it is something else
+        return None
+    return made if library in _library(made) else None

@@ -1,0 +1,63 @@
+"""Values of a landscape on batches, and of each row alone."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..graph.precision import x64
+from .batched import BatchedProgram
+from .landscape import Landscape
+
+__all__ = ["RowValues", "rows_of_steps"]
+
+
+class RowValues:
+    """Compiled functions of parameters and rows of a landscape's data."""
+
+    def __init__(self, landscape: Landscape) -> None:
+        self._landscape = landscape
+        both = landscape._functions["both"].function
+        loss = landscape._functions["loss"].function
+
+        def scores(w: Any, rows: Any, x: Any, y: Any) -> Any:
+            return both(w, x[rows], y[rows])
+
+        def gradients(row: Any, w: Any, x: Any, y: Any) -> Any:
+            return jax.grad(loss)(w, x[row], y[row])
+
+        def losses(w: Any, x: Any, y: Any) -> Any:
+            return jax.vmap(lambda row, label: loss(w, row[None], label[None]))(x, y)
+
+        self._scores, self._losses = BatchedProgram(scores), BatchedProgram(losses)
+        self._gradients = BatchedProgram(gradients)
+
+    def scores(self, draws: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Loss and accuracy of each draw on its rows, (draws, batch size)."""
+        with x64():
+            values = self._scores([draws, rows], (self._landscape.x, self._landscape.y))
+        return values[:, 0], values[:, 1]
+
+    def gradients(self, w: np.ndarray) -> np.ndarray:
+        """The gradients of the losses of all rows, (n, N)."""
+        rows = np.arange(len(self._landscape.x))[:, None]
+        with x64():
+            return self._gradients([rows], (w, self._landscape.x, self._landscape.y))
+
+    def losses(self, draws: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The loss of each row for each draw, (draws, rows)."""
+        with x64():
+            return self._losses([draws], (x, y))
+
+
+def rows_of_steps(order: Any, key: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """The rows of the batches of transitions, (transitions, batch size)."""
+    with x64():
+        return np.asarray(_vmapped(order)(key, np.asarray(events, np.uint32)))
+
+
+@cache
+def _vmapped(order: Any) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(order.rows, (None, 0)))

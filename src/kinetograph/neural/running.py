@@ -1,0 +1,174 @@
+"""Runs of a simulation: blocks of steps become records."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .columns import RUN, columns_of, values_of
+from .ingredients import ModelPart, NetworkPart
+from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
+from .row_values import RowValues
+from .walkers import WalkerRows, Walkers
+
+__all__ = ["Recorder", "run"]
+
+NUMBERS = 2**22  # the numbers of a block of rows, which bound its memory
+FILES = ("run_file", "trajectory_file", "averages_file")
+
+
+class Recorder:
+    """Makes records of blocks of rows.
+
+    Attributes
+    ----------
+    averages, rejections
+        Running averages after the burn-in, and of the rejections of all rows. They continue when a
+        run continues.
+    """
+
+    def __init__(self, walkers: int) -> None:
+        self.averages, self.rejections = RunningAverages(walkers), RunningAverages(walkers)
+
+    def frames(
+        self,
+        walkers: Walkers,
+        rows: WalkerRows,
+        network: NetworkPart,
+        model: ModelPart,
+        options: Mapping[str, Any],
+        seconds: float,
+        directions: np.ndarray | None,
+    ) -> list[pd.DataFrame]:
+        """The frames run_info, trajectory and averages of a block."""
+        count, width = rows.draws.shape[:2]
+        columns = _base(walkers, rows, model, options)
+        columns["time_per_nth_step"] = np.full((count, width), seconds / max(count, 1))
+        extra = columns_of(walkers.sampler, options["do_accumulates"])
+        potential = -_density(rows.statistics)
+        for name in extra:
+            columns[name] = np.asarray(
+                values_of(name, rows.statistics, potential, columns["step_width"], columns["beta"]),
+                float,
+            )
+        if "average_rejection_rate" in extra:
+            rejected = {"loss": columns["loss"], "rejection": columns["average_rejection_rate"]}
+            rates = self.rejections.add(rejected)["average_rejection_rate"]
+            columns["average_rejection_rate"] = rates
+        run = frame_of({name: columns[name] for name in (*RUN, *extra)})
+        kept = rows.steps > options["burn_in_steps"]
+        averaged = dict(columns)
+        if "inertia" in rows.statistics:
+            averaged["inertia"] = rows.statistics["inertia"]
+        if "average_rejection_rate" in extra:
+            averaged["rejection"] = rejected["rejection"]
+        averaged = {name: values[kept] for name, values in averaged.items()}
+        head = {name: averaged[name] for name in ("id", "step", "epoch", "loss")}
+        if options["do_accumulates"]:
+            head |= self.averages.add(averaged)
+        names = network.names
+        draws = rows.draws.reshape(count * width, -1)
+        if directions is not None:
+            draws, names = draws @ directions.T, [f"c{i}" for i in range(len(directions))]
+        trajectory = pd.concat(
+            [run[["id", "step", "loss"]], pd.DataFrame(draws, columns=names)], axis=1
+        )
+        return [run, trajectory, frame_of(head)]
+
+
+def _density(statistics: Mapping[str, np.ndarray]) -> np.ndarray:
+    return statistics["batch_lp" if "batch_lp" in statistics else "lp"]
+
+
+def _base(
+    walkers: Walkers, rows: WalkerRows, model: ModelPart, options: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """The columns of all runs, (rows, walkers)."""
+    count, width = rows.draws.shape[:2]
+    steps = np.repeat(rows.steps[:, None], width, 1)
+    loss, accuracy = _scores(walkers, rows, model, options)
+    widths = rows.statistics.get("step_width", np.full((count, width), np.nan))
+    return {
+        "id": np.repeat(np.arange(width)[None], count, 0),
+        "step": steps,
+        "epoch": model.epochs(steps),
+        "accuracy": accuracy,
+        "loss": loss,
+        "beta": np.full((count, width), float(walkers.hyper("inverse_temperature"))),
+        "step_width": np.asarray(widths, float),
+    }
+
+
+def _scores(
+    walkers: Walkers, rows: WalkerRows, model: ModelPart, options: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Losses and accuracies of the rows on the batches of their steps."""
+    landscape = model.landscape
+    count, width, _ = rows.draws.shape
+    wants_accuracy = options["do_accumulates"] and landscape._accuracy is not None
+    if landscape.prior is None and not wants_accuracy:
+        loss = -_density(rows.statistics) / model.scale
+        return np.asarray(loss, float), np.full((count, width), np.nan)
+    if model.model.batch is None:
+        both = landscape.loss_and_accuracy(rows.draws)
+        return np.asarray(both[0], float), np.asarray(both[1], float)
+    values = RowValues(landscape)
+    pairs = []
+    for walker in range(width):
+        batches = model.rows(walkers.key(walker), walkers.events(rows.steps))
+        assert batches is not None
+        pairs.append(values.scores(rows.draws[:, walker], batches))
+    loss, accuracy = (np.stack(each, 1).astype(float) for each in zip(*pairs, strict=True))
+    return loss, accuracy
+
+
+def run(
+    walkers: Walkers,
+    recorder: Recorder,
+    network: NetworkPart,
+    model: ModelPart,
+    options: Mapping[str, Any],
+    files: dict[str, str],
+    keep: bool,
+) -> TrajectoryData:
+    """Make max_steps steps, and return their records.
+
+    `files` are the files that have been begun, by option; they are appended to.
+    """
+    steps, nth, length = options["max_steps"], options["every_nth"], walkers.round
+    if steps % length or (nth > 1 and nth % length):
+        raise ValueError(
+            f"max_steps and every_nth must be multiples of covariance_after_steps={length}, after "
+            f"which walkers take turns; got {steps} and {nth}"
+        )
+    thin, left = max(1, nth // length), steps // length
+    directions = None
+    if options["directions_file"] is not None:
+        directions = read_directions(options["directions_file"], len(network.names))
+    at_once = thin * max(1, NUMBERS // (walkers.count * (len(network.names) + 32)))
+    blocks: list[list[pd.DataFrame]] = []
+    while left or not blocks:
+        begun, transitions = time.perf_counter(), min(left, at_once)
+        rows = walkers.step(transitions, thin)
+        seconds = time.perf_counter() - begun
+        frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
+        for name, frame in zip(FILES, frames, strict=True):
+            if options[name] is not None:
+                write_block(options[name], frame, files.get(name) != options[name])
+                files[name] = options[name]
+        left -= transitions
+        if keep:
+            blocks.append(frames)
+        elif not blocks or not left:
+            blocks = [[frame.iloc[:0] for frame in frames]]
+    joined = [pd.concat(parts, ignore_index=True) for parts in zip(*blocks, strict=True)]
+    attrs = {
+        "beta": options["inverse_temperature"],
+        "n": len(model.landscape.x),
+        "scale": model.scale,
+        "sampler": type(walkers.sampler).__name__,
+        "seed": walkers.seed,
+    }
+    return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)

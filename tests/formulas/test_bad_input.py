@@ -1,0 +1,102 @@
+"""Errors name the column and the row, and say what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.formulas.cases import frame
+
+import kinetograph as kg
+
+DATA = frame()
+MODEL = kg.formula("y ~ x + t + (1 | g)", DATA)
+
+
+def changed(**columns):
+    data = DATA.copy()
+    for name, (row, value) in columns.items():
+        data[name] = data[name].astype(object)
+        data.loc[row, name] = value
+    return data
+
+
+TEXT = DATA.assign(x=DATA["x"].astype(str))
+TEXT.loc[7, "x"] = "n/a"
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "settings", "message"),
+    [
+        ("y ~ X", DATA, {}, "'X', which is not a column .* did you mean 'x'"),
+        ("yy ~ x", DATA, {}, "'yy', which is not a column .* did you mean 'y'"),
+        ("y ~ log(xx)", DATA, {}, "'xx', which is not a column"),
+        ("y ~ (1 | gg)", DATA, {}, "group of .* 'gg', which is not a column .* mean 'g'"),
+        ("y ~ offset(oo)", DATA, {}, "'oo', which is not a column"),
+        ("y ~ x", changed(x=(5, np.nan)), {}, r"'x', but 1 value is missing .* row 5.*dropna"),
+        ("y ~ x", changed(y=(6, None)), {}, r"'y', but 1 value is missing .* row 6"),
+        ("y ~ t", changed(t=(3, None)), {}, r"'t', but 1 value is missing .* row 3"),
+        ("y ~ (1 | g)", changed(g=(2, None)), {}, r"'g', but 1 value is missing .* row 2"),
+        ("y ~ x", TEXT, {}, "39 of 40 values are numbers; row 7 has 'n/a'"),
+        ("t ~ x", DATA, {}, "response 't' must be numbers, but is text: row 0"),
+        ("y ~ one", DATA.assign(one="a"), {}, "'one', which has one level, 'a'"),
+        ("y ~ (1 | one)", DATA.assign(one="a"), {}, "'one', has one level, 'a'"),
+        ("t ~ x", DATA.assign(t="a"), {"family": "categorical"}, "has one level, 'a'"),
+        ("t ~ x", DATA, {"family": "cumulative"}, "must have an order.*Categorical"),
+        ("t ~ x", DATA, {"family": "bernoulli"}, "must have two levels"),
+        ("y ~ x", DATA, {"family": "bernoulli"}, "must be 0 or 1 .* in row 0"),
+        ("y ~ x", DATA, {"family": "poisson"}, "must be a whole number from 0 on"),
+        ("y ~ x", DATA, {"family": "gamma"}, "positive|above|greater"),
+        ("y ~ x", DATA, {"family": "poison"}, "did you mean 'poisson'"),
+        ("b ~ x", DATA, {"family": "bernoulli", "link": "probi"}, "did you mean 'probit'"),
+        ("count ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\)"),
+        ("count | trials(n) ~ x", DATA, {"family": "poisson"}, "has no trials"),
+        ("count | trials(y) ~ x", DATA, {"family": "binomial"}, "must be a whole number"),
+        ("y | cens(t) ~ x", DATA, {}, "is 'low'|is 'mid'|is 'high'|is 'top'"),
+        ("y | weights(z) ~ x", DATA, {}, "weights are not negative"),
+        (["y ~ x", "sigm ~ x"], DATA, {}, "did you mean 'sigma'"),
+        (["y ~ x", "mu ~ x"], DATA, {}, "mu has two formulas"),
+        ("y ~ x", DATA, {"prior": {"b_xx": kg.normal(0, 1)}}, "did you mean 'b_x'"),
+        ("y ~ x", DATA, {"prior": {"sigma": kg.normal(0, 1)}}, "sigma must be positive.*half_n"),
+        ("y ~ x", DATA, {"default_priors": "brm"}, "did you mean 'brms'"),
+        ("y ~ log(z)", DATA, {}, r"'log\(z\)' is nan in row"),
+        ("y ~ bs(x, q=3)", DATA, {}, "cannot be computed"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_data_and_formulas(text, data, settings, message):
+    with pytest.raises(ValueError, match=message):
+        kg.formula(text, data, **settings)
+
+
+def test_arguments_of_other_types():
+    for arguments in [(3, DATA), ("y ~ x", [1, 2]), ("y ~ x", DATA)]:
+        settings = {"prior": {"b_x": 3}} if arguments[1] is DATA and arguments[0] == "y ~ x" else {}
+        with pytest.raises(TypeError, match="formula: "):
+            kg.formula(*arguments, **settings)
+
+
+def test_the_label_of_a_row_is_named():
+    data = changed(x=(5, np.nan)).set_index("kind")
+    with pytest.raises(ValueError, match=r"row 5 \(labelled '[pqrs]'\)"):
+        kg.formula("y ~ x", data)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"t": ["low", "new"]}, "'t' has 'new' in row 1, a level that the model's data"),
+        ({"g": ["new", "a"]}, "'g' has 'new' in row 0, .* new_levels='draw'"),
+        ({"x": [1.0, None]}, "'x', but 1 value is missing there, first in row 1"),
+        ({"x": ["1", "b"]}, "'x' must be numbers, but is text: row 1 has 'b'"),
+    ],
+)
+def test_new_rows(change, message):
+    new = pd.DataFrame({"x": [1.0, 2.0], "t": ["low", "mid"], "g": ["a", "b"]}).assign(**change)
+    with pytest.raises(ValueError, match=message):
+        MODEL.response(new)
+
+
+def test_new_rows_without_a_column():
+    with pytest.raises(ValueError, match="'t', which is not a column"):
+        MODEL.response({"x": [1.0], "g": ["a"]})
+    with pytest.raises(ValueError, match="did you mean 'sigma'"):
+        MODEL.parameter("sigm")

@@ -1,0 +1,217 @@
+"""Searches for minima of two-cluster nets, and their pieces against closed forms."""
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.neural import explorer
+from kinetograph.neural.explorer import legs as legs_module
+
+RNG = np.random.default_rng(1)
+CLUSTERS = np.concatenate([RNG.normal(2, 0.5, (15, 2)), RNG.normal(-2, 0.5, (15, 2))])
+SIGNS = np.repeat([1.0, -1.0], 15)[:, None]
+STARTS = np.tile([1.0, 1, 1, 0, 0], (3, 1))  # the unit is positive in the first cluster
+SETTINGS = {
+    "sampler": kg.samplers.BAOAB(step_size=0.2, inverse_temperature=2.0),
+    "trajectories": 3,
+    "steps": 80,
+    "max_legs": 4,
+    "patience": 4,
+    "points": 200,
+    "progress": False,
+}
+
+
+def landscape(network, fixed=None, **settings):
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), CLUSTERS[0], 1))
+    layout = layout if fixed is None else layout.fixing(fixed)
+    return kg.neural.Landscape(network, layout, "mean_squared", CLUSTERS, SIGNS, **settings)
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """A net whose hidden unit is positive in either cluster."""
+    return landscape(kg.neural.mlp([1], "tanh", "tanh"), prior=2.0)
+
+
+@pytest.fixture(scope="module")
+def found(clusters):
+    return explorer.explore(clusters, STARTS, symmetric=False, **SETTINGS)
+
+
+def analytic(function, size):
+    """The landscape of a function of parameters."""
+    layout = kg.neural.ParameterLayout({"w": np.zeros(size)})
+    network = (lambda w, row: function(w["w"])[None], layout.like)
+    loss = kg.neural.Loss("value", lambda z, y: z[0])
+    return kg.neural.Landscape(network, layout, loss, np.zeros((1, 1)), np.zeros(1))
+
+
+def test_candidates_of_a_series():
+    """Three dips of different depth; a threshold that splits a region."""
+    norms = np.full(30, 10.0)
+    for place, value in ((5, 0.9), (14, 0.01), (22, 0.5)):
+        norms[place - 1 : place + 2] = 2 * value
+        norms[place] = value
+    norms[[4, 6]] = 10
+    assert explorer.candidates(norms).tolist() == [5, 14, 22]
+    # The first threshold sees one region, a lower one sees three in it.
+    waves = np.array([10, 0.9, 0.1, 0.9, 0.2, 0.9, 0.3, 0.9, 10])
+    assert explorer.candidates(waves).tolist() == [2, 4, 6]
+    assert explorer.candidates([3.0, 2.0, np.nan, 2.5]).tolist() == [1]
+    with pytest.raises(ValueError, match="with a finite value"):
+        explorer.candidates([np.nan])
+
+
+def test_classification_of_analytic_points():
+    """Functions whose second derivatives are known."""
+    point = np.zeros((1, 3))
+    for function, kind, signs in (
+        (lambda w: w[0] ** 2 - w[1] ** 2 + w[2] ** 4, "saddle", (1, 1, 1)),
+        (lambda w: w[0] ** 2 + w[1] ** 2 + 3 * w[2] ** 2, "minimum", (0, 0, 3)),
+        (lambda w: -(w[0] ** 2) - w[1] ** 2 - w[2] ** 2, "maximum", (3, 0, 0)),
+        (lambda w: w[0] ** 2 + w[1] ** 4 + w[2] ** 2, "degenerate minimum", (0, 1, 2)),
+    ):
+        columns = explorer.classify(analytic(function, 3), point)
+        assert columns["kind"].tolist() == [kind]
+        counts = [int(columns[n][0]) for n in ("negative", "zero", "positive")]
+        assert tuple(counts) == signs
+
+
+def test_known_minima_of_two_parameters():
+    """Points are refined to the minima of (a^2 - 1)^2 + b^2."""
+    surface = analytic(lambda w: (w[0] ** 2 - 1) ** 2 + w[1] ** 2, 2)
+    starts = np.array([[0.3, 2.0], [-2.0, 1.0], [1.4, -1.0]])
+    for workers in (1, 3):
+        refined = explorer.refine(surface, starts, workers=workers)
+        np.testing.assert_allclose(refined.points, [[1, 0], [-1, 0], [1, 0]], atol=1e-5)
+        assert refined.accepted.all()
+        assert refined.gradient_norm.max() <= 1e-5
+    assert explorer.merged(surface, refined.points).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(("activation", "odd"), [("tanh", True), ("relu", False)])
+def test_copies_by_permutation_and_sign(activation, odd):
+    """A 2-3-2-1 net: all copies by hidden units have one canonical form."""
+    surface = landscape(kg.neural.mlp([3, 2], activation))
+    shapes = [(2, 3), (3, 2), (2, 1)]
+    weights = [RNG.normal(size=shape) for shape in shapes]
+    bias = [RNG.normal(size=shape[1]) for shape in shapes]
+
+    def vector(weights, bias):
+        return np.concatenate([np.ravel(a) for a in (*weights, *bias)])
+
+    w = vector(weights, bias)
+    for layer, order in ((0, [2, 0, 1]), (1, [1, 0])):
+        signs = np.array([-1.0, 1, -1])[: len(order)] if odd else np.ones(len(order))
+        weights[layer] = (weights[layer] * signs)[:, order]
+        weights[layer + 1] = (weights[layer + 1] * signs[:, None])[order]
+        bias[layer] = (bias[layer] * signs)[order]
+    copy = vector(weights, bias)
+    np.testing.assert_allclose(surface.loss(copy), surface.loss(w), rtol=1e-12)
+    forms = [explorer.canonical(surface, v) for v in (w, copy)]
+    np.testing.assert_allclose(forms[0], forms[1], rtol=1e-12)
+    np.testing.assert_allclose(surface.loss(forms[0]), surface.loss(w), rtol=1e-12)
+    negated = w.copy()
+    negated[[0, 3]] *= -1  # not a copy
+    assert not np.allclose(explorer.canonical(surface, negated), forms[0])
+
+
+def test_fixed_parameters_are_not_moved():
+    surface = landscape(kg.neural.mlp([2], "tanh"), {"layer0/weights": [[3.0, np.nan]] * 2})
+    w = np.array([-1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    np.testing.assert_array_equal(explorer.canonical(surface, w), w)
+
+
+def test_both_labelings_of_two_clusters(clusters, found):
+    """All starts have one of them; with symmetry both are one minimum."""
+    best = found.minima[np.isclose(found.minima["potential"], found.minima["potential"][0])]
+    assert len(best) == 2
+    units = np.tanh(CLUSTERS @ best[["weight0", "weight1"]].to_numpy().T)
+    assert sorted(np.sign(units[:15].mean(0))) == [-1, 1]
+    assert (best["accuracy"] == 1).all()
+    assert (best["kind"] == "minimum").all()
+    assert (best["gradient_norm"] <= 1e-5).all()
+    merged = explorer.merged(clusters, found.points)
+    assert merged[best.index[1]] == best.index[0]
+
+
+def test_the_same_results_for_four_workers(clusters, found):
+    again = explorer.explore(clusters, STARTS, symmetric=False, workers=4, **SETTINGS)
+    for name in ("minima", "corner_points", "legs", "averages"):
+        first, second = getattr(found, name), getattr(again, name)
+        assert first.equals(second), name
+    other = explorer.explore(clusters, STARTS, seed=1, **(SETTINGS | {"max_legs": 1}))
+    assert not other.corner_points.iloc[:3].equals(found.corner_points.iloc[:3])
+
+
+def test_a_killed_search_continues(clusters, found, tmp_path, monkeypatch):
+    """Legs begin at corner points; averages are over all rows."""
+    calls, starts, draws = [], {}, {}
+
+    def counted(*given, **settings):
+        calls.append(given[3])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        leg = legs_module.sampled_leg(*given, **settings)
+        starts[given[3]], draws[given[3]] = given[2], leg.draws.reshape(-1, 5)
+        return leg
+
+    monkeypatch.setattr("kinetograph.neural.explorer.exploration.sampled_leg", counted)
+    arguments = {"symmetric": False, "store": tmp_path / "search"} | SETTINGS
+    with pytest.raises(KeyboardInterrupt):
+        explorer.explore(clusters, STARTS, **arguments)
+    again = explorer.explore(clusters, STARTS, **arguments)
+    assert calls == [0, 1, *range(1, len(found.legs))]
+    assert again.minima.equals(found.minima)
+    assert again.legs.equals(found.legs)
+    corners = found.corner_points
+    for leg in range(1, len(found.legs)):
+        before = corners[corners["leg"] == leg - 1][clusters.names]
+        np.testing.assert_array_equal(starts[leg], before)
+    rows = np.concatenate([draws[leg] for leg in range(len(found.legs))])
+    np.testing.assert_allclose(again.averages["mean"], rows.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(again.averages["sd"], rows.std(0), rtol=1e-12)
+    with pytest.raises(ValueError, match="differs in the steps"):
+        explorer.explore(clusters, STARTS, **(arguments | {"steps": 90}))
+
+
+def test_pruning_does_not_feed_averages(clusters, found):
+    """Averages are over all rows; the diffusion map has other points."""
+    once = {**SETTINGS, "max_legs": 1, "symmetric": False}
+    whole, pruned = (explorer.explore(clusters, prune=part, **once) for part in (0.0, 0.6))
+    assert pruned.averages.equals(whole.averages)
+    assert pruned.legs["mean_potential"].equals(whole.legs["mean_potential"])
+    assert not pruned.corner_points.equals(whole.corner_points)
+    leg = legs_module.Leg(RNG.normal(size=(2, 5, 3)), np.arange(10.0).reshape(2, 5), None)
+    rows = legs_module.pool([leg], 100, 0.5)
+    np.testing.assert_array_equal(rows, leg.draws.reshape(-1, 3)[:5])
+
+
+def test_ensembles_of_walkers(clusters):
+    walkers = kg.samplers.EQN(
+        kg.samplers.BAOAB(step_size=0.1, inverse_temperature=100.0), walkers=4, groups=2, eta=1.0
+    )
+    settings = SETTINGS | {"trajectories": 1, "max_legs": 2, "steps": 40, "sampler": walkers}
+    result = explorer.explore(clusters, **settings)
+    assert result.legs["rows"].tolist() == [160] * len(result.legs)
+    assert len(result.minima) >= 1
+
+
+def test_a_plot_has_all_minima(found):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    axes = found.plot()
+    (dots,) = [line for line in axes.lines if line.get_label() == "minima"]
+    assert len(dots.get_xdata()) == len(found.minima)
+    pyplot.close("all")
+
+
+def test_wrong_arguments(clusters):
+    with pytest.raises(ValueError, match="trajectories must be a whole number from 1 on"):
+        explorer.explore(clusters, trajectories=0)
+    with pytest.raises(ValueError, match="prune from 0 to below 1"):
+        explorer.explore(clusters, prune=1.0)
+    with pytest.raises(ValueError, match=r"expected the shape \(5, 5\)"):
+        explorer.explore(clusters, np.zeros((2, 5)))

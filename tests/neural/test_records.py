@@ -1,0 +1,174 @@
+"""Records of simulations: columns of all samplers, values, averages, files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kinetograph as kg
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(20, 1))
+Y = 0.5 * X + 0.1 * RNG.normal(size=(20, 1))
+BASE = ["id", "step", "epoch", "accuracy", "loss", "time_per_nth_step", "beta", "step_width"]
+FORCE = ["scaled_gradient", "virial"]
+LANGEVIN = ["total_energy", "kinetic_energy", "scaled_momentum", *FORCE, "scaled_noise"]
+TEST = ["average_rejection_rate", "accepted"]
+HAMILTONIAN = [
+    *("total_energy", "old_total_energy", "kinetic_energy", "scaled_momentum"),
+    *FORCE,
+    *TEST,
+]
+COLUMNS = {
+    **{name: [*FORCE, "scaled_noise"] for name in ("SGLD", "LM")},
+    **{name: LANGEVIN for name in ("BAOAB", "GLA1", "GLA2", "SGHMC", "UBU")},
+    "SGNHT": [*LANGEVIN, "thermostat"],
+    "CCAdL": [*LANGEVIN, "thermostat", "noise_covariance_trace"],
+    **{name: HAMILTONIAN for name in ("HMC", "GHMC", "NUTS")},
+    **{name: [*FORCE, *TEST] for name in ("MALA", "MAMS", "RandomWalk")},
+    "MCLMC": FORCE,
+}
+
+
+def linear(**options):
+    settings = {"seed": 1, "max_steps": 6, "step_width": 0.3, "precision": "float64", **options}
+    return kg.neural.Simulation([X, Y], **settings)
+
+
+def recomputed(data):
+    """Parameters, losses and gradients of all rows of the trajectory, by NumPy."""
+    w = data.trajectory[["weight0", "bias0"]].to_numpy()
+    errors = w[:, :1] * X[:, 0] + w[:, 1:] - Y[:, 0]
+    slopes = 2 * np.stack([(errors * X[:, 0]).mean(1), errors.mean(1)], 1)
+    return w, (errors**2).mean(1), slopes
+
+
+def check(info, data):
+    w, losses, slopes = recomputed(data)
+    np.testing.assert_allclose(info["loss"], losses, rtol=1e-10)
+    norms = np.linalg.norm(slopes, axis=1)
+    np.testing.assert_allclose(info["scaled_gradient"], info["step_width"] * norms, rtol=1e-9)
+    np.testing.assert_allclose(info["virial"], 0.5 * (w * slopes).sum(1), rtol=1e-9, atol=1e-14)
+    if "total_energy" in info:
+        kinetic = info["total_energy"] - info["loss"]
+        np.testing.assert_allclose(info["kinetic_energy"], kinetic, rtol=1e-9, atol=1e-14)
+        momentum = info["scaled_momentum"] / info["step_width"]
+        np.testing.assert_allclose(momentum**2 / 2, info["kinetic_energy"], rtol=1e-9, atol=1e-14)
+
+
+EVERYDAY = ("SGLD", "BAOAB", "CCAdL", "HMC", "NUTS")
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow)
+        for name in kg.neural.Simulation().get_samplers()
+    ],
+)
+def test_columns_and_values_of_a_sampler(sampler):
+    data = linear(sampler=sampler).sample()
+    info = data.run_info
+    assert list(info) == BASE + COLUMNS[sampler]
+    check(info, data)
+    assert np.isfinite(info.drop(columns="accuracy").to_numpy(float)).all()
+    if "average_rejection_rate" in info:
+        rates = np.cumsum(1 - info["accepted"]) / np.arange(1, 7)
+        np.testing.assert_allclose(info["average_rejection_rate"], rates)
+
+
+@pytest.mark.parametrize("optimizer", ["gradient_descent", "adam", "barzilai_borwein"])
+def test_columns_and_values_of_an_optimiser(optimizer):
+    data = linear(optimizer=optimizer, learning_rate=0.05, schedule="constant").fit()
+    assert list(data.run_info) == [*BASE, *FORCE, "learning_rate"]
+    check(data.run_info, data)
+    assert (data.run_info["learning_rate"] == 0.05).all()
+
+
+def test_averages_begin_after_the_burn_in():
+    data = linear(number_walkers=2, burn_in_steps=3, max_steps=9).sample()
+    got, info = data.averages, data.run_info
+    assert got["step"].tolist() == [step for step in range(4, 10) for _ in range(2)]
+    for walker in range(2):
+        rows = info[(info["id"] == walker) & (info["step"] > 3)]
+        averages = got[got["id"] == walker]
+        counts = np.arange(1, len(rows) + 1)
+        for average, column in {
+            "average_loss": "loss",
+            "average_kinetic_energy": "kinetic_energy",
+            "average_virials": "virial",
+        }.items():
+            np.testing.assert_allclose(averages[average], np.cumsum(rows[column]) / counts)
+
+
+def test_files_have_the_rows_in_memory(tmp_path):
+    names = ("run_file", "trajectory_file", "averages_file")
+    files = {name: str(tmp_path / f"{name}.csv") for name in names}
+    nn = linear(number_walkers=2, every_nth=2, **files)
+    parts = [nn.sample(), nn.sample()]
+    for name, frame in zip(names, ("run_info", "trajectory", "averages"), strict=True):
+        read = pd.read_csv(files[name])
+        wanted = pd.concat([getattr(part, frame) for part in parts], ignore_index=True)
+        assert list(read) == list(wanted)
+        np.testing.assert_allclose(read, wanted, rtol=1e-8)
+    assert pd.read_csv(files["run_file"])["step"].tolist() == [
+        2,
+        2,
+        4,
+        4,
+        6,
+        6,
+        8,
+        8,
+        10,
+        10,
+        12,
+        12,
+    ]
+    second = linear(parse_parameters_file=files["trajectory_file"], parse_steps=[4])
+    row = parts[0].trajectory.query("step == 4 and id == 0")[["weight0", "bias0"]].to_numpy()[0]
+    np.testing.assert_allclose(second.parameters, row, rtol=1e-8)
+
+
+def test_rows_may_be_in_files_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(kg.neural.running, "NUMBERS", 100)
+    path = str(tmp_path / "run.zarr")
+    data = linear(run_file=path).sample(keep=False)
+    assert len(data.run_info) == 0
+    import xarray as xr
+
+    rows = xr.open_zarr(path, consolidated=False)
+    np.testing.assert_allclose(rows["loss"], linear().sample().run_info["loss"])
+
+
+def test_without_accumulates_draws_are_the_same():
+    without = linear(do_accumulates=False).sample()
+    assert list(without.run_info) == BASE
+    np.testing.assert_array_equal(without.parameters, linear().sample().parameters)
+
+
+def test_projections_on_directions(tmp_path):
+    path = tmp_path / "directions.csv"
+    path.write_text("3,4\n0,2\n")
+    got = linear(directions_file=path).sample().trajectory
+    w = linear().sample().parameters[0]
+    np.testing.assert_allclose(got[["c0", "c1"]], w @ np.array([[0.6, 0.0], [0.8, 1.0]]))
+
+
+def test_the_tree_has_weights_by_name():
+    data = linear(fix_parameters={"layer0/bias": 0.25}).sample()
+    tree = data.to_tree()
+    assert tree["posterior/layer0_weights"].shape == (1, 6, 1, 1)
+    assert (tree["posterior/layer0_bias"] == 0.25).all()
+    np.testing.assert_array_equal(tree["sample_stats/loss"][0], data.run_info["loss"])
+    assert tree.attrs["n"] == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["BAOAB", "GLA2", "HMC", "NUTS"])
+def test_the_law_of_the_linear_network(sampler):
+    """The mean loss is L_min + N / (2 beta)."""
+    data = linear(sampler=sampler, max_steps=20_000, inverse_temperature=10.0).sample()
+    losses = data.run_info["loss"].to_numpy()[1000:]
+    lowest = np.linalg.lstsq(np.column_stack([X, np.ones(20)]), Y, rcond=None)[1][0] / 20
+    blocks = losses[: len(losses) // 50 * 50].reshape(50, -1).mean(1)
+    assert abs(losses.mean() - lowest - 0.1) < 6 * blocks.std(ddof=1) / np.sqrt(50) + 0.002

@@ -1,0 +1,270 @@
+"""`kg.neural.Simulation` against NumPy, on small networks."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(40, 2))
+Y = X @ np.array([[1.0], [-0.5]]) + 0.3 + 0.1 * RNG.normal(size=(40, 1))
+DESIGN = np.column_stack([X, np.ones(40)])
+W, RESIDUALS = np.linalg.lstsq(DESIGN, Y, rcond=None)[:2]
+LOWEST = RESIDUALS[0] / 40
+
+
+def linear(**options):
+    settings = {"seed": 3, "max_steps": 20, "precision": "float64", **options}
+    return kg.neural.Simulation([X, Y], **settings)
+
+
+def loss_of(w, x=X, y=Y):
+    return np.mean((x @ w[:2] + w[2] - y[:, 0]) ** 2)
+
+
+def test_training_reaches_the_least_squares_fit():
+    nn = linear(max_steps=400, learning_rate=0.2)
+    first = nn.loss()
+    data = nn.fit()
+    losses = data.run_info["loss"]
+    assert first > losses.iloc[0] > losses.iloc[-1]
+    assert abs(nn.loss(full=True) - LOWEST) < 1e-6
+    np.testing.assert_allclose(nn.parameters, W[:, 0], atol=1e-4)
+    np.testing.assert_array_equal(data.parameters[0, -1], nn.parameters)
+
+
+def test_two_runs_are_one_longer_run():
+    one, two = linear(number_walkers=2), linear(number_walkers=2)
+    one.set_options(max_steps=40)
+    whole, parts = one.sample(), [two.sample(), two.sample()]
+    for name in ("run_info", "trajectory", "averages"):
+        got = [
+            getattr(part, name).drop(columns="time_per_nth_step", errors="ignore") for part in parts
+        ]
+        wanted = getattr(whole, name).drop(columns="time_per_nth_step", errors="ignore")
+        np.testing.assert_array_equal(np.concatenate([g.to_numpy() for g in got]), wanted)
+    np.testing.assert_array_equal(one.momenta, two.momenta)
+
+
+def test_values_at_the_parameters():
+    nn = linear(prior=2.0, loss_scale=3.0)
+    w = np.array([0.2, -0.1, 0.4])
+    nn.parameters = w
+    assert nn.loss() == pytest.approx(loss_of(w), rel=1e-12)
+
+    def potential(w):
+        return 3 * loss_of(w) + 0.5 * np.sum((w / 2) ** 2)
+
+    steps = 1e-5 * np.eye(3)
+    slope = [(potential(w + e) - potential(w - e)) / 2e-5 for e in steps]
+    np.testing.assert_allclose(nn.gradients(), slope, rtol=1e-7)
+    hessian = 6 * DESIGN.T @ DESIGN / 40 + np.eye(3) / 4
+    np.testing.assert_allclose(nn.hessians(), hessian, rtol=1e-10)
+    np.testing.assert_allclose(nn.hessian_vector(w), hessian @ w, rtol=1e-10)
+    eigenvalues = np.linalg.eigvalsh(hessian)[::-1]
+    np.testing.assert_allclose(nn.hessian_spectrum(3), eigenvalues, rtol=1e-8)
+    assert nn.optimal_step_width() == pytest.approx(2 / np.sqrt(eigenvalues[0]), rel=1e-8)
+    rows = 2 * (DESIGN @ w - Y[:, 0])[:, None] * DESIGN
+    np.testing.assert_allclose(nn.gradient_covariance(), np.cov(rows.T), rtol=1e-10)
+    np.testing.assert_allclose(nn.predict(X[:5])[:, 0], DESIGN[:5] @ w, rtol=1e-12)
+
+
+def test_a_batch_stays_until_the_next():
+    nn = linear(batch_size=8, shuffle="cyclic")
+    nn.parameters = [0.2, -0.1, 0.4]
+    w = np.asarray(nn.parameters)
+    assert nn.loss() == nn.loss() == pytest.approx(loss_of(w, X[:8], Y[:8]), rel=1e-12)
+    assert nn.loss(full=True) == pytest.approx(loss_of(w), rel=1e-12)
+    slopes = nn.gradients()
+    nn.next_batch()
+    assert nn.loss() == pytest.approx(loss_of(w, X[8:16], Y[8:16]), rel=1e-12)
+    assert not np.allclose(slopes, nn.gradients())
+    nn.reset_dataset()
+    np.testing.assert_array_equal(slopes, nn.gradients())
+    info = nn.sample().run_info
+    np.testing.assert_array_equal(info["epoch"], info["step"] * 8 // 40)
+    assert nn.loss() == pytest.approx(info["loss"].iloc[-1], rel=1e-12)
+
+
+def test_parameters_and_momenta_of_walkers():
+    nn = linear(number_walkers=3)
+    assert nn.num_walkers() == 3
+    assert nn.num_parameters() == 3
+    assert nn.parameters.shape == (3, 3)
+    nn.parameters = [1.0, 2.0, 3.0]
+    nn.parameters[1] = [0.0, 0.0, 1.0]
+    np.testing.assert_array_equal(nn.parameters, [[1, 2, 3], [0, 0, 1], [1, 2, 3]])
+    np.testing.assert_allclose(nn.loss(), [loss_of(w) for w in nn.parameters])
+    np.testing.assert_allclose(nn.loss(1), loss_of(np.array([0, 0, 1.0])))
+    assert nn.gradients().shape == (3, 3)
+    assert nn.hessians(2).shape == (3, 3)
+    accessor = nn.momenta
+    nn.momenta = np.ones(3)
+    np.testing.assert_array_equal(accessor, np.ones((3, 3)))
+    with pytest.raises(kg.ShapeError, match="parameters: expected 3 numbers"):
+        nn.parameters = np.zeros(4)
+    nn.set_options(number_walkers=1)
+    assert isinstance(nn.loss(), float)
+    nn.set_options(always_list=True)
+    assert nn.loss().shape == (1,)
+    nn.set_options(sampler="SGLD")
+    with pytest.raises(kg.ModelError, match="SGLD keeps no momenta"):
+        _ = nn.momenta
+
+
+def test_momenta_have_the_variance_of_the_temperature():
+    nn = linear(number_walkers=2000)
+    nn._walkers = lambda role="sampling", made=nn: _Momenta(made)
+    nn.init_momenta(beta=4.0)
+    p = _Momenta.momenta
+    assert p.var() == pytest.approx(0.25, abs=5 * 0.25 * np.sqrt(2 / p.size))
+
+
+class _Momenta:
+    """Takes momenta in place of two thousand chains."""
+
+    made = 0
+    momenta = np.zeros(0)
+
+    def __init__(self, owner):
+        pass
+
+    def __setattr__(self, name, value):
+        setattr(type(self), name, value)
+
+
+def test_a_walker_is_a_single_run_and_starts_differ():
+    many = linear(number_walkers=2).sample().parameters
+    np.testing.assert_array_equal(linear().sample().parameters[0], many[0])
+    assert not np.allclose(many[0], many[1])
+    same = linear(number_walkers=2, walker_starts="same").parameters
+    np.testing.assert_array_equal(same[0], same[1])
+    jittered = linear(number_walkers=2, walker_starts="same", walker_jitter=0.1).parameters
+    assert 0 < np.abs(jittered[0] - jittered[1]).max() < 2
+
+
+def test_options_may_change_at_any_time():
+    nn = linear()
+    nn.sample()
+    w, p = np.array(nn.parameters), np.array(nn.momenta)
+    nn.set_options(sampler="GLA2", loss_scale="sum", step_width=0.01)
+    np.testing.assert_array_equal(nn.parameters, w)
+    np.testing.assert_array_equal(nn.momenta, p)
+    info = nn.sample().run_info
+    assert info["step"].iloc[0] == 21
+    assert info["step_width"].iloc[-1] == pytest.approx(0.01)
+    nn.set_options(inverse_temperature=7.0, optimizer="adam", learning_rate=0.01)
+    assert nn.sample().run_info["beta"].iloc[0] == 7
+    nn.fit()
+    nn.set_options(hidden_dimension=[4], hidden_activation="tanh")
+    assert nn.num_parameters() == 17
+    assert nn.get_options("hidden_dimension") == (4,)
+    assert "hidden_dimension ((4,))" in nn.help()
+    with pytest.raises(AttributeError, match="'step_width'"):
+        nn.set_options(stepwidth=0.1)
+    with pytest.raises(ValueError, match="every_nth"):
+        nn.set_options(every_nth=0, max_steps=5)
+    assert nn.get_options("max_steps") == 20
+
+
+def test_a_missing_or_wrong_dataset():
+    nn = kg.neural.Simulation()
+    with pytest.raises(kg.DataError, match="there is no dataset"):
+        nn.loss()
+    with pytest.raises(kg.DataError, match="expected a pair"):
+        nn.dataset = [X]
+    with pytest.raises(kg.DataError, match="same number of rows"):
+        nn.dataset = [X, Y[:3]]
+    nn.dataset = [X, Y]
+    assert nn.num_parameters() == 3
+    with pytest.raises(ValueError, match="batch_size"):
+        linear(batch_size=100).loss()
+
+
+def test_files_of_data(tmp_path):
+    path = tmp_path / "data.csv"
+    np.savetxt(path, np.column_stack([X, Y]), delimiter=",", header="x1,x2,label", comments="")
+    nn = kg.neural.Simulation(batch_data_files=path, precision="float64", seed=3)
+    np.testing.assert_allclose(nn.loss(), linear().loss(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 8, "sampler": "CCAdL"}, {"sampler": "HMC"}])
+def test_a_restored_run_is_the_uninterrupted_one(tmp_path, options):
+    settings = {"number_walkers": 2, "burn_in_steps": 25, **options}
+    path = str(tmp_path / "state.npz")
+    nn = linear(**settings)
+    nn.fit()
+    nn.sample()
+    nn.save(path)
+    wanted = [nn.sample(), nn.fit()]
+    other = linear(**settings, restore_model=path)
+    for role, data in zip((other.sample, other.fit), wanted, strict=True):
+        got = role()
+        for name in ("run_info", "trajectory", "averages"):
+            frames = (
+                getattr(d, name).drop(columns="time_per_nth_step", errors="ignore")
+                for d in (got, data)
+            )
+            np.testing.assert_array_equal(*(frame.to_numpy() for frame in frames))
+
+
+def test_other_numbers_of_walkers_are_mapped_explicitly(tmp_path):
+    path = str(tmp_path / "state.npz")
+    three = linear(number_walkers=3)
+    three.save(path)
+    two = linear(number_walkers=2)
+    with pytest.raises(kg.DataError, match=r"has 3 walkers, and number_walkers is 2.*\[0, 1\]"):
+        two.load(path)
+    two.load(path, walkers=[2, 0])
+    np.testing.assert_array_equal(two.parameters, np.asarray(three.parameters)[[2, 0]])
+
+
+def test_predictions_average_over_a_trajectory():
+    nn = linear(inverse_temperature=50.0)
+    data = nn.sample()
+    draws = data.trajectory[["weight0", "weight1", "bias0"]].to_numpy()
+    outputs = DESIGN[:4] @ draws.T
+    got = nn.predict(X[:4], trajectory=data, quantiles=[0.5])
+    np.testing.assert_allclose(got.mean[:, 0], outputs.mean(1))
+    np.testing.assert_allclose(got.sd[:, 0], outputs.std(1))
+    np.testing.assert_allclose(got.quantiles[0, :, 0], np.median(outputs, 1))
+    wanted = np.log(np.mean(np.exp(-((outputs - Y[:4]) ** 2)), 1))
+    np.testing.assert_allclose(nn.log_predictive_density(X[:4], Y[:4], data), wanted)
+
+
+def test_the_accuracy_of_signs():
+    nn = kg.neural.Simulation([X[:4], np.array([1, -1, 1, -1])], seed=1)
+    nn.parameters = [1.0, 0.0, 0.0]
+    assert nn.score() == np.mean(np.sign(X[:4, 0]) == [1, -1, 1, -1])
+
+
+class Noisy(kg.samplers.GLA2):
+    """GLA2 that records its noise."""
+
+    def step(self, at, p, noise):
+        h, a = self.step_size, kg.exp(-self.friction * self.step_size)
+        p = p - 0.5 * h * at.gradient
+        at = self.evaluate(at.q + h * p)
+        noise = kg.sqrt((1 - a * a) / self.inverse_temperature) * self.noise("O", like=p)
+        p = a * (p - 0.5 * h * at.gradient) + noise
+        return at, {"p": p, "noise": noise}
+
+    def init(self, at):
+        return {**super().init(at), "noise": 0.0 * at.q}
+
+
+def test_a_loop_of_gradients_is_the_built_in_sampler():
+    built_in = linear(sampler="GLA2", step_width=0.2, max_steps=1)
+    noisy = linear(sampler=Noisy(0.2), max_steps=1)
+    by_hand = linear(sampler="GLA2")
+    by_hand.momenta = p = np.array(built_in.momenta)
+    h, a = 0.2, np.exp(-0.2)
+    for _ in range(5):
+        built_in.step()
+        noisy.step()
+        noise = noisy._walkers().chains[0].slots["noise"]
+        p = p - 0.5 * h * by_hand.gradients()
+        by_hand.parameters = by_hand.parameters + h * p
+        p = a * (p - 0.5 * h * by_hand.gradients()) + noise
+    np.testing.assert_allclose(by_hand.parameters, built_in.parameters, rtol=1e-10)
+    np.testing.assert_allclose(p, built_in.momenta, rtol=1e-10)

@@ -61,6 +61,11 @@ _TABLE = (
         "The number of columns of a file that are labels; they are the last ones.", "data", 1,
     ),
     Option(
+        "input_columns", (), "texts", "data",
+        "Inputs of the network: columns and expressions such as 'x1^2' or 'sin(x1)'; by default "
+        "all columns.", "network",
+    ),
+    Option(
         "batch_size", None, "whole number", "data",
         "The number of rows of a batch; None takes all rows.", "model", 1,
     ),
@@ -224,7 +229,8 @@ _TABLE = (
     ),
     Option(
         "restore_model", None, "file", "output",
-        "A file of save() from which the simulation continues.", "network",
+        "A file of save() from which the simulation continues; options that are set at the same "
+        "time take the place of the file's options.",
     ),
     Option(
         "parse_parameters_file", None, "file", "output",

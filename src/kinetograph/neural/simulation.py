@@ -9,6 +9,7 @@ from ..graph.errors import ShapeError
 from ..graph.public import public
 from .assembling import SimulationParts
 from .ingredients import DataPart
+from .landscape import Landscape
 from .options import check_options
 from .prediction import log_predictive_density, predicted
 from .records import TrajectoryData
@@ -67,7 +68,27 @@ class Simulation(SimulationParts):
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         super().__init__(dataset, network, **options)
         if self._options["restore_model"] is not None:
-            self.load(self._options["restore_model"])
+            self.set_options(**check_options(options))
+
+    def set_options(self, **options: Any) -> None:
+        """Set options by name.
+
+        Only the parts that depend on them are made again. With `restore_model`, the state of the
+        file is read first.
+
+        Raises
+        ------
+        AttributeError, ValueError
+            As the constructor; then no option is changed.
+        DataError
+            If a file of `restore_model` has another number of walkers or parameters.
+        """
+        given = check_options(options)
+        if given.get("restore_model") is not None:
+            count = {n: v for n, v in given.items() if n == "number_walkers"}
+            super().set_options(**count)
+            self.load(given["restore_model"])
+        super().set_options(**given)
 
     # Runs.
     def fit(self, walker: int | None = None, *, keep: bool = True) -> TrajectoryData:
@@ -252,13 +273,18 @@ class Simulation(SimulationParts):
             )
         return int(walker)
 
+    @property
+    def landscape(self) -> Landscape:
+        """The losses of all rows at any free parameters, a `kg.neural.Landscape`."""
+        return self._model.landscape
+
     # Parameters and momenta.
     @property
     def parameters(self) -> WalkerVectors:
         """The free parameters, which may be set.
 
         `parameters[i]` are the parameters of walker i, and may be set, too.
-                As an array they have the shape (N,), or (walkers, N) if there are several walkers.
+        As an array they have the shape (N,), or (walkers, N) if there are several walkers.
         """
         return WalkerVectors(self, "parameters")
 
@@ -322,7 +348,7 @@ class Simulation(SimulationParts):
         return int(self._options["number_walkers"])
 
     def reset_parameters(self, seed: int | None = None) -> None:
-        """Begin again: initial parameters, and noise and batches from the beginning.
+        """Begin again: initial parameters, and noise, batches and files from the beginning.
 
         With a seed they are drawn with this seed.
         """
@@ -332,12 +358,13 @@ class Simulation(SimulationParts):
         self._forget("network")
         self._positions = self._momenta = None
         self._made.clear()
+        self._files = {role: {} for role in self._files}
         self._batch = 0
 
     @property
     def dataset(self) -> list[np.ndarray]:
         """Inputs and labels, [X, Y]; another pair may be set."""
-        return list(self._data)
+        return list(self._data[:2])
 
     @dataset.setter
     def dataset(self, pair: Any) -> None:

@@ -246,6 +246,16 @@ _TABLE = (
         "Whether accuracy, norms and averages are computed in addition to the loss.", "sampling",
     ),
     Option(
+        "progress", False, "flag", "output",
+        "Whether the progress of a run and the time left are shown on standard error.",
+        objects="a function of the number of steps done and the number of all steps",
+    ),
+    Option(
+        "verbose", 0, "whole number", "output",
+        "What a run prints on standard error: 1 the steps of a second, 2 its options, too, 3 the "
+        "loss of each block of steps, too.", least=0,
+    ),
+    Option(
         "always_list", False, "flag", "output",
         "Whether values of one walker have an axis of walkers, too.",
     ),

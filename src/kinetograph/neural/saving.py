@@ -58,14 +58,13 @@ def save_state(simulation: Any, path: str) -> None:
 
 
 def load_state(
-    simulation: Any, path: str, parameters_only: bool, walkers: list[int] | None
+    simulation: Any, path: str, parameters_only: bool, walkers: list[int] | None, count: int
 ) -> None:
-    """Read the state of a simulation."""
+    """Read the state of a simulation of `count` walkers."""
     with np.load(path) as file:
         arrays = dict(file)
     text = json.loads(str(arrays.pop("text")))
     positions = arrays["parameters"]
-    count = simulation._options["number_walkers"]
     if walkers is None and len(positions) != count:
         raise DataError(
             f"load: {path} has {len(positions)} walkers, and number_walkers is {count}; set "

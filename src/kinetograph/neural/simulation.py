@@ -19,6 +19,8 @@ from .vectors import WalkerVectors
 
 __all__ = ["Simulation"]
 
+QUIET = {"progress": False, "verbose": 0}
+
 
 @public
 class Simulation(SimulationParts):
@@ -85,9 +87,8 @@ class Simulation(SimulationParts):
         """
         given = check_options(options)
         if given.get("restore_model") is not None:
-            count = {n: v for n, v in given.items() if n == "number_walkers"}
-            super().set_options(**count)
-            self.load(given["restore_model"])
+            count = given.get("number_walkers", self._options["number_walkers"])
+            load_state(self, given["restore_model"], False, None, count)
         super().set_options(**given)
 
     # Runs.
@@ -139,7 +140,7 @@ class Simulation(SimulationParts):
 
     def step(self) -> pd.DataFrame:
         """Make one step of the sampler; return its row of each walker."""
-        return self._run("sampling", True, {"max_steps": 1, "every_nth": 1}).run_info
+        return self._run("sampling", True, {"max_steps": 1, "every_nth": 1, **QUIET}).run_info
 
     # Values at the present parameters.
     def loss(self, walker: int | None = None, *, full: bool = False) -> Any:
@@ -408,4 +409,4 @@ class Simulation(SimulationParts):
         DataError
             If the file has another number of walkers or parameters.
         """
-        load_state(self, path, parameters_only, walkers)
+        load_state(self, path, parameters_only, walkers, self._options["number_walkers"])

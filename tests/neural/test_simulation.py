@@ -7,6 +7,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.neural.ingredients import make_sampler
+from kinetograph.neural.losses import LOSSES
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(40, 2))
@@ -176,8 +177,10 @@ def test_a_missing_or_wrong_dataset():
         nn.loss()
     with pytest.raises(kg.DataError, match="expected a pair"):
         nn.dataset = [X]
-    with pytest.raises(kg.DataError, match="same number of rows"):
+    with pytest.raises(kg.ShapeError, match="inputs have 40 rows and labels have 3"):
         nn.dataset = [X, Y[:3]]
+    with pytest.raises(kg.DataError, match="inputs: row 2, column 1 is nan"):
+        nn.dataset = [np.where(np.arange(80).reshape(40, 2) == 5, np.nan, X), Y]
     nn.dataset = [X, Y]
     assert nn.num_parameters() == 3
     with pytest.raises(ValueError, match="batch_size"):
@@ -251,8 +254,8 @@ def test_the_lists_have_what_is_accepted():
         assert np.isfinite(linear(hidden_dimension=[2], hidden_activation=name).loss())
     labels = {"binary": [0, 1], "signs": [-1, 1], "classes": [0, 2]}
     for name in nn.get_losses():
-        y = np.resize(labels.get(kg.neural.losses.LOSSES[name].labels, [0.0, 1.0]), 40)
-        hot = np.eye(2)[y.astype(int)] if "one-hot" in kg.neural.losses.LOSSES[name].labels else y
+        y = np.resize(labels.get(LOSSES[name].labels, [0.0, 1.0]), 40)
+        hot = np.eye(2)[y.astype(int)] if "one-hot" in LOSSES[name].labels else y
         output = "sigmoid" if name == "log_loss" else "linear"
         case = kg.neural.Simulation([X, hot], loss=name, output_activation=output, seed=1)
         assert np.isfinite(case.loss()), name

@@ -279,6 +279,11 @@ class Simulation(SimulationParts):
         """The losses of all rows at any free parameters, a `kg.neural.Landscape`."""
         return self._model.landscape
 
+    @property
+    def seed(self) -> int:
+        """The seed; it was drawn from the system's entropy if the option is None."""
+        return int(self._seed)
+
     # Parameters and momenta.
     @property
     def parameters(self) -> WalkerVectors:

@@ -84,7 +84,7 @@ def complained_of(places):
 @pytest.mark.docs
 def test_mypy_on_programs_and_calls_of_every_public_function(tmp_path):
     lines = ["from typing import Any, assert_type", "import kinetograph as kg", "v: Any = None"]
-    for name in kg.__all__:
+    for name in kg.public.__all__:
         public = getattr(kg, name)
         if name in OF_ARRAYS:
             lines.append(f"assert_type({call(name)}, kg.Array)")
@@ -203,7 +203,7 @@ def pyright(folder, files):
 
 
 def test_what_is_public_is_described():
-    for name in kg.__all__:
+    for name in kg.public.__all__:
         public = getattr(kg, name)
         assert not callable(public) or inspect.getdoc(public), name
 
@@ -229,7 +229,7 @@ def test_editors_offer_what_can_be_chosen(function, parameter, known):
 @pytest.mark.docs
 def test_pyright_knows_the_types_of_what_is_public(tmp_path):
     asked = dict(TYPES)
-    for name in kg.__all__:
+    for name in kg.public.__all__:
         public = getattr(kg, name)
         if name in OF_ARRAYS:
             asked[call(name)] = "Array"

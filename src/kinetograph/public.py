@@ -51,6 +51,7 @@ with _paused(lasting=True):
     from .graph.functions.matrices import *  # noqa: F403
     from .graph.functions.reductions import *  # noqa: F403
     from .graph.functions.special import *  # noqa: F403
+    from .graph.groups import Groups, groups
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
     from .graph.precision import precision
@@ -195,6 +196,8 @@ __all__ = [
     "formula",
     "formulas",
     "gradients",
+    "groups",
+    "Groups",
     "hessian",
     "hyper",
     "jacobian",

@@ -211,7 +211,7 @@ def test_what_arrays_cannot_hold():
         f"add: a NumPy array of shape (2,) (dtype object) {text}"
     )
     labels = np.array(["a", "b"], object)
-    assert "encode categories" in message(lambda: x[labels], kg.SymbolicError)
+    assert "kg.groups(values)" in message(lambda: x[labels], kg.SymbolicError)
     assert message(lambda: np.exp(x) == "a", kg.SymbolicError).startswith(
         "equal: the text 'a' cannot"
     )
@@ -248,8 +248,7 @@ def test_data():
     assert of(np.ma.masked_array([1, 2], [False, True])) == ("data: masked at index 1; " + INFER)
     assert of(["a", "b"]) == (
         "data: values of dtype <U1 are not numbers; "
-        "encode categories as integers first: labels, values = numpy.unique(values, "
-        "return_inverse=True)"
+        "for categories write g = kg.groups(values), which has g.codes and g.dim with the labels"
     )
     frame = pandas.DataFrame({"a": [1.0], "b": ["x"], "c": ["y"]})
     for bad, said in [
@@ -259,7 +258,7 @@ def test_data():
         ("data.csv", "the text 'data.csv' is not a number; pass the values themselves"),
         ({"a": 1.0}, "a dictionary of 'a' is not an array; make an array of each of its values"),
         (frame, "no numbers in b, c; pass each column alone"),
-        (frame["b"], "are not numbers; encode categories as integers first"),
+        (frame["b"], "are not numbers; for categories write g = kg.groups(values)"),
     ]:
         assert said in of(bad)
     assert "do not make an array" in of([[1, 2], [3]])

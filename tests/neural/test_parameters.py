@@ -55,3 +55,26 @@ def test_wrong_fixed_numbers():
         parts.fixing(dict.fromkeys(parts.shapes, 0.0))
     with pytest.raises(ValueError, match="expected arrays of shapes"):
         parts.vector((np.zeros(3),))
+
+
+def test_a_larger_network_computes_the_same_function():
+    rows = np.linspace(-1, 1, 12).reshape(4, 3)
+    networks = [kg.neural.mlp([width], "tanh") for width in (4, 7)]
+    small, large = (n.start(jax.random.key(2), rows[0], 2) for n in networks)
+    parts = [kg.neural.ParameterLayout(tree) for tree in (small, large)]
+    vector = parts[0].vector(small) + 0.1
+    expected = networks[0].outputs(parts[0].tree(vector), rows)
+    for start in (None, parts[1].vector(large) + 0.3):
+        moved = parts[1].transferred(parts[0], vector, start)
+        got = networks[1].outputs(parts[1].tree(moved), rows)
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
+    weights = parts[1].tree(moved).weights[0]
+    np.testing.assert_allclose(weights[:, 4:], large.weights[0][:, 4:] + 0.3, rtol=1e-5)
+
+
+def test_arrays_without_a_place():
+    with pytest.raises(ValueError, match=r"layer0/weights has shape \(3, 4\), which is not in"):
+        layout((2,)).transferred(layout(), np.zeros(26))
+    other = kg.neural.ParameterLayout({"a": np.zeros(2)})
+    with pytest.raises(ValueError, match="there is no common name"):
+        layout().transferred(other, np.zeros(2))

@@ -1,4 +1,4 @@
-"""Keyed permutations: the number at a place of a random order, without the other places.
+"""Keyed permutations: one place of a random order, without other places.
 
 A number below a b is a pair (left, right) with left < a and right < b. A round adds a hash of one
 part to the other part,
@@ -28,12 +28,14 @@ __all__ = ["permuted", "rounds"]
 
 
 def rounds(count: int) -> int:
-    """The number of rounds for a permutation of `count` numbers, a multiple of 4."""
+    """The number of rounds for `count` numbers, a multiple of 4."""
     return 24 if count < 256 else 12
 
 
 def permuted(keys: Any, places: Any, count: int) -> Any:
-    """The numbers at places of a random order of 0, ..., count - 1.
+    """The numbers at places of a random order.
+
+    The order is one of 0, ..., count - 1.
 
     `keys` are `rounds(count)` words (uint32), or one such word for each place along further axes.
     `count` is at most 2**31.

@@ -18,6 +18,7 @@ _OTHERS = {
     "kg.betaln": "lbeta",
     "kg.calculate(x), or kg.compile(inputs, x)": "eval",
     "kg.calculate(x, values=results)": "generatequantities",
+    "kg.calculate(x, draws=10)": "draw",
     "kg.check(condition, text)": "assert assertequal asserttrue debugging",
     "kg.cholesky": "choleskydecompose",
     "kg.cholesky_variable": "choleskyfactorcov",
@@ -164,6 +165,9 @@ _ADVICE = {
     "kg.mcmc(model) marginalises discrete unknowns automatically": (
         "binarygibbsmetropolis binarymetropolis categoricalgibbsmetropolis configenumerate "
         "discretehmcgibbs hmcgibbs mixedhmc"
+    ),
+    "xarray.open_datatree(path) reads results, and kg.load_graph(path) reads graphs": (
+        "fromnetcdf fromzarr load"
     ),
     "functions belong to kg itself, as kg.exp, or to NumPy": "math",
     "shape= or dims= of a distribution make independent copies": "plate",

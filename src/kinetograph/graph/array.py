@@ -11,7 +11,7 @@ import numpy as np
 
 from .array_methods import Methods
 from .dims import check_dims
-from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
+from .errors import KinetographWarning, NoAttributeError, SymbolicError, SymbolicTruthError
 from .forms import logarithms as logarithms  # this import and the next one register rules
 from .forms import squares as squares
 from .messages import describe
@@ -23,7 +23,7 @@ from .operations import elementwise as ew
 from .operations import indexing, shaping
 from .operators import Operators
 from .public import public
-from .source import assigned_here, called_here, draws_by_numpy, place_text
+from .source import assigned_here, called_here, draws_by_numpy, place_text, warn_user
 from .suggestions import read_missing
 from .updates import At
 from .value_texts import array_text
@@ -239,7 +239,10 @@ class Array(Operators, Methods, Handle):
     def _no_truth(self, kind: str, use: str, instead: str) -> SymbolicTruthError:
         called = library_call()
         if called is not None:
-            return SymbolicTruthError(answer(called, describe(self.node)))
+            text = answer(called, describe(self.node))
+            if called.name.startswith("polars."):  # polars raises an error of its own instead
+                warn_user(text, KinetographWarning)
+            return SymbolicTruthError(text)
         return SymbolicTruthError(
             f"using a symbolic array as a Python {kind} is not allowed: the value of "
             f"{describe(self.node)} is not known while the graph is built, so {use} is not "
@@ -274,9 +277,12 @@ class Array(Operators, Methods, Handle):
 
         def __getattr__(self, name: str) -> Any:
             instead = _ELSEWHERE.get(name)
+            called = None if instead or name.startswith("_") else library_call()
+            words = describe(self.node) if instead or called else ""
+            if called is not None and called.name.startswith("pandas."):
+                raise NoAttributeError(answer(called, words))
             if instead is None:
                 return read_missing(self, name)
-            words = describe(self.node)
             raise NoAttributeError(
                 f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"
             )

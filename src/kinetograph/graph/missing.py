@@ -10,7 +10,7 @@ from .messages import describe, index_text
 from .node import Node
 from .source import place_text
 
-__all__ = ["ADVICE", "Incomplete", "find_missing", "first_place", "refuse_masked"]
+__all__ = ["ADVICE", "Incomplete", "find_missing", "first_place", "missing_mask", "refuse_masked"]
 
 ADVICE = 'drop or fill missing values first, or infer them: kg.data(..., missing="impute")'
 
@@ -58,18 +58,27 @@ def find_missing(value: Any, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
     An array of objects that are all numbers or missing becomes an array of numbers.
     """
+    mask = missing_mask(value, array)
+    is_object = array.dtype.kind == "O" and mask.any()
+    if is_object and all(isinstance(v, numbers.Real) for v in array[~mask]):
+        converted = np.full(array.shape, np.nan)
+        converted[~mask] = array[~mask].astype(float)
+        array = converted
+    return array, mask
+
+
+def missing_mask(value: Any, array: np.ndarray) -> np.ndarray:
+    """The mask of the missing elements of a value and its array."""
     mask = np.zeros(array.shape, bool)
     if np.ma.isMaskedArray(value):
         mask |= np.ma.getmaskarray(value)
     if array.dtype.kind == "O":
         mask |= np.reshape([_is_missing(v) for v in array.reshape(-1)], array.shape).astype(bool)
-        if mask.any() and all(isinstance(v, numbers.Real) for v in array[~mask]):
-            converted = np.full(array.shape, np.nan)
-            converted[~mask] = array[~mask].astype(float)
-            array = converted
-    if array.dtype.kind == "f":
+    elif array.dtype.kind == "f":
         mask |= np.isnan(array)
-    return array, mask
+    elif array.dtype.kind in "mM":
+        mask |= np.isnat(array)
+    return mask
 
 
 def _is_missing(value: Any) -> bool:

@@ -12,10 +12,7 @@ from .value_texts import in_words
 
 __all__ = ["LABELS", "not_numbers"]
 
-LABELS = (
-    "encode categories as integers first: labels, values = numpy.unique(values, "
-    "return_inverse=True)"
-)
+LABELS = "for categories write g = kg.groups(values), which has g.codes and g.dim with the labels"
 
 
 def not_numbers(value: Any, array: np.ndarray) -> str:
@@ -24,9 +21,8 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
     if isinstance(value, Mapping):
         keys = ", ".join(repr(key) for key in list(value)[:5])
         return f"a dictionary of {keys} is not an array; make an array of each of its values"
-    columns: Any = getattr(value, "dtypes", None)  # a data frame has them
-    if getattr(columns, "shape", ()) and kind == "O":
-        texts = [str(name) for name, dtype in columns.items() if dtype.kind not in "biuf"]
+    texts = _columns_of_texts(value) if kind == "O" and array.ndim == 2 else []
+    if texts:
         listed = ", ".join(texts[:5])
         return f"no numbers in {listed}; pass each column alone, and {LABELS}"
     if kind in "US" and not array.shape:
@@ -39,6 +35,8 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
     words = f"values of dtype {array.dtype} are not numbers"
     if kind == "c":
         return f"{words} on the real line; pass real and imaginary parts as two arrays"
+    if kind in "mM" and hasattr(value, "to_physical"):  # polars
+        return f"{words}; count days: (dates - dates.min()).dt.total_days()"
     if kind in "mM":
         return f"{words}; count days: (dates - dates.min()) / numpy.timedelta64(1, 'D')"
     if kind in "USO" and array.size:
@@ -58,6 +56,19 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
     return f"{words}; {LABELS}"
 
 
+def _columns_of_texts(table: Any) -> list[str]:
+    """The columns of a data frame that are not numbers."""
+    columns, dtypes = getattr(table, "columns", ()), getattr(table, "dtypes", ())
+    kinds = {"b", "i", "u", "f"}
+    return [
+        str(name)
+        for name, dtype in zip(columns, dtypes)
+        if getattr(dtype, "kind", None) not in kinds
+        and not getattr(dtype, "is_numeric", lambda: False)()
+        and str(dtype) != "Boolean"
+    ]
+
+
 _DAYS = "count days of dates = {}: (dates - dates.min()) / numpy.timedelta64(1, 'D')"
 
 
@@ -69,6 +80,8 @@ def _advice(value: Any) -> str:
         return ", because it has no order; write sorted(values)"
     if isinstance(value, (Iterator, KeysView, ValuesView)):
         return ", but an iterable; write list(values)"
+    if hasattr(value, "collect") and hasattr(value, "collect_schema"):
+        return "; collect it first: frame.collect()"
     if callable(value):
         return "; call it, and pass the result"
     return ""

@@ -1,10 +1,10 @@
-"""Which rows are the batch of a transition.
+"""The rows of the batch of a transition.
 
 All orders are functions of the chain's key and the number of the transition, t. So the position in
 the data is not a state of its own: it is part of every checkpoint, and does not depend on blocks,
 threads, devices or other chains. With n rows and batches of B,
 
-    random      B rows, drawn anew in each transition
+    random      B new random rows in each transition
     epochs      an infinite sequence of random orders of all rows, cut into batches
     cyclic      the same with the rows in their own order in each epoch
     symmetric   n // B batches of a random order, forward and then backward; then of a new order
@@ -70,7 +70,10 @@ class BatchOrder(NamedTuple):
         return transitions * self.size // self.total
 
     def _shuffled(self, key: Any, epoch: Any, places: Any) -> Any:
-        """The rows at places of the random order of an epoch, or of each place's epoch."""
+        """The rows at places of the random order of an epoch.
+
+        `epoch` is one number, or a number for each place.
+        """
         lanes = jnp.arange(rounds(self.total) // 4).reshape(-1, *(1,) * jnp.ndim(epoch))
         keys = words(key, jnp.asarray(epoch), _EPOCHS, lanes)
         return permuted(jnp.concatenate(keys), places, self.total).astype(np.int64)

@@ -70,7 +70,7 @@ def minibatch(
         The data arrays with one row for each observation, along their first axis, or their names.
         By default all arrays with as many rows as the observed data.
     order
-        Which rows are the batch of transition t. "random": rows that are drawn anew. "epochs": the
+        Which rows are the batch of transition t. "random": new random rows. "epochs": the
         rows of random orders of all rows, a new order in each epoch, cut into batches. "cyclic":
         the same in the order of the data, without random numbers; the noise of consecutive
         gradients is then correlated. "symmetric": the n // size batches of a random order, forward

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.node import Node
+from ..graph.node import Data, Node
 from ..version import __version__
 from .model import Model
 
-__all__ = ["FIXED", "as_group", "data_groups", "stamp"]
+__all__ = ["FIXED", "as_group", "data_groups", "stamp", "stored"]
 
 FIXED = "fixed_by"  # the attribute, in results, of an unknown with a fixed value
 
@@ -31,11 +31,20 @@ def as_group(
     coords: dict[str, Any] = {}
     for name, (node, array) in values.items():
         dims = model.axes(node)
-        variables[name] = ((*lead, *dims), array)
+        variables[name] = ((*lead, *dims), stored(node, array))
         for dim, size in zip(dims, node.shape, strict=True):
             coords[dim] = model.coords.get(dim, np.arange(size))
         coords |= {dim: np.arange(size) for dim, size in zip(lead, array.shape)}
     return xr.Dataset(variables, coords)
+
+
+def stored(node: Node, array: np.ndarray) -> np.ndarray:
+    """Values as results hold them: outcomes are 1 and 0.
+
+    ArviZ subtracts outcomes, and takes booleans for continuous values.
+    """
+    outcomes = isinstance(node, Data) and node._owned is not None and array.dtype.kind == "b"
+    return array.astype(np.int64) if outcomes else array
 
 
 def data_groups(model: Model) -> dict[str, Any]:

@@ -7,6 +7,7 @@ posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
 simulation   training and sampling by one object with options, and its records
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
+datasets     reading, features of inputs, synthetic sets
 explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
 calibration  coverage of intervals, calibration errors, reliability pictures
@@ -18,7 +19,7 @@ The room needs packages that kinetograph itself does not need: install `kinetogr
 import typing as _typing
 
 from ..graph.public import public_package as _public_package
-from . import analysis, calibration, explorer, surfaces
+from . import analysis, calibration, datasets, explorer, surfaces
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -43,6 +44,7 @@ __all__ = [
     "TrajectoryData",
     "analysis",
     "calibration",
+    "datasets",
     "ensemble",
     "explorer",
     "mlp",

@@ -142,6 +142,48 @@ class ParameterLayout:
             raise ValueError("fixed parameters: no number stays free")
         return ParameterLayout(self.like, fixed)
 
+    def transferred(self, other: "ParameterLayout", vector: Any, start: Any = None) -> np.ndarray:
+        """The vector of a network with the arrays of a smaller network.
+
+        Arrays with the same name are copied to the leading corner. Weights from a new unit to an
+        old unit are 0, so that added units of a layer do not change the function. Other new numbers
+        come from `start`.
+
+        Parameters
+        ----------
+        other
+            The layout of the smaller network.
+        vector
+            Its parameters.
+        start
+            The vector of this layout from which new numbers are taken; zeros by default.
+
+        Raises
+        ------
+        ValueError
+            If no name is common, or an array has no place in its new shape.
+        """
+        common = [name for name in other.places if name in self.places]
+        if not common:
+            raise ValueError(
+                f"transferred: there is no common name of {', '.join(other.places)} and "
+                f"{', '.join(self.places)}"
+            )
+        result = np.zeros(self.size) if start is None else np.array(start, float)
+        for name in common:
+            small, large = other.shapes[name], self.shapes[name]
+            fits = len(small) == len(large) and all(
+                a <= b for a, b in zip(small, large, strict=True)
+            )
+            if not fits:
+                raise ValueError(f"transferred: {name} has shape {small}, which is not in {large}")
+            values = result[self.places[name]].reshape(large)
+            corner = tuple(map(slice, small))
+            if len(small) > 1:
+                values[(slice(None), *corner[1:])] = 0.0
+            values[corner] = np.asarray(vector)[other.places[name]].reshape(small)
+        return result
+
 
 def _name(path: Sequence[Any]) -> str:
     """The name of a leaf, such as layer0/weights."""

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.array import Array
+from ..graph.inputs import data
 from ..graph.public import public
 from ..models.jax_model import jax_model
 from ..models.model import Model
@@ -46,7 +48,8 @@ def posterior(
     loss
         The loss of a row: a name, a `kg.neural.Loss`, or a JAX function of outputs and label.
     x, y
-        Inputs and labels, with one row for each datum.
+        Inputs and labels, with one row for each datum. They are the data `x` and `y` of the model:
+        `model.set_data(x=..., y=...)` replaces them, without another compilation if shapes agree.
     prior
         The standard deviation of a normal prior, a JAX function of the tree of parameters that
         returns the log density, or None for a flat prior.
@@ -95,7 +98,8 @@ def posterior(
         return -factor * jax.vmap(row_loss.function)(outputs, labels)
 
     like = {"parameters": np.zeros(len(layout.free))}
-    rows = (x, y)
+    named = {"x": x, "y": y}
+    rows = [v if isinstance(v, Array) else data(v, name) for name, v in named.items()]
     return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows, batched=True)
 
 

@@ -11,7 +11,7 @@ from ..graph.node import Node
 from ..models.axes import axes_of
 from ..models.dims import collect_coords, labels_of_parts, whole
 from ..models.labels import axis_names, check_group
-from ..models.result_groups import stamp
+from ..models.result_groups import stamp, stored
 
 __all__ = ["as_group", "tree_of", "with_group"]
 
@@ -43,7 +43,7 @@ def as_group(
     for name, (node, array) in values.items():
         node_dims = dims[node][: array.ndim - len(lead)]
         axes = axis_names(name, node_dims)
-        variables[name] = ((*lead, *axes), array)
+        variables[name] = ((*lead, *axes), stored(node, array))
         for axis, size in zip((*lead, *axes), array.shape, strict=True):
             choices = (array_labels.get(axis), labels.get(axis), np.arange(size))
             fitting = [c for c in choices if c is not None and len(c) == size]

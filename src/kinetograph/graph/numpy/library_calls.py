@@ -25,6 +25,16 @@ METHODS = {
 }
 
 
+_SYMBOLS = {
+    **dict.fromkeys(("mul", "multiply"), "*"),
+    "add": "+",
+    **dict.fromkeys(("sub", "subtract"), "-"),
+    **dict.fromkeys(("div", "divide", "truediv"), "/"),
+    "pow": "**",
+}
+_SYMBOLS |= {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+
+
 class Called(NamedTuple):
     """A library function that the user called with an array."""
 
@@ -106,8 +116,13 @@ def instead(called: Called, array: str) -> str:
         hint = "write " + method.format(f"kg.{DISTRIBUTIONS[called.distribution]}(...)")
     elif called.name == "numpy.full":
         hint = f"write {array} * numpy.ones(shape)"
-    elif called.name.startswith("pandas."):
+    elif called.name.startswith(("pandas.", "polars.")):
+        symbol = _SYMBOLS.get(function.strip("_"))
         hint = f"compute with the numbers of the table, as in table.to_numpy() @ {array}"
+        if symbol is not None:
+            hint = f"write the operator: table {symbol} array"
+            if called.name.startswith("polars."):
+                hint = f"write table.to_numpy() {symbol} {array}"
     elif words := advice(called.name.rpartition(".")[0], function, array):
         return f"{called.name} is not available for arrays in a graph{place_text()}{words}"
     else:

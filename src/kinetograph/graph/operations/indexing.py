@@ -222,8 +222,12 @@ def _index_array(node: Node, part: Any) -> Node:
         raise SymbolicError(
             f"{describe(node)}[{part!r:.60}]: an index must be of integers, got text"
             f"{place_text()}; labels of dims select from results, as in "
-            "results['posterior'].sel(...), and numpy.unique(labels, return_inverse=True) converts "
-            "labels to integers"
+            "results['posterior'].sel(...), and kg.groups(labels).codes are their integers"
+        )
+    if hasattr(part, "codes") and hasattr(part, "encode"):
+        raise SymbolicError(
+            f"index of {describe(node)}: a Groups is not an index{place_text()}; write "
+            f"{describe(node)}[g.codes]"
         )
     return literal(array, operation=f"index of {describe(node)}")
 

@@ -1,0 +1,190 @@
+"""Inputs and labels from arrays, frames, files, and parts of these."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...graph.errors import DataError, ShapeError
+from ...graph.public import public
+from ...graph.suggestions import meant
+from .files import read_frame
+
+__all__ = ["LabelledData", "read"]
+
+
+@public
+class LabelledData(NamedTuple):
+    """Inputs and labels, with one row for each datum.
+
+    Attributes
+    ----------
+    x
+        Inputs, (rows, inputs) or with further axes.
+    y
+        Labels, (rows, labels).
+    inputs, labels
+        The names of the columns.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    inputs: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def split(self, test: float = 0.2, seed: int = 0) -> "tuple[LabelledData, LabelledData]":
+        """Random rows for training, and the other rows for tests.
+
+        `test` is the fraction of rows for tests.
+
+        Raises
+        ------
+        ValueError
+            If the fraction is not between 0 and 1, or leaves no rows for training.
+        """
+        held = round(test * len(self.x)) if 0 <= test < 1 else len(self.x)
+        if held == len(self.x):
+            raise ValueError(f"split: test must be a fraction below 1, got {test!r}")
+        order = np.random.default_rng(seed).permutation(len(self.x))
+        test_rows, rows = np.split(order, [held])
+        return tuple(self._replace(x=self.x[r], y=self.y[r]) for r in (rows, test_rows))  # type: ignore[return-value]
+
+
+@public
+def read(
+    data: Any,
+    *,
+    labels: str | int | Sequence[str] | None = None,
+    reader: Callable[[Any], Any] | None = None,
+) -> LabelledData:
+    """Read inputs and labels from arrays, frames, files or parts.
+
+    Parameters
+    ----------
+    data
+        A pair (inputs, labels) of arrays or frames; a frame of pandas; the path of a CSV file with
+        a header; a list of paths; or an iterator of parts, each one of these. All rows are kept in
+        memory.
+    labels
+        Of frames and files: the names of the columns with labels, or the number of last columns. By
+        default the columns whose names begin with `label`, or else the last column.
+    reader
+        A function of a path that returns one of the above, for files that are not CSV files.
+
+    Returns
+    -------
+    LabelledData
+
+    Raises
+    ------
+    DataError
+        If there are no rows, or a value is missing, infinite or not a number. The message names
+        file, row and column.
+    ShapeError
+        If the numbers of rows of inputs and labels differ, or parts have different columns.
+    ValueError
+        If there is no column of a name.
+    TypeError
+        If data are of another type.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, kinetograph as kg
+    >>> frame = pd.DataFrame({"width": [1.0, 2.0], "height": [3.0, 4.0], "area": [3.0, 8.0]})
+    >>> data = kg.neural.datasets.read(frame, labels="area")
+    >>> data.inputs, data.y.tolist()
+    (('width', 'height'), [[3.0], [8.0]])
+    """
+    if isinstance(data, LabelledData):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        part = read_frame(data) if reader is None else reader(data)
+        return _of_frame(part, labels, f"{data}") if reader is None else read(part, labels=labels)
+    if isinstance(data, pd.DataFrame):
+        return _of_frame(data, labels, "the frame")
+    paths = isinstance(data, (list, tuple)) and all(isinstance(d, (str, os.PathLike)) for d in data)
+    if isinstance(data, Iterator) or paths:
+        return _joined([read(part, labels=labels, reader=reader) for part in data])
+    if isinstance(data, (list, tuple)) and len(data) == 2:
+        return _of_pair(*data)
+    raise TypeError(
+        "read: expected (inputs, labels), a frame, paths of files or an iterator of parts, got "
+        f"{type(data).__name__}"
+    )
+
+
+def _of_pair(inputs: Any, labels: Any) -> LabelledData:
+    names = [list(map(str, v.columns)) if hasattr(v, "columns") else None for v in (inputs, labels)]
+    x, y = _numbers(inputs, "inputs", names[0]), _numbers(labels, "labels", names[1])
+    if len(x) != len(y):
+        raise ShapeError(
+            f"read: inputs have {len(x)} rows and labels have {len(y)}; give one label for each row"
+        )
+    x, y = (v[:, None] if v.ndim == 1 else v for v in (x, y))
+    inputs_names = names[0] or [f"x{i + 1}" for i in range(x.shape[1])]
+    several = range(y.shape[1])
+    label_names = names[1] or (["label"] if len(several) == 1 else [f"label{i}" for i in several])
+    return LabelledData(x, y, tuple(inputs_names), tuple(label_names))
+
+
+def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray:
+    """An array of finite numbers."""
+    array = np.asarray(values)
+    if array.ndim == 0 or not len(array):
+        raise DataError(f"read: {title} have no rows")
+    if array.dtype.kind not in "biuf":
+        try:
+            array = array.astype(float)
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"read: {title} must be numbers, got {array.dtype}: {error}; encode texts as "
+                "numbers, for example with pandas.get_dummies"
+            ) from error
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        row, *column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        place = f", column {names[column[0]] if names else column[0]}" if column else ""
+        value = array[(row, *column)]
+        raise DataError(f"read: {title}: row {row}{place} is {value}; remove or fill such rows")
+    return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:
+    names = [str(name) for name in frame.columns]
+    if isinstance(labels, int) and not isinstance(labels, bool):
+        chosen_names = names[len(names) - labels :] if 0 < labels < len(names) else []
+    elif labels is None:
+        chosen_names = [name for name in names if name.startswith("label")] or names[-1:]
+    else:
+        chosen_names = [labels] if isinstance(labels, str) else list(labels)
+    for name in chosen_names:
+        if name not in names:
+            raise ValueError(
+                f"read: {title} has no column {name!r}{meant(name, names)}; it has "
+                f"{', '.join(names)}"
+            )
+    inputs = [name for name in names if name not in chosen_names]
+    if not inputs or not chosen_names:
+        raise ValueError(
+            f"read: {title} needs columns of inputs and of labels, got columns {', '.join(names)} "
+            f"and labels={labels!r}"
+        )
+    frame = frame.set_axis(names, axis=1)
+    parts = (frame[inputs], frame[chosen_names])
+    return _of_pair(*parts)
+
+
+def _joined(parts: Sequence[LabelledData]) -> LabelledData:
+    if not parts:
+        raise DataError("read: there are no parts")
+    first = parts[0]
+    for number, part in enumerate(parts[1:], 1):
+        if (part.inputs, part.labels) != (first.inputs, first.labels):
+            raise ShapeError(
+                f"read: part {number} has columns {', '.join(part.inputs + part.labels)}, the "
+                f"first part has {', '.join(first.inputs + first.labels)}"
+            )
+    return first._replace(
+        x=np.concatenate([part.x for part in parts]), y=np.concatenate([part.y for part in parts])
+    )

@@ -1,0 +1,171 @@
+"""Inputs and labels from what users have, and the messages about rows that cannot be used."""
+
+import pickle
+import time
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from tests.selection import thinned
+
+import kinetograph as kg
+
+sets = kg.neural.datasets
+X, Y = np.arange(8.0).reshape(4, 2), np.array([1.0, -1.0, 1.0, 1.0])
+FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "label": Y})
+
+
+def same(data, x=X, y=Y, inputs=("a", "b")):
+    np.testing.assert_array_equal(data.x, x)
+    np.testing.assert_array_equal(data.y, y[:, None])
+    assert (data.inputs, data.labels) == (inputs, ("label",))
+
+
+def test_arrays_frames_files_and_parts(tmp_path):
+    same(sets.read((X, Y)), inputs=("x1", "x2"))
+    same(sets.read((X.astype(int).tolist(), Y.tolist())), inputs=("x1", "x2"))
+    same(sets.read(FRAME))
+    same(sets.read(FRAME[["label", "b", "a"]]), X[:, ::-1], inputs=("b", "a"))
+    FRAME[:3].to_csv(tmp_path / "1.csv", index=False)
+    FRAME[3:].to_csv(tmp_path / "2.csv", index=False)
+    same(sets.read(tmp_path / "1.csv"), X[:3], Y[:3])
+    same(sets.read([tmp_path / "1.csv", str(tmp_path / "2.csv")]))
+    same(sets.read(FRAME[i : i + 2] for i in (0, 2)))
+    FRAME.to_csv(tmp_path / "3.tsv", index=False, sep="\t")
+    same(sets.read(tmp_path / "3.tsv", reader=lambda path: pd.read_csv(path, sep="\t")))
+    two = sets.read(FRAME, labels=2)
+    assert (two.inputs, two.labels, two.y.shape) == (("a",), ("b", "label"), (4, 2))
+    assert sets.read(two) is two
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "kind", "message"),
+    [
+        ((X, Y[:3]), {}, kg.ShapeError, "inputs have 4 rows and labels have 3"),
+        ((X[:0], Y[:0]), {}, kg.DataError, "inputs have no rows"),
+        ((np.where(X == 5, np.nan, X), Y), {}, kg.DataError, "inputs: row 2, column 1 is nan"),
+        ((FRAME.replace({"b": {5.0: np.inf}})), {}, kg.DataError, "row 2, column b is inf"),
+        ((X, ["yes", "no"] * 2), {}, kg.DataError, "labels must be numbers.*get_dummies"),
+        (FRAME, {"labels": "lable"}, ValueError, "no column 'lable'.*did you mean 'label'"),
+        (FRAME, {"labels": 3}, ValueError, "needs columns of inputs and of labels"),
+        (iter([FRAME, FRAME[["a", "label"]]]), {}, kg.ShapeError, "part 1 has columns a, label"),
+        (iter([]), {}, kg.DataError, "there are no parts"),
+        (3, {}, TypeError, "expected .inputs, labels., a frame.* got int"),
+    ],
+)
+def test_unusable_data(data, options, kind, message):
+    with pytest.raises(kind, match=message):
+        sets.read(data, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,label\n1,2\nx,3\n", "row 2 below the header, column a: expected a number, got 'x'"),
+        ("a,label\n1,2\n3\n", "row 2 below the header, column label: expected a number, got no va"),
+        ("a,label\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
+        ("a,label\n", "has no rows"),
+        ("", "is not a CSV file with a header"),
+    ],
+)
+def test_wrong_rows_of_files(tmp_path, text, message):
+    (tmp_path / "points.csv").write_text(text)
+    with pytest.raises(kg.DataError, match=f"points.csv.*{message}"):
+        sets.read(tmp_path / "points.csv")
+
+
+def test_expressions_follow_numpy():
+    random = np.random.default_rng(2)
+    a, b = rows = random.uniform(0.1, 2.0, (2, 9))
+    expected = {
+        "a": a, "a^2": a**2, "sin(a)": np.sin(a), "cos(b)": np.cos(b), "a*b": a * b,
+        "exp(-a)/2 + log(b)": np.exp(-a) / 2 + np.log(b), "sqrt(a)-tanh(2*b)": np.sqrt(a)
+        - np.tanh(2 * b), "abs(a-b)**0.5": np.abs(a - b) ** 0.5, "1": np.ones(9), "a - -b": a + b,
+    }  # fmt: skip
+    features = sets.InputColumns(list(expected), ["a", "b"])
+    with jax.enable_x64(True):
+        found = jax.jit(features)(rows.T)
+    np.testing.assert_allclose(found, np.stack(list(expected.values()), -1), rtol=1e-12)
+    assert sets.InputColumns("a b", ["a b"])([[3.0]]).tolist() == [[3.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x3", "no column 'x3'; did you mean 'x|no column 'x3'.*the columns are x1, x2"),
+        ("sine(x1)", "no function 'sine'.*did you mean 'sin'"),
+        ("x1 +", "is not an expression"),
+        ("__import__('os')", "no function '__import__'"),
+        ("x1.real", "x1.real is not allowed"),
+        ("[x1]", "is not allowed"),
+        ("'x1'", "is not allowed"),
+        ("sin(x1, x2)", "is not allowed"),
+        ("x1 if x2 else 1", "is not allowed"),
+    ],
+)
+def test_expressions_that_are_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        sets.InputColumns([text], ["x1", "x2"])
+
+
+@pytest.fixture(scope="module")
+def posterior():
+    """A posterior of a linear network of two features of one column, and its inputs."""
+    x = np.linspace(-1, 1, 12)[:, None]
+    features = sets.InputColumns(["x1", "x1^2"], ["x1"])
+    network = pickle.loads(pickle.dumps(features.network(kg.neural.mlp())))
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
+    loss = kg.neural.Loss("squared", lambda z, y: (z[0] - y) ** 2)
+    return kg.neural.posterior(network, layout, loss, x, np.sin(x[:, 0]), prior=None)
+
+
+def squares(posterior, x, y, w):
+    return -np.sum((np.column_stack([x, x**2]) @ w[:2] + w[2] - y) ** 2)
+
+
+def test_features_in_a_network_and_new_data(posterior):
+    """Density by NumPy, before and after data are replaced; nothing is compiled again."""
+    w, x = np.array([0.5, -0.3, 0.2]), np.linspace(-1, 1, 12)
+    np.testing.assert_allclose(posterior.log_prob(w), squares(posterior, x, np.sin(x), w))
+    compiled = []
+    note = lambda name, *_, **__: compiled.append(name) if "backend_compile" in name else None
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        posterior.set_data(x=2 * x[:, None], y=np.cos(x))
+        found = posterior.log_prob(w)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+    np.testing.assert_allclose(found, squares(posterior, 2 * x, np.cos(x), w))
+    assert compiled == []
+
+
+@pytest.mark.parametrize("covariance", thinned(["diagonal", "full"], 1))
+def test_covariance_of_gradients_of_a_network(posterior, covariance):
+    noisy = kg.minibatch(posterior, 4, order="epochs")
+    sampler = kg.samplers.CCAdL(0.01, covariance=covariance)
+    chain = kg.chain(noisy, sampler, seed=1, initial=np.zeros(3))
+    chain.step(2)
+    noise = chain.slots["noise"]
+    assert noise.shape == ((3,) if covariance == "diagonal" else (3, 3))
+    variances = noise if covariance == "diagonal" else np.diag(noise)
+    assert np.all(variances > 0)
+
+
+def test_rows_are_gathered_faster_than_files_are_read(tmp_path, posterior):
+    """Ten transitions with batches take less than a tenth of reading these batches ten times."""
+    noisy = kg.minibatch(posterior, 4)
+    chain = kg.chain(noisy, kg.samplers.SGLD(1e-4), seed=1, initial=np.zeros(3))
+    sets.write_csv(tmp_path / "batch.csv", sets.sine(4))
+    chain.step(1000)
+
+    def seconds(action):
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            action()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    steps = seconds(lambda: chain.step(1000)) / 1000
+    assert seconds(lambda: sets.read(tmp_path / "batch.csv")) > 10 * steps

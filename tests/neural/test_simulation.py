@@ -196,8 +196,8 @@ def test_files_of_data(tmp_path):
     np.testing.assert_allclose(nn.loss(), linear().loss(), rtol=1e-12)
     np.testing.assert_array_equal(nn.dataset[0], X)
     names[0].write_text("x1,x2,label\n1,nothing,2\n")
+    nn.set_options(batch_data_files=names[:1])
     with pytest.raises(kg.DataError, match=r"first.csv, row 1 .*column x2.*'nothing'"):
-        nn.set_options(batch_data_files=names[:1])
         nn.loss()
 
 

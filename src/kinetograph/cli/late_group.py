@@ -1,4 +1,7 @@
-"""A group of commands of an outer package, which is imported when one of them is needed."""
+"""A group of commands of an outer package.
+
+The package is imported when one of the commands is needed.
+"""
 
 from importlib import import_module
 from typing import Any

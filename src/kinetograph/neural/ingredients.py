@@ -37,7 +37,7 @@ _PAIR = "dataset: expected a pair of inputs and labels, [X, Y], got {}"
 
 
 class DataPart(NamedTuple):
-    """Inputs (n, ...) and labels (n, k), in the working precision, and the columns of inputs."""
+    """Inputs (n, ...), labels (n, k), and the names of columns."""
 
     x: np.ndarray
     y: np.ndarray

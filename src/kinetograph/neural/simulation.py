@@ -281,7 +281,7 @@ class Simulation(SimulationParts):
 
     @property
     def seed(self) -> int:
-        """The seed; it was drawn from the system's entropy if the option is None."""
+        """The seed, also if it was drawn from the system's entropy."""
         return int(self._seed)
 
     # Parameters and momenta.

@@ -58,10 +58,10 @@ def analyse(
     show_traceback: bool,
     **settings: Any,
 ) -> None:
-    """Analyse a file of --trajectory-file, and a file of --run-file if there is one.
+    """Analyse a trajectory file, and a run file if there is one.
 
-    The tables are the tables of kg.neural.analysis.Analysis. They are printed, or written to a
-    folder.
+    They are files of --trajectory-file and --run-file of the other commands. The tables are the
+    tables of kg.neural.analysis.Analysis. They are printed, or written to a folder.
     """
     if inverse_temperature is not None:
         settings["inverse_temperature"] = inverse_temperature

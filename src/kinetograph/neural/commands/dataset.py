@@ -1,5 +1,6 @@
 """`kinetograph neural dataset`: synthetic data."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,10 @@ def dataset(
     test_out: Path | None,
     show_traceback: bool,
 ) -> None:
-    """Write synthetic data to CSV files, x1, x2, ... and label.
+    """Write synthetic data to CSV files.
 
-    The same arguments give the same bytes. With --test, random rows go to the file --test-out.
+    The columns are x1, x2, ... and label. The same arguments give the same bytes. With --test,
+    random rows go to the file --test-out.
     """
     if (test > 0) != (test_out is not None):
         raise InputError("--test needs --test-out, and --test-out needs --test")
@@ -53,5 +55,5 @@ def dataset(
         data = getattr(datasets, name)(points, seed=seed, **settings)
         parts = data.split(test, seed) if test_out is not None else (data,)
         for target, part in zip(targets, parts, strict=True):
-            write_whole(target, lambda path, part=part: datasets.write_csv(path, part))
+            write_whole(target, partial(datasets.write_csv, data=part))
             note(f"wrote {target.name}, {len(part.x)} rows")

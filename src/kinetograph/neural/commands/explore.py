@@ -39,7 +39,9 @@ TABLES = ("minima", "corner_points", "legs", "averages")
     help=f"The folder for {', '.join(f'{name}.csv' for name in TABLES)}.",
 )  # fmt: skip
 def explore(show_traceback: bool, out: Path, **values: Any) -> None:
-    """Search for the minima of a network's potential, and print them.
+    """Search for minima of a network's potential.
+
+    They are printed and written to CSV files.
 
     This is kg.neural.explorer.explore; --max-steps and --every-nth are the steps of a trajectory in
     a leg, and which of them are rows. The prior options keep minima finite.

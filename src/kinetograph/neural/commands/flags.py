@@ -1,4 +1,6 @@
-"""Flags of commands: from the table of options, or from a signature; config files; errors.
+"""Flags of commands, config files, and errors of commands.
+
+Flags come from the table of options, or from the signature of a function.
 
 A config file is a TOML file whose keys are the names of options. Flags take the place of its
 values. One file may serve all commands: each of them reads the keys that it has.
@@ -32,7 +34,7 @@ _FILES = ("run_file", "trajectory_file", "averages_file", "save_model")
 
 
 class OptionType(click.ParamType):
-    """A value of an option of the table; several values are separated by commas."""
+    """A value of an option; several values are separated by commas."""
 
     def __init__(self, option: Option) -> None:
         self.option, self.name = option, option.kind
@@ -54,7 +56,7 @@ class OptionType(click.ParamType):
             try:
                 return json.loads(text)
             except json.JSONDecodeError as error:
-                self.fail(f"expected JSON such as {{\"layer0/bias\": [0.0]}}, got {text!r}: {error}")
+                self.fail(f'expected JSON such as {{"layer0/bias": [0.0]}}, got {text!r}: {error}')
         if kind.endswith("s"):
             return [_number(part.strip(), kind) for part in text.split(",") if part.strip()]
         return _number(text, kind)
@@ -70,7 +72,7 @@ class OptionType(click.ParamType):
 
 
 def _number(text: str, kind: str) -> Any:
-    """The number of a text, or the text if it is not a number."""
+    """The number of a text, or else the text."""
     types: dict[str, Callable[[str], Any]] = {"whole number": int, "number": float}
     try:
         return types.get(kind.removesuffix("s"), str)(text)
@@ -126,7 +128,7 @@ def option_flags(*groups: str, names: tuple[str, ...] = (), without: tuple[str, 
 
 
 def signature_flag(function: Callable[..., Any], name: str, text: str, kind: Any = None) -> Any:
-    """A flag for a parameter of a function, with the default of the function."""
+    """A flag for a parameter of a function, with its default."""
     default = inspect.signature(function).parameters[name].default
     return click.option(
         f"--{name.replace('_', '-')}",
@@ -216,7 +218,10 @@ def given_options(values: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def explained(show_traceback: bool) -> Iterator[None]:
-    """Make errors lines of the command: 2 for a wrong input, 1 for a failed run."""
+    """Make errors lines of the command, with an exit code.
+
+    The code is 2 for a wrong input, and 1 for a failed run.
+    """
     try:
         with readable_warnings():
             yield

@@ -33,7 +33,7 @@ def train(show_traceback: bool, **values: Any) -> None:
 @click.command()
 @option_flags(*GROUPS)
 def sample(show_traceback: bool, **values: Any) -> None:
-    """Sample the parameters of a network, and print loss and accuracy at the end.
+    """Sample a network, and print its loss and accuracy on all rows.
 
     This is kg.neural.Simulation(**options).sample(). The files of the output options have the rows
     of the run; --save-model writes the state, from which --restore-model continues.

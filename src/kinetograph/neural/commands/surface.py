@@ -51,10 +51,8 @@ _rows = click.option("--rows", type=_FILE, help="A trajectory file, or a table o
 @_rows
 @_store
 @_out
-def surface(
-    mode: str, rows: Path | None, out: Path, show_traceback: bool, **values: Any
-) -> None:
-    """Write losses and accuracies of a network to a CSV file.
+def surface(mode: str, rows: Path | None, out: Path, show_traceback: bool, **values: Any) -> None:
+    """Write losses and accuracies of a network to a file.
 
     MODE is grid (all parameters around the centre), subgrid (along directions), trajectory (the
     rows of a file --rows) or path (straight lines through the rows of a file). The centre is the
@@ -107,7 +105,7 @@ def input_space(
     intervals: Any, rows: Path | None, store: Path | None, out: Path, show_traceback: bool,
     **values: Any,
 ) -> None:  # fmt: skip
-    """Write outputs of a network on a grid of inputs to a CSV file.
+    """Write outputs of a network on a grid of inputs.
 
     With a trajectory file --rows they are means and standard deviations over its rows.
     """

@@ -1,9 +1,13 @@
 """`kg.neural.Simulation` against NumPy, on small networks."""
 
+import re
+
 import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.neural.ingredients import make_sampler
+from kinetograph.neural.losses import LOSSES
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(40, 2))
@@ -173,8 +177,10 @@ def test_a_missing_or_wrong_dataset():
         nn.loss()
     with pytest.raises(kg.DataError, match="expected a pair"):
         nn.dataset = [X]
-    with pytest.raises(kg.DataError, match="same number of rows"):
+    with pytest.raises(kg.ShapeError, match="inputs have 40 rows and labels have 3"):
         nn.dataset = [X, Y[:3]]
+    with pytest.raises(kg.DataError, match="inputs: row 2, column 1 is nan"):
+        nn.dataset = [np.where(np.arange(80).reshape(40, 2) == 5, np.nan, X), Y]
     nn.dataset = [X, Y]
     assert nn.num_parameters() == 3
     with pytest.raises(ValueError, match="batch_size"):
@@ -182,10 +188,77 @@ def test_a_missing_or_wrong_dataset():
 
 
 def test_files_of_data(tmp_path):
-    path = tmp_path / "data.csv"
-    np.savetxt(path, np.column_stack([X, Y]), delimiter=",", header="x1,x2,label", comments="")
-    nn = kg.neural.Simulation(batch_data_files=path, precision="float64", seed=3)
+    names = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    for path, rows in zip(names, (slice(0, 15), slice(15, 40)), strict=True):
+        table = np.column_stack([X, Y])[rows]
+        np.savetxt(path, table, delimiter=",", header="x1,x2,label", comments="")
+    nn = kg.neural.Simulation(batch_data_files=names, precision="float64", seed=3)
     np.testing.assert_allclose(nn.loss(), linear().loss(), rtol=1e-12)
+    np.testing.assert_array_equal(nn.dataset[0], X)
+    names[0].write_text("x1,x2,label\n1,nothing,2\n")
+    nn.set_options(batch_data_files=names[:1])
+    with pytest.raises(kg.DataError, match=r"first.csv, row 1 .*column x2.*'nothing'"):
+        nn.loss()
+
+
+def test_input_columns_are_expressions_of_the_inputs():
+    nn = linear(input_columns=["x1", "x2^2", "sin(x1)*x2"])
+    assert nn.num_parameters() == 4
+    nn.parameters = w = np.array([0.3, -0.2, 0.5, 0.1])
+    features = np.column_stack([X[:, 0], X[:, 1] ** 2, np.sin(X[:, 0]) * X[:, 1]])
+    wanted = features @ w[:3] + w[3]
+    np.testing.assert_allclose(nn.predict(X)[:, 0], wanted, rtol=1e-12)
+    assert nn.loss() == pytest.approx(np.mean((wanted - Y[:, 0]) ** 2), rel=1e-12)
+    with pytest.raises(ValueError, match="no column 'x3'"):
+        linear(input_columns="x3").loss()
+
+
+def test_a_reset_begins_again(tmp_path):
+    path = tmp_path / "run.csv"
+    nn = linear(batch_size=8, run_file=path)
+    start, first = np.array(nn.parameters), nn.sample().trajectory
+    nn.next_batch()
+    nn.reset_parameters()
+    np.testing.assert_array_equal(nn.parameters, start)
+    assert nn.loss() == pytest.approx(linear(batch_size=8).loss(), rel=1e-12)
+    np.testing.assert_array_equal(nn.sample().trajectory, first)
+    assert len(path.read_text().splitlines()) == 21
+    nn.reset_parameters(seed=4)
+    other = linear(batch_size=8, seed=4)
+    np.testing.assert_array_equal(nn.parameters, other.parameters)
+    np.testing.assert_array_equal(nn.sample().trajectory, other.sample().trajectory)
+    assert not np.allclose(start, linear(seed=4).parameters)
+
+
+def test_the_lists_have_what_is_accepted():
+    nn = linear(max_steps=1)
+    for option, names, room in (
+        ("sampler", nn.get_samplers(), kg.samplers),
+        ("optimizer", nn.get_optimisers(), kg.optimizers),
+    ):
+        assert set(names) < set(room.__all__)
+        for name in room.__all__:
+            if name in names:
+                nn.set_options(**{option: name})
+            else:
+                with pytest.raises(ValueError, match=f"{option}: there is no '{name}'"):
+                    nn.set_options(**{option: name})
+    for name in nn.get_samplers():
+        assert type(make_sampler("sampling", nn.get_options() | {"sampler": name}, 1)) is getattr(
+            kg.samplers, name
+        )
+    for name in nn.get_optimisers():
+        made = make_sampler("training", nn.get_options() | {"optimizer": name}, 1)
+        assert made.optimizer.name == name
+    for name in nn.get_activations():
+        assert np.isfinite(linear(hidden_dimension=[2], hidden_activation=name).loss())
+    labels = {"binary": [0, 1], "signs": [-1, 1], "classes": [0, 2]}
+    for name in nn.get_losses():
+        y = np.resize(labels.get(LOSSES[name].labels, [0.0, 1.0]), 40)
+        hot = np.eye(2)[y.astype(int)] if "one-hot" in LOSSES[name].labels else y
+        output = "sigmoid" if name == "log_loss" else "linear"
+        case = kg.neural.Simulation([X, hot], loss=name, output_activation=output, seed=1)
+        assert np.isfinite(case.loss()), name
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 8, "sampler": "CCAdL"}, {"sampler": "HMC"}])
@@ -206,6 +279,46 @@ def test_a_restored_run_is_the_uninterrupted_one(tmp_path, options):
                 for d in (got, data)
             )
             np.testing.assert_array_equal(*(frame.to_numpy() for frame in frames))
+
+
+def test_options_take_the_place_of_the_options_of_a_file(tmp_path):
+    path = str(tmp_path / "state.npz")
+    saved = linear(max_steps=5, step_width=0.05)
+    saved.sample()
+    saved.save(path)
+    nn = linear(hidden_dimension=[3])
+    nn.set_options(restore_model=path, max_steps=4)
+    np.testing.assert_array_equal(nn.parameters, saved.parameters)
+    np.testing.assert_array_equal(nn.momenta, saved.momenta)
+    assert nn.get_options("hidden_dimension") == ()
+    assert (nn.get_options("max_steps"), nn.get_options("step_width")) == (4, 0.05)
+    assert nn.sample().run_info["step"].tolist() == [6, 7, 8, 9]
+    other = kg.neural.Simulation([X[:, :1], Y], hidden_dimension=[2], seed=1)
+    before = np.array(other.parameters)
+    with pytest.raises(kg.DataError, match="3 parameters, the network for these data has 2"):
+        other.set_options(restore_model=path, max_steps=7)
+    np.testing.assert_array_equal(other.parameters, before)
+    assert other.get_options("max_steps") == 1000
+
+
+def test_what_a_run_prints(capsys):
+    calls = []
+    nn = linear(max_steps=60, progress=lambda done, total: calls.append((done, total)))
+    whole = nn.sample().trajectory
+    assert calls[0] == (0, 60)
+    assert calls[-1] == (60, 60)
+    assert len(calls) > 20
+    np.testing.assert_array_equal(linear(max_steps=60).sample().trajectory, whole)
+    assert capsys.readouterr().err == ""
+    linear(verbose=1, number_walkers=2).sample()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"sampling: 20 steps of 2 walkers in \d+\.\d\d s, [\d,]+ steps/s", line)
+    linear(verbose=3, progress=True).fit()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("training: Simulation(")
+    assert lines[1] == "training: 20 steps"
+    assert any(re.fullmatch(r"training: step 20, loss [\d.e-]+", line) for line in lines)
+    assert lines[-1].endswith("steps/s")
 
 
 def test_other_numbers_of_walkers_are_mapped_explicitly(tmp_path):

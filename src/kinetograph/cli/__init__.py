@@ -5,6 +5,7 @@
     kinetograph summary PATH          print the summary of a stored run
     kinetograph report PATH -o PAGE   write an HTML page about a stored run, with pictures
     kinetograph graph FILE[:NAME]     print or draw the graph of a model
+    kinetograph neural ...            train, sample and analyse networks; in `kg.neural`
 
 Exit codes: 0 done, 1 the run failed, 2 the input or the call is wrong, 130 stopped by Ctrl-C, 143
 stopped by SIGTERM. Heavy libraries are imported only when a command runs, so that `--help`,
@@ -16,6 +17,7 @@ import click
 from ..version import __version__
 from .errors import Commands
 from .graph import graph
+from .late_group import LateGroup
 from .report import report
 from .resume import resume
 from .sample import sample
@@ -40,3 +42,12 @@ main.add_command(resume)
 main.add_command(summary)
 main.add_command(report)
 main.add_command(graph)
+main.add_command(
+    LateGroup(
+        "neural",
+        "neural.commands",
+        short_help="Train, sample and analyse networks.",
+        help="Train, sample and analyse networks. The options are the options of "
+        "kg.neural.Simulation; a file --config has the same names.",
+    )
+)

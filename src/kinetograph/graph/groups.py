@@ -191,7 +191,7 @@ def _hashable(labels: np.ndarray) -> list[Any]:
 
 
 def _rows(values: Any, chosen: np.ndarray) -> str:
-    """The first chosen row, its index label, and a count of the rest."""
+    """The first chosen row with its label, and the number of further rows."""
     first, count = int(np.argmax(chosen)), int(chosen.sum()) - 1
     axis = next(iter(labelled_axes(values)), None)
     label = "" if axis is None or axis.labels is None else str(axis.labels[first])

@@ -1,6 +1,7 @@
 """The options, parts and runs of a simulation, without its public values."""
 
 import secrets
+import sys
 from typing import Any
 
 import numpy as np
@@ -174,7 +175,9 @@ class SimulationParts:
         walkers = self._walkers(role)
         recorder = self._recorders.setdefault(role, Recorder(walkers.count))
         files = self._files[role]
-        records = run(walkers, recorder, self._network, self._model, options, files, keep)
+        if options["verbose"] > 1:
+            print(f"{role}: {self!r}", file=sys.stderr)
+        records = run(role, walkers, recorder, self._network, self._model, options, files, keep)
         self._positions, self._batch = walkers.positions, walkers.event
         return records
 

@@ -20,6 +20,7 @@ from ..models.model import Model, model
 from ..models.restraints import wall
 from ..models.variables import variable
 from ..samplers import EQN, HMC
+from .datasets import InputColumns, LabelledData, read
 from .descending import descending, scheduled_rate
 from .landscape import Landscape
 from .losses import Loss, check_labels
@@ -32,13 +33,15 @@ from .row_values import rows_of_steps
 __all__ = ["DataPart", "ModelPart", "NetworkPart", "hyper_values", "make_sampler"]
 
 Options = Mapping[str, Any]
+_PAIR = "dataset: expected a pair of inputs and labels, [X, Y], got {}"
 
 
 class DataPart(NamedTuple):
-    """Inputs (n, ...) and labels (n, k), in the working precision."""
+    """Inputs (n, ...), labels (n, k), and the names of columns."""
 
     x: np.ndarray
     y: np.ndarray
+    columns: tuple[str, ...]
 
     @classmethod
     def make(cls, dataset: Any, options: Options) -> "DataPart":
@@ -49,38 +52,23 @@ class DataPart(NamedTuple):
         DataError
             If there are no data, their rows differ, or a number is not finite.
         """
-        pair = dataset
+        files, kind = options["batch_data_files"], np.dtype(options["precision"])
+        if dataset is None and not files:
+            raise DataError(
+                "Simulation: there is no dataset; write Simulation(dataset=[X, Y]), "
+                "simulation.dataset = [X, Y] or batch_data_files='data.csv'"
+            )
         if dataset is None:
-            files = options["batch_data_files"]
-            if not files:
-                raise DataError(
-                    "Simulation: there is no dataset; write Simulation(dataset=[X, Y]), "
-                    "simulation.dataset = [X, Y] or batch_data_files='data.csv'"
-                )
-            values = np.concatenate([pd.read_csv(file).to_numpy(float) for file in files])
-            width = options["output_dimension"]
-            if values.shape[1] <= width:
-                raise DataError(
-                    f"batch_data_files: {files[0]} has {values.shape[1]} columns and "
-                    f"output_dimension={width} labels; no inputs are left"
-                )
-            pair = values[:, :-width], values[:, -width:]
-        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise DataError(
-                f"dataset: expected a pair of inputs and labels, [X, Y], got {type(pair).__name__}"
-            )
-        kind = np.dtype(options["precision"])
-        x, y = (np.asarray(each, kind) for each in pair)
-        if x.ndim == 0 or y.ndim == 0 or len(x) != len(y) or not len(x):
-            raise DataError(
-                f"dataset: inputs of shape {x.shape} and labels of shape {y.shape}; both need the "
-                "same number of rows, at least 1"
-            )
-        for name, values in (("inputs", x), ("labels", y)):
-            if not np.isfinite(values).all():
-                row = int(np.argwhere(~np.isfinite(values))[0][0])
-                raise DataError(f"dataset: row {row} of the {name} has a value that is not finite")
-        return cls(x.reshape(len(x), -1) if x.ndim == 1 else x, y.reshape(len(y), -1))
+            data = read(files, labels=options["output_dimension"])
+        elif isinstance(dataset, LabelledData):
+            data = dataset
+        elif isinstance(dataset, (str, bytes)) or not hasattr(dataset, "__len__"):
+            raise DataError(_PAIR.format(type(dataset).__name__))
+        elif len(dataset) != 2:
+            raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))
+        else:
+            data = read(tuple(dataset))
+        return cls(data.x.astype(kind), data.y.astype(kind), data.inputs)
 
 
 class NetworkPart(NamedTuple):
@@ -108,6 +96,8 @@ class NetworkPart(NamedTuple):
                 initial=options["initial"],
             )
         )
+        if options["input_columns"]:
+            network = InputColumns(options["input_columns"], data.columns).network(network)
         loss = as_loss(options["loss"], "Simulation")
         check_labels(loss, data.y, "Simulation")
         classes = int(data.y.max()) + 1 if loss.labels == "classes" else 0

@@ -20,8 +20,8 @@ class Option:
     name, default, group
         The name, the value without a choice, and the group in texts.
     kind
-        "whole number", "number", "flag", "name", "file", and the plurals "whole numbers", "numbers"
-        "names" and "files"; or "object", which cannot be written in a command line.
+        "whole number", "number", "flag", "name", "text", "file", or the plural of one of them for
+        a tuple of values; or "object".
     text
         A sentence.
     remakes

@@ -61,6 +61,11 @@ _TABLE = (
         "The number of columns of a file that are labels; they are the last ones.", "data", 1,
     ),
     Option(
+        "input_columns", (), "texts", "data",
+        "Inputs of the network: columns and expressions such as 'x1^2' or 'sin(x1)'; by default "
+        "all columns.", "network",
+    ),
+    Option(
         "batch_size", None, "whole number", "data",
         "The number of rows of a batch; None takes all rows.", "model", 1,
     ),
@@ -224,7 +229,8 @@ _TABLE = (
     ),
     Option(
         "restore_model", None, "file", "output",
-        "A file of save() from which the simulation continues.", "network",
+        "A file of save() from which the simulation continues; options that are set at the same "
+        "time take the place of the file's options.",
     ),
     Option(
         "parse_parameters_file", None, "file", "output",
@@ -238,6 +244,16 @@ _TABLE = (
     Option(
         "do_accumulates", True, "flag", "output",
         "Whether accuracy, norms and averages are computed in addition to the loss.", "sampling",
+    ),
+    Option(
+        "progress", False, "flag", "output",
+        "Whether the progress of a run and the time left are shown on standard error.",
+        objects="a function of the number of steps done and the number of all steps",
+    ),
+    Option(
+        "verbose", 0, "whole number", "output",
+        "What a run prints on standard error: 1 the steps of a second, 2 its options, too, 3 the "
+        "loss of each block of steps, too.", least=0,
     ),
     Option(
         "always_list", False, "flag", "output",

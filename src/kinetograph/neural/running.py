@@ -1,5 +1,6 @@
 """Runs of a simulation: blocks of steps become records."""
 
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .columns import RUN, columns_of, values_of
+from .counter import counted
 from .ingredients import ModelPart, NetworkPart
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .row_values import RowValues
@@ -16,6 +18,7 @@ from .walkers import WalkerRows, Walkers
 __all__ = ["Recorder", "run"]
 
 NUMBERS = 2**22  # the numbers of a block of rows, which bound its memory
+BLOCKS = 50  # at least as many, where they are shown
 FILES = ("run_file", "trajectory_file", "averages_file")
 
 
@@ -125,6 +128,7 @@ def _scores(
 
 
 def run(
+    role: str,
     walkers: Walkers,
     recorder: Recorder,
     network: NetworkPart,
@@ -147,22 +151,35 @@ def run(
     directions = None
     if options["directions_file"] is not None:
         directions = read_directions(options["directions_file"], len(network.names))
-    at_once = thin * max(1, NUMBERS // (walkers.count * (len(network.names) + 32)))
+    at_once = max(1, NUMBERS // (walkers.count * (len(network.names) + 32)))
+    if options["progress"] or options["verbose"] > 2:
+        at_once = min(at_once, 1 + left // thin // BLOCKS)
     blocks: list[list[pd.DataFrame]] = []
-    while left or not blocks:
-        begun, transitions = time.perf_counter(), min(left, at_once)
-        rows = walkers.step(transitions, thin)
-        seconds = time.perf_counter() - begun
-        frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
-        for name, frame in zip(FILES, frames, strict=True):
-            if options[name] is not None:
-                write_block(options[name], frame, files.get(name) != options[name])
-                files[name] = options[name]
-        left -= transitions
-        if keep:
-            blocks.append(frames)
-        elif not blocks or not left:
-            blocks = [[frame.iloc[:0] for frame in frames]]
+    start = time.perf_counter()
+    with counted(options["progress"], role, steps, "steps") as advance:
+        while left or not blocks:
+            begun, transitions = time.perf_counter(), min(left, thin * at_once)
+            rows = walkers.step(transitions, thin)
+            seconds = time.perf_counter() - begun
+            frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
+            for name, frame in zip(FILES, frames, strict=True):
+                if options[name] is not None:
+                    write_block(options[name], frame, files.get(name) != options[name])
+                    files[name] = options[name]
+            left -= transitions
+            advance(transitions * length)
+            if options["verbose"] > 2 and len(frames[0]):
+                last = frames[0].iloc[-1]
+                _note(f"{role}: step {last['step']:.0f}, loss {last['loss']:.6g}")
+            if keep:
+                blocks.append(frames)
+            elif not blocks or not left:
+                blocks = [[frame.iloc[:0] for frame in frames]]
+    if options["verbose"]:
+        seconds = time.perf_counter() - start
+        rate = f"{steps / seconds:,.0f} steps/s" if seconds > 0 else "no time"
+        of = f" of {walkers.count} walkers" if walkers.count > 1 else ""
+        _note(f"{role}: {steps:,} steps{of} in {seconds:.2f} s, {rate}")
     joined = [pd.concat(parts, ignore_index=True) for parts in zip(*blocks, strict=True)]
     attrs = {
         "beta": options["inverse_temperature"],
@@ -172,3 +189,8 @@ def run(
         "seed": walkers.seed,
     }
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
+
+
+def _note(text: str) -> None:
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)

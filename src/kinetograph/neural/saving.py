@@ -58,19 +58,13 @@ def save_state(simulation: Any, path: str) -> None:
 
 
 def load_state(
-    simulation: Any, path: str, parameters_only: bool, walkers: list[int] | None
+    simulation: Any, path: str, parameters_only: bool, walkers: list[int] | None, count: int
 ) -> None:
-    """Read the state of a simulation."""
+    """Read the state of a simulation of `count` walkers."""
     with np.load(path) as file:
         arrays = dict(file)
     text = json.loads(str(arrays.pop("text")))
     positions = arrays["parameters"]
-    count = simulation._options["number_walkers"]
-    size = simulation.num_parameters()
-    if positions.shape[1] != size and parameters_only:
-        raise DataError(
-            f"load: {path} has {positions.shape[1]} parameters of a walker, this network has {size}"
-        )
     if walkers is None and len(positions) != count:
         raise DataError(
             f"load: {path} has {len(positions)} walkers, and number_walkers is {count}; set "
@@ -85,6 +79,7 @@ def load_state(
             )
         positions = positions[walkers]
     if parameters_only or walkers is not None:
+        size = simulation.num_parameters()
         if positions.shape[1] != size:
             raise DataError(
                 f"load: {path} has {positions.shape[1]} parameters, this network has {size}"
@@ -94,7 +89,12 @@ def load_state(
             simulation._forget("sampling")
             simulation._momenta = arrays["momenta"][walkers]
         return
-    _restore(simulation, text, arrays, path)
+    before = {n: dict(v) if isinstance(v, dict) else v for n, v in vars(simulation).items()}
+    try:
+        _restore(simulation, text, arrays, path)
+    except Exception:
+        vars(simulation).update(before)
+        raise
 
 
 def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path: str) -> None:

@@ -9,6 +9,7 @@ from ..graph.errors import ShapeError
 from ..graph.public import public
 from .assembling import SimulationParts
 from .ingredients import DataPart
+from .landscape import Landscape
 from .options import check_options
 from .prediction import log_predictive_density, predicted
 from .records import TrajectoryData
@@ -17,6 +18,8 @@ from .saving import load_state, save_state
 from .vectors import WalkerVectors
 
 __all__ = ["Simulation"]
+
+QUIET = {"progress": False, "verbose": 0}
 
 
 @public
@@ -67,7 +70,26 @@ class Simulation(SimulationParts):
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         super().__init__(dataset, network, **options)
         if self._options["restore_model"] is not None:
-            self.load(self._options["restore_model"])
+            self.set_options(**check_options(options))
+
+    def set_options(self, **options: Any) -> None:
+        """Set options by name.
+
+        Only the parts that depend on them are made again. With `restore_model`, the state of the
+        file is read first.
+
+        Raises
+        ------
+        AttributeError, ValueError
+            As the constructor; then no option is changed.
+        DataError
+            If a file of `restore_model` has another number of walkers or parameters.
+        """
+        given = check_options(options)
+        if given.get("restore_model") is not None:
+            count = given.get("number_walkers", self._options["number_walkers"])
+            load_state(self, given["restore_model"], False, None, count)
+        super().set_options(**given)
 
     # Runs.
     def fit(self, walker: int | None = None, *, keep: bool = True) -> TrajectoryData:
@@ -118,7 +140,7 @@ class Simulation(SimulationParts):
 
     def step(self) -> pd.DataFrame:
         """Make one step of the sampler; return its row of each walker."""
-        return self._run("sampling", True, {"max_steps": 1, "every_nth": 1}).run_info
+        return self._run("sampling", True, {"max_steps": 1, "every_nth": 1, **QUIET}).run_info
 
     # Values at the present parameters.
     def loss(self, walker: int | None = None, *, full: bool = False) -> Any:
@@ -252,13 +274,23 @@ class Simulation(SimulationParts):
             )
         return int(walker)
 
+    @property
+    def landscape(self) -> Landscape:
+        """The losses of all rows at any free parameters, a `kg.neural.Landscape`."""
+        return self._model.landscape
+
+    @property
+    def seed(self) -> int:
+        """The seed, also if it was drawn from the system's entropy."""
+        return int(self._seed)
+
     # Parameters and momenta.
     @property
     def parameters(self) -> WalkerVectors:
         """The free parameters, which may be set.
 
         `parameters[i]` are the parameters of walker i, and may be set, too.
-                As an array they have the shape (N,), or (walkers, N) if there are several walkers.
+        As an array they have the shape (N,), or (walkers, N) if there are several walkers.
         """
         return WalkerVectors(self, "parameters")
 
@@ -322,7 +354,7 @@ class Simulation(SimulationParts):
         return int(self._options["number_walkers"])
 
     def reset_parameters(self, seed: int | None = None) -> None:
-        """Begin again: initial parameters, and noise and batches from the beginning.
+        """Begin again: initial parameters, and noise, batches and files from the beginning.
 
         With a seed they are drawn with this seed.
         """
@@ -332,12 +364,13 @@ class Simulation(SimulationParts):
         self._forget("network")
         self._positions = self._momenta = None
         self._made.clear()
+        self._files = {role: {} for role in self._files}
         self._batch = 0
 
     @property
     def dataset(self) -> list[np.ndarray]:
         """Inputs and labels, [X, Y]; another pair may be set."""
-        return list(self._data)
+        return list(self._data[:2])
 
     @dataset.setter
     def dataset(self, pair: Any) -> None:
@@ -381,4 +414,4 @@ class Simulation(SimulationParts):
         DataError
             If the file has another number of walkers or parameters.
         """
-        load_state(self, path, parameters_only, walkers)
+        load_state(self, path, parameters_only, walkers, self._options["number_walkers"])

@@ -7,7 +7,6 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -140,7 +139,7 @@ def test_features_in_a_network_and_new_data(posterior):
     assert compiled == []
 
 
-@pytest.mark.parametrize("covariance", thinned(["diagonal", "full"], 1))
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_covariance_of_gradients_of_a_network(posterior, covariance):
     noisy = kg.minibatch(posterior, 4, order="epochs")
     sampler = kg.samplers.CCAdL(0.01, covariance=covariance)

@@ -26,7 +26,7 @@ def two_circles(
     Examples
     --------
     >>> import kinetograph as kg
-    >>> kg.neural.datasets.two_circles(6, seed=1).y[:, 0].sum()
+    >>> float(kg.neural.datasets.two_circles(6, seed=1).y.sum())
     0.0
     """
     rng, first, second = _begin(points, noise, radius, seed)

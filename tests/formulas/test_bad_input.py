@@ -107,6 +107,15 @@ def test_new_rows(change, message):
         MODEL.response(new)
 
 
+def test_a_variable_is_not_taken_for_a_column():
+    x, n = np.zeros(2), 30
+    model = kg.formula("count | trials(n) ~ x", DATA, family="binomial")
+    for rows, name in [({"n": [7, 8]}, "x"), ({"x": x}, "n")]:
+        with pytest.raises(ValueError, match=f"'{name}', which is not a column of the data"):
+            model.response(rows)
+    assert kg.formula("y ~ {x * factor}", DATA.assign(factor=n))["X"].shape == (len(DATA), 1)
+
+
 def test_new_rows_without_a_column():
     with pytest.raises(ValueError, match="'t', which is not a column"):
         MODEL.response({"x": [1.0], "g": ["a"]})

@@ -186,7 +186,7 @@ def test_columns_of_other_kinds():
 
 
 def test_texts_whose_missing_value_is_pandas_na():
-    """Columns of pandas' type "string" are categories, in the data and in new rows."""
+    """Columns of pandas' type "string" are categories, also in new rows."""
     model = kg.formula("y ~ x * t + (1 | g)", DATA)
     other = kg.formula("y ~ x * t + (1 | g)", DATA.astype({"t": "string", "g": "string"}))
     values = model.transform(np.random.default_rng(1).normal(size=model.free_size))

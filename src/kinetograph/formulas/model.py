@@ -151,7 +151,7 @@ class FormulaModel(Model):
             As for `response`. Without new rows, the observed responses are drawn again.
         kind
             "response" draws responses; "mean" computes their expectations, with the name of the
-            response and `_mean`.
+            response and `_mean`. Ordered and unordered classes are numbers, 0 for the first.
         seed
             As for `kg.predict`.
 
@@ -319,7 +319,7 @@ def formula(
     chosen = family_named(family)
     links = {chosen.main: link} if isinstance(link, str) else dict(link or {})
     frame = as_frame(data)
-    encoding = Encoding(texts, chosen, links, frame, scope_of(texts))
+    encoding = Encoding(texts, chosen, links, frame, scope_of(texts, frame.columns))
     main_link = next(iter(encoding.links.values()))
     unknowns = FormulaUnknowns(default_priors, prior or {}, encoding.response.scales(main_link))
 

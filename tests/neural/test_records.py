@@ -55,7 +55,7 @@ def check(info, data):
         np.testing.assert_allclose(momentum**2 / 2, info["kinetic_energy"], rtol=1e-9, atol=1e-14)
 
 
-EVERYDAY = ("SGLD", "BAOAB", "CCAdL", "HMC", "NUTS")
+EVERYDAY = ("BAOAB", "CCAdL", "HMC", "NUTS")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,9 @@ def test_columns_and_values_of_a_sampler(sampler):
         np.testing.assert_allclose(info["average_rejection_rate"], rates)
 
 
-@pytest.mark.parametrize("optimizer", ["gradient_descent", "adam", "barzilai_borwein"])
+@pytest.mark.parametrize(
+    "optimizer", ["gradient_descent", pytest.param("adam", marks=pytest.mark.slow)]
+)
 def test_columns_and_values_of_an_optimiser(optimizer):
     data = linear(optimizer=optimizer, learning_rate=0.05, schedule="constant").fit()
     assert list(data.run_info) == [*BASE, *FORCE, "learning_rate"]

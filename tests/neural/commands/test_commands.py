@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import kinetograph as kg
 from kinetograph.cli import main
 from kinetograph.neural.commands import commands
+from kinetograph.neural.commands.flags import given_options
 from kinetograph.neural.options import OPTIONS
 
 NETWORK = {"batch_data_files": "d.csv", "hidden_dimension": [1], "hidden_activation": "tanh"}
@@ -131,21 +132,26 @@ def test_surfaces(call):
     fails(call("surface", "path", "--out", "s.csv"), 2, "--rows is needed")
 
 
-def test_a_search(call):
+def test_a_search(call, monkeypatch):
+    calls = []
+
+    def explore(landscape, **settings):
+        calls.append((landscape, settings, kg.neural.explorer.explore(landscape, **settings)))
+        return calls[0][2]
+
+    monkeypatch.setattr("kinetograph.neural.commands.explore._explore", explore)
     beta = ("--prior", 2, "--inverse-temperature", 100)
     legs = ("--trajectories", 2, "--max-legs", 1, "--max-steps", 30)
     result = call("explore", "--config", "c.toml", *beta, *legs, "--out", "found")
     assert result.exit_code == 0, result.output
-    nn = simulation(prior=2.0)
-    search = kg.neural.explorer.explore(
-        nn.landscape,
-        sampler=kg.samplers.BAOAB(step_size=0.1, inverse_temperature=100.0, friction=1.0),
-        trajectories=2,
-        max_legs=1,
-        steps=30,
-        seed=1,
-        progress=False,
-    )
+    ((landscape, settings, search),) = calls
+    nn, w = simulation(prior=2.0), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    np.testing.assert_allclose(landscape.potential(w), nn.landscape.potential(w), rtol=1e-12)
+    sampler = settings.pop("sampler")
+    assert type(sampler) is kg.samplers.BAOAB
+    assert sampler.settings()["inverse_temperature"] == 100
+    given = {"trajectories": 2, "max_legs": 1, "steps": 30, "thin": 1, "seed": 1}
+    assert given.items() <= settings.items()
     for name in ("minima", "corner_points", "legs", "averages"):
         table = pd.read_csv(f"found/{name}.csv")
         wanted = getattr(search, name)
@@ -240,3 +246,7 @@ def test_a_run_that_fails(call, monkeypatch):
 def test_the_group_is_listed_without_an_import():
     assert isinstance(main.commands["neural"], click.Group)
     assert "neural" in CliRunner().invoke(main, ["--help"]).stdout
+
+
+def test_flags_that_are_not_given_stay_at_their_defaults():
+    assert given_options({"bias": False, "seed": 0, "loss": None}) == {"bias": False, "seed": 0}

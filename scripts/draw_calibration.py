@@ -1,6 +1,6 @@
 """Draw the picture of calibration on the page of networks.
 
-    python scripts/draw_calibration.py
+python scripts/draw_calibration.py
 """
 
 import sys

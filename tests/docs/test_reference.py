@@ -17,7 +17,8 @@ TEXTS = {path.name: path.read_text(encoding="utf-8") for path in PAGES}
 def public_names(package: Any, prefix: str = "") -> set[str]:
     """The public names of a package and the packages in it."""
     public = set()
-    for name in package.__all__:
+    listed = kg.public.__all__ if package is kg else package.__all__  # with the names of builtins
+    for name in listed:
         value = getattr(package, name)
         inner = public_names(value, f"{prefix}{name}.") if inspect.ismodule(value) else ()
         public |= {*inner} or {prefix + name}

@@ -74,6 +74,18 @@ def test_arguments_of_other_types():
             kg.formula(*arguments, **settings)
 
 
+def test_arguments_of_a_wrong_form_are_named():
+    for prior in ([kg.normal(0, 1)], "normal", kg.normal(0, 1)):
+        with pytest.raises(TypeError, match="prior= must be a dictionary, got "):
+            kg.formula("y ~ x", DATA, prior=prior)
+    with pytest.raises(TypeError, match=r"the column 'x' is 1\.0, and not a list.*{'x': \[1\.0\]}"):
+        MODEL.response({"x": 1.0, "t": ["low"], "g": ["a"]})
+    twice = pd.concat([DATA, DATA[["x"]]], axis=1)
+    with pytest.raises(ValueError, match="uses 'x', but 2 columns have this name"):
+        kg.formula("y ~ x", twice)
+    assert kg.formula("y ~ z", twice).names == kg.formula("y ~ z", DATA).names
+
+
 def test_the_label_of_a_row_is_named():
     data = changed(x=(5, np.nan)).set_index("kind")
     with pytest.raises(ValueError, match=r"row 5 \(labelled '[pqrs]'\)"):
@@ -93,6 +105,15 @@ def test_new_rows(change, message):
     new = pd.DataFrame({"x": [1.0, 2.0], "t": ["low", "mid"], "g": ["a", "b"]}).assign(**change)
     with pytest.raises(ValueError, match=message):
         MODEL.response(new)
+
+
+def test_a_variable_is_not_taken_for_a_column():
+    x, n = np.zeros(2), 30
+    model = kg.formula("count | trials(n) ~ x", DATA, family="binomial")
+    for rows, name in [({"n": [7, 8]}, "x"), ({"x": x}, "n")]:
+        with pytest.raises(ValueError, match=f"'{name}', which is not a column of the data"):
+            model.response(rows)
+    assert kg.formula("y ~ {x * factor}", DATA.assign(factor=n))["X"].shape == (len(DATA), 1)
 
 
 def test_new_rows_without_a_column():

@@ -185,6 +185,24 @@ def test_columns_of_other_kinds():
     assert len({float(m.log_prob(free)) for m in models}) == 1
 
 
+def test_texts_whose_missing_value_is_pandas_na():
+    """Columns of pandas' type "string" are categories, also in new rows."""
+    model = kg.formula("y ~ x * t + (1 | g)", DATA)
+    other = kg.formula("y ~ x * t + (1 | g)", DATA.astype({"t": "string", "g": "string"}))
+    values = model.transform(np.random.default_rng(1).normal(size=model.free_size))
+    assert other.log_prob(values) == model.log_prob(values)
+    rows = DATA.iloc[[7, 2]]
+    got, expected = (
+        computed(model, model.parameter("mu", r), values)
+        for r in (rows.astype({"t": "string"}), rows)
+    )
+    assert np.array_equal(got, expected)
+    with pytest.raises(ValueError, match="'t', but 1 value is missing there, first in row 3"):
+        kg.formula(
+            "y ~ t", DATA.astype({"t": "string"}).assign(t=lambda d: d["t"].where(d.index != 3))
+        )
+
+
 class _Polars:
     columns = tuple(DATA.columns)
 

@@ -128,7 +128,7 @@ def test_a_grid_search_chooses_the_network_that_fits():
         cv=KFold(2, shuffle=True, random_state=0),
     ).fit(x, y)
     assert search.best_params_["network"] != ()
-    assert search.best_score_ > 0.7  # a line explains nothing of a parabola
+    assert search.best_score_ > 0.4  # a line explains nothing of a parabola
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ REFERENCES = {
     "gaussian": (
         [0.5, -1.0, 0.3, -2.0],
         [0.7, 2.0],
-        lambda z, y: -stats.norm(z[:2], np.exp(z[2:])).logpdf(y).sum(),
+        lambda z, y: -stats.norm(z[:2], np.log1p(np.exp(z[2:]))).logpdf(y).sum(),
     ),
     "poisson": ([0.5, -1.0], [3.0, 0.0], lambda z, y: -stats.poisson(np.exp(z)).logpmf(y).sum()),
 }

@@ -338,6 +338,26 @@ def test_other_numbers_of_walkers_are_mapped_explicitly(tmp_path):
     np.testing.assert_array_equal(two.parameters, np.asarray(three.parameters)[[2, 0]])
 
 
+def test_runs_without_rows_move_on():
+    whole, parts = linear(max_steps=12), linear(max_steps=6, every_nth=8)
+    none = parts.sample()
+    assert none.trajectory.shape == (0, 6)
+    assert none.to_tree()["posterior"].sizes["draw"] == 0
+    parts.sample()
+    whole.sample()
+    np.testing.assert_array_equal(parts.parameters, whole.parameters)
+    parts.set_options(max_steps=0)
+    assert len(parts.sample().run_info) == 0
+    with pytest.raises(ValueError, match="the trajectory has no rows"):
+        parts.predict(X, trajectory=none)
+
+
+@pytest.mark.parametrize("inputs", [X[0], X[:, :1], X[:0]])
+def test_inputs_of_another_shape(inputs):
+    with pytest.raises(kg.ShapeError, match=r"each of shape \(2,\), got shape"):
+        linear().predict(inputs)
+
+
 def test_predictions_average_over_a_trajectory():
     nn = linear(inverse_temperature=50.0)
     data = nn.sample()

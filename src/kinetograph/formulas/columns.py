@@ -47,6 +47,13 @@ def as_frame(data: Any) -> pd.DataFrame:
                 f"formula: the data must be a data frame or a dictionary of columns, got "
                 f"{type(data).__name__}{place_text()}"
             )
+        single = next((name for name, column in columns.items() if not np.ndim(column)), None)
+        if single is not None:
+            value = columns[single]
+            raise TypeError(
+                f"formula: the column {single!r} is {value!r}, and not a list{place_text()}; write "
+                f"{{{single!r}: [{value!r}]}}"
+            )
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(
@@ -54,9 +61,17 @@ def as_frame(data: Any) -> pd.DataFrame:
                 f"{', '.join(f'{name} {n}' for name, n in lengths.items())}"
             )
         frame = pd.DataFrame(columns)
+    # formulaic makes no categories of texts whose missing value is pandas.NA.
+    texts = [name for name, dtype in frame.dtypes.items() if _is_nullable_text(dtype)]
+    if texts:
+        frame = frame.astype(dict.fromkeys(texts, object))
     if not len(frame):
         raise DataError(f"formula: the data have no rows{place_text()}")
     return frame
+
+
+def _is_nullable_text(dtype: Any) -> bool:
+    return isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
 
 
 def row_text(frame: pd.DataFrame, row: int) -> str:
@@ -91,6 +106,11 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
                 f"the columns are {shown}{meant(name, columns)}"
             )
         column = frame[name]
+        if isinstance(column, pd.DataFrame):
+            raise DataError(
+                f"formula: {what} uses {name!r}, but {column.shape[1]} columns have this name"
+                f"{place_text()}; rename them"
+            )
         missing = np.flatnonzero(column.isna())
         if len(missing):
             count = f"{len(missing)} values are" if len(missing) > 1 else "1 value is"

@@ -128,9 +128,11 @@ def _continuing(p: Mapping[str, Any], trials: Any) -> MakerCall:
 def _adjacent(p: Mapping[str, Any], trials: Any) -> MakerCall:
     """The model of adjacent categories.
 
-    P(y = k) proportional to exp(sum_{j < k} (eta - c_j))
+    P(y = k) proportional to prod_{j < k} F(eta - c_j) / (1 - F(eta - c_j))
     """
-    return categorical, {"logit": _columns(None, cumsum(-_distances(p), -1))}
+    z, link = _distances(p), p["mu"].link
+    log_odds = -z if link == "logit" else _log_below(-z, link) - _log_below(z, link)
+    return categorical, {"logit": _columns(None, cumsum(log_odds, -1))}
 
 
 def _classes(p: Mapping[str, Any], trials: Any) -> MakerCall:

@@ -14,6 +14,7 @@ from ..graph.node import Data, Node
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from ..graph.value_texts import in_words
 from ..models.expectations import expectation
 from ..models.model import Model
 from ..models.model import model as make_model
@@ -150,7 +151,7 @@ class FormulaModel(Model):
             As for `response`. Without new rows, the observed responses are drawn again.
         kind
             "response" draws responses; "mean" computes their expectations, with the name of the
-            response and `_mean`.
+            response and `_mean`. Ordered and unordered classes are numbers, 0 for the first.
         seed
             As for `kg.predict`.
 
@@ -297,6 +298,11 @@ def formula(
     >>> model.names
     ('b_x', 'Intercept', 'sd_g', 'z_g')
     """
+    if prior is not None and not isinstance(prior, Mapping):
+        raise TypeError(
+            f"formula: prior= must be a dictionary, got {in_words(prior)}{place_text()}; write "
+            "prior={'b': kg.normal(0, 1)}"
+        )
     texts = [split_formula(t) for t in ([text] if isinstance(text, str) else list(text))]
     if not texts:
         raise ValueError(f"formula: there is no formula{place_text()}")
@@ -313,7 +319,7 @@ def formula(
     chosen = family_named(family)
     links = {chosen.main: link} if isinstance(link, str) else dict(link or {})
     frame = as_frame(data)
-    encoding = Encoding(texts, chosen, links, frame, scope_of(texts))
+    encoding = Encoding(texts, chosen, links, frame, scope_of(texts, frame.columns))
     main_link = next(iter(encoding.links.values()))
     unknowns = FormulaUnknowns(default_priors, prior or {}, encoding.response.scales(main_link))
 
@@ -324,6 +330,4 @@ def formula(
         encoding.response.observe(distribution, frame)
         return {name: unknowns.arrays[name] for name in unknowns.targets}
 
-    if isinstance(prior, Array):
-        raise TypeError("formula: prior= must be a dictionary")
     return FormulaModel(make_model(build), encoding, unknowns.priors)

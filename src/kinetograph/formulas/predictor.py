@@ -35,6 +35,9 @@ class Predictor:
         self.calls = [
             _CALLS[call.function](parameter, call, frame, scope, main) for call in text.calls
         ]
+        offsets = [term for term in self.calls if isinstance(term, Offset)]
+        for number, term in enumerate(offsets[1:], 2):
+            term.number = str(number)
         self.groups = groupings(parameter, text.groups, frame, scope, main)
 
     def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:

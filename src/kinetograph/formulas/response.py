@@ -2,7 +2,7 @@
 
     y | trials(n) + weights(w) + cens(c) + trunc(low, high) ~ ...
 
-Censored responses are intervals: [y, y] if observed, (y, inf) right, (-inf, y) left, (y, y2).
+Censored responses are intervals: [y, y] if observed, [y, inf) right, (-inf, y] left, [y, y2].
 """
 
 from typing import Any

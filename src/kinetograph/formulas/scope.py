@@ -1,7 +1,7 @@
 """Variables of the caller that expressions in formulas use."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -26,9 +26,12 @@ def _restored(values: dict[str, Any], modules: dict[str, str]) -> CallerScope:
     return CallerScope(values | {name: import_module(module) for name, module in modules.items()})
 
 
-def scope_of(texts: Sequence[FormulaText]) -> CallerScope:
-    """The variables of the caller whose names occur in the formulas."""
+def scope_of(texts: Sequence[FormulaText], columns: Iterable[Any]) -> CallerScope:
+    """The variables of the caller whose names occur in the formulas.
+
+    A name of a column is not a variable: new rows must have this column, too.
+    """
     frame = user_frame()
     variables = {} if frame is None else {**frame.f_globals, **local_variables(frame)}
-    words = {word for text in texts for word in re.findall(r"\w+", text.text)}
+    words = {word for text in texts for word in re.findall(r"\w+", text.text)} - set(columns)
     return CallerScope({word: variables[word] for word in words if word in variables})

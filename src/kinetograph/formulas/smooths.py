@@ -37,7 +37,12 @@ _SETTINGS: dict[str, Any] = {"k": 20, "c": 1.5, "cov": "exp_quad", "scale": True
 
 
 class Offset:
-    """A known term of a linear predictor, `offset(log(exposure))`."""
+    """A known term of a linear predictor, `offset(log(exposure))`.
+
+    `number` ends the name of its data, if it is not the first offset.
+    """
+
+    number = ""
 
     def __init__(
         self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
@@ -53,7 +58,7 @@ class Offset:
         """The offset of the rows of a frame."""
         after = f"_{self.parameter}" if self.parameter else ""
         values = evaluated(self.call.positional[0], frame, self._scope, self.call.text)
-        return data(values, f"{prefix}offset{after}", (f"{prefix}obs",))
+        return data(values, f"{prefix}offset{self.number}{after}", (f"{prefix}obs",))
 
 
 class Monotonic:

@@ -162,7 +162,7 @@ def _column(values: Any, name: str) -> np.ndarray:
 
 def _levels(values: Any, column: np.ndarray) -> np.ndarray:
     """The categories of a categorical column, else the sorted different values."""
-    dtype = getattr(values, "dtype", None)
+    dtype: Any = getattr(values, "dtype", None)
     # The categories of a Categorical of polars belong to all columns, and have no order.
     categories = type(dtype).__name__ in ("CategoricalDtype", "Enum")
     return plain_labels(dtype.categories) if categories else np.unique(column)
@@ -191,7 +191,7 @@ def _hashable(labels: np.ndarray) -> list[Any]:
 
 
 def _rows(values: Any, chosen: np.ndarray) -> str:
-    """The first chosen row, its index label, and a count of the rest."""
+    """The first chosen row with its label, and how many more."""
     first, count = int(np.argmax(chosen)), int(chosen.sum()) - 1
     axis = next(iter(labelled_axes(values)), None)
     label = "" if axis is None or axis.labels is None else str(axis.labels[first])

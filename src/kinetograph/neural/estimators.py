@@ -187,10 +187,10 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
 class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
     """A deep ensemble with MCMC for regression, with learnt noise.
 
-    The network has two outputs, mean m(x, w) and log standard deviation s(x, w), of standardised
-    inputs and labels:
+    The network has two outputs, m(x, w) and s(x, w), of standardised inputs and
+    labels:
 
-        y | x, w ~ normal(m, exp(s)),   p(y | x) = mean over members and draws
+        y | x, w ~ normal(m, log(1 + exp(s))),   p(y | x) = mean over members and draws
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
     def _normals(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and standard deviations of all draws, (draws of all members, rows)."""
         mean = outputs[..., 0] * self.label_sd_ + self.label_mean_
-        return mean, np.exp(outputs[..., 1]) * self.label_sd_
+        return mean, np.logaddexp(0, outputs[..., 1]) * self.label_sd_
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The predictive means of rows, and with `return_std` their standard deviations."""

@@ -93,8 +93,13 @@ def _categorical(z: Any, y: Any) -> Any:
 
 
 def _gaussian(z: Any, y: Any) -> Any:
-    """Minus the log density of normal(z[:k], exp(z[k:])), label of size k."""
-    mean, log_sd = jnp.split(z, 2)
+    """Minus the log density of normal(z[:k], softplus(z[k:])), label of size k.
+
+    softplus grows as its argument, so that no noise is extrapolated exponentially.
+    """
+    mean, spread = jnp.split(z, 2)
+    low = -15.0  # below, softplus is exp to the last bit of single precision
+    log_sd = jnp.where(spread < low, spread, jnp.log(jax.nn.softplus(jnp.maximum(spread, low))))
     return jnp.sum(0.5 * ((y - mean) * jnp.exp(-log_sd)) ** 2 + log_sd + 0.5 * _LOG_2_PI)
 
 

@@ -71,7 +71,7 @@ class TrajectoryData:
         or the projections.
         """
         columns = list(self.trajectory.columns[3:])
-        walkers = len(self.run_info["id"].unique())
+        walkers = max(1, len(self.run_info["id"].unique()))
         steps = self.run_info["step"].to_numpy().reshape(-1, walkers)[:, 0]
         coords = {"chain": np.arange(walkers), "draw": steps}
         draws = self.parameters

@@ -72,7 +72,7 @@ class Recorder:
         if options["do_accumulates"]:
             head |= self.averages.add(averaged)
         names = network.names
-        draws = rows.draws.reshape(count * width, -1)
+        draws = rows.draws.reshape(count * width, rows.draws.shape[-1])
         if directions is not None:
             draws, names = draws @ directions.T, [f"c{i}" for i in range(len(directions))]
         trajectory = pd.concat(

@@ -220,7 +220,12 @@ class Simulation(SimulationParts):
             Probabilities.
         """
         x = np.asarray(X, self._options["precision"])
-        x = x.reshape(len(x), *self._data.x.shape[1:]) if x.ndim == 1 else x
+        shape = self._data.x.shape[1:]
+        x = x[:, None] if x.ndim == 1 and shape == (1,) else x
+        if x.shape[1:] != shape or not len(x):
+            raise ShapeError(
+                f"predict: expected rows of inputs, each of shape {shape}, got shape {x.shape}"
+            )
         if trajectory is not None:
             draws = self._draws(trajectory)
             return predicted(self._model.landscape, draws, x, quantiles)
@@ -246,6 +251,8 @@ class Simulation(SimulationParts):
                 f"predict: the trajectory needs the columns {names[0]} to {names[-1]}, got "
                 f"{', '.join(map(str, frame.columns[:6]))}, ..."
             )
+        if not len(frame):
+            raise ValueError("predict: the trajectory has no rows")
         return frame[names].to_numpy(self._options["precision"])
 
     def _each(self, walker: int | None, value: Any, full: bool) -> Any:

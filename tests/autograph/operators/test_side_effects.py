@@ -77,6 +77,19 @@ def test_changes_are_seen(what):
         around.check("`if`")
 
 
+def test_functions_that_cython_compiled_do_not_change():
+    """Some of their attributes are new objects whenever they are read."""
+    from sklearn.utils.sparsefuncs_fast import csr_mean_variance_axis0 as compiled
+
+    assert type(compiled).__module__.startswith("_cython_")
+    held = [compiled]
+    around = Surroundings(sys._getframe())
+    around.check("`for`")
+    held.append(1)
+    with pytest.raises(kg.StagingError, match="'held' is modified"):
+        around.check("`for`")
+
+
 def test_functions_that_change_globals():
     act = touch_global
     around = Surroundings(sys._getframe())

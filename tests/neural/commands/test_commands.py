@@ -1,5 +1,6 @@
 """`kinetograph neural`: files and tables equal the results of the API."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -139,7 +140,8 @@ def test_a_search(call, monkeypatch):
         calls.append((landscape, settings, kg.neural.explorer.explore(landscape, **settings)))
         return calls[0][2]
 
-    monkeypatch.setattr("kinetograph.neural.commands.explore._explore", explore)
+    # The command has the name of its module.
+    monkeypatch.setattr(sys.modules["kinetograph.neural.commands.explore"], "_explore", explore)
     beta = ("--prior", 2, "--inverse-temperature", 100)
     legs = ("--trajectories", 2, "--max-legs", 1, "--max-steps", 30)
     result = call("explore", "--config", "c.toml", *beta, *legs, "--out", "found")

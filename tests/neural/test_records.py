@@ -34,6 +34,12 @@ def linear(**options):
     return kg.neural.Simulation([X, Y], **settings)
 
 
+@pytest.fixture(scope="module")
+def plain():
+    """The records of BAOAB."""
+    return linear().sample()
+
+
 def recomputed(data):
     """Parameters, losses and gradients of all rows of the trajectory, by NumPy."""
     w = data.trajectory[["weight0", "bias0"]].to_numpy()
@@ -131,7 +137,7 @@ def test_files_have_the_rows_in_memory(tmp_path):
     np.testing.assert_allclose(second.parameters, row, rtol=1e-8)
 
 
-def test_rows_may_be_in_files_only(tmp_path, monkeypatch):
+def test_rows_may_be_in_files_only(tmp_path, monkeypatch, plain):
     monkeypatch.setattr(kg.neural.running, "NUMBERS", 100)
     path = str(tmp_path / "run.zarr")
     data = linear(run_file=path).sample(keep=False)
@@ -139,20 +145,20 @@ def test_rows_may_be_in_files_only(tmp_path, monkeypatch):
     import xarray as xr
 
     rows = xr.open_zarr(path, consolidated=False)
-    np.testing.assert_allclose(rows["loss"], linear().sample().run_info["loss"])
+    np.testing.assert_allclose(rows["loss"], plain.run_info["loss"])
 
 
-def test_without_accumulates_draws_are_the_same():
+def test_without_accumulates_draws_are_the_same(plain):
     without = linear(do_accumulates=False).sample()
     assert list(without.run_info) == BASE
-    np.testing.assert_array_equal(without.parameters, linear().sample().parameters)
+    np.testing.assert_array_equal(without.parameters, plain.parameters)
 
 
-def test_projections_on_directions(tmp_path):
+def test_projections_on_directions(tmp_path, plain):
     path = tmp_path / "directions.csv"
     path.write_text("3,4\n0,2\n")
     got = linear(directions_file=path).sample().trajectory
-    w = linear().sample().parameters[0]
+    w = plain.parameters[0]
     np.testing.assert_allclose(got[["c0", "c1"]], w @ np.array([[0.6, 0.0], [0.8, 1.0]]))
 
 

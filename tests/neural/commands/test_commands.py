@@ -177,6 +177,28 @@ def test_data_for_a_seed(call):
     fails(call("dataset", "spiral", "--noise", -1, "--out", "one.csv"), 2, "noise must not")
 
 
+def test_batches_are_the_batches_of_a_run(call):
+    flags = ("--config", "c.toml", "--batch-size", 4, "--count", 2)
+    result = call("batches", *flags, "--plot", "b.png")
+    assert result.exit_code == 0, result.output
+    assert Path("b.png").read_bytes().startswith(b"\x89PNG")
+    head, *lines = (line.split() for line in result.stdout.splitlines())
+    assert head == ["batch", "row", "x1", "x2", "label"]
+    table = np.array(lines, float)
+    np.testing.assert_array_equal(table[:, 0], np.repeat([0, 1], 4))
+    rows = table[:, 1].astype(int)
+    assert len(set(rows)) == 8
+    np.testing.assert_allclose(table[:, 2:], pd.read_csv("d.csv").to_numpy()[rows], atol=1e-5)
+    nn = simulation(batch_size=4)
+    x, y = nn.dataset
+    for part in (rows[:4], rows[4:]):
+        wanted = np.mean((nn.predict(x[part]) - y[part]) ** 2)
+        assert nn.loss() == pytest.approx(wanted, rel=1e-12)
+        nn.next_batch()
+    whole = call("batches", "--config", "c.toml").stdout.splitlines()
+    assert len(whole) == 21
+
+
 def test_every_option_is_a_flag_with_its_text():
     for verb in ("train", "sample"):
         flags = {p.name: p for p in commands.commands[verb].params}

@@ -27,6 +27,19 @@ def test_its_draws_are_those_of_a_run():
     assert chain.iteration == 80
 
 
+def test_thinned_rows_are_counted_from_the_first_transition():
+    all_rows = made().step(21).posterior["mu"]
+    chain = made()
+    parts = [chain.step(n, thin=3) for n in (2, 5, 0, 14)]
+    assert [len(rows.posterior["mu"]) for rows in parts] == [0, 2, 0, 5]
+    thinned = np.concatenate([rows.posterior["mu"] for rows in parts])
+    np.testing.assert_array_equal(thinned, all_rows[2::3])
+    energies = np.concatenate([rows.sample_stats["kinetic_energy"] for rows in parts])
+    assert energies.shape == (7,)
+    with pytest.raises(ValueError, match="thin"):
+        chain.step(1, thin=0)
+
+
 def test_nuts_and_its_warm_up_too():
     tree = run(schools(), chains=1, seed=4, draws=15, warmup=40)
     chain = kg.chain(schools(), seed=4, warmup=40)

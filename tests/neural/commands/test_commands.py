@@ -1,5 +1,6 @@
 """`kinetograph neural`: files and tables equal the results of the API."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 import kinetograph as kg
 from kinetograph.cli import main
 from kinetograph.neural.commands import commands
+from kinetograph.neural.commands.flags import given_options
 from kinetograph.neural.options import OPTIONS
 
 NETWORK = {"batch_data_files": "d.csv", "hidden_dimension": [1], "hidden_activation": "tanh"}
@@ -131,21 +133,27 @@ def test_surfaces(call):
     fails(call("surface", "path", "--out", "s.csv"), 2, "--rows is needed")
 
 
-def test_a_search(call):
+def test_a_search(call, monkeypatch):
+    calls = []
+
+    def explore(landscape, **settings):
+        calls.append((landscape, settings, kg.neural.explorer.explore(landscape, **settings)))
+        return calls[0][2]
+
+    # The command has the name of its module.
+    monkeypatch.setattr(sys.modules["kinetograph.neural.commands.explore"], "_explore", explore)
     beta = ("--prior", 2, "--inverse-temperature", 100)
     legs = ("--trajectories", 2, "--max-legs", 1, "--max-steps", 30)
     result = call("explore", "--config", "c.toml", *beta, *legs, "--out", "found")
     assert result.exit_code == 0, result.output
-    nn = simulation(prior=2.0)
-    search = kg.neural.explorer.explore(
-        nn.landscape,
-        sampler=kg.samplers.BAOAB(step_size=0.1, inverse_temperature=100.0, friction=1.0),
-        trajectories=2,
-        max_legs=1,
-        steps=30,
-        seed=1,
-        progress=False,
-    )
+    ((landscape, settings, search),) = calls
+    nn, w = simulation(prior=2.0), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    np.testing.assert_allclose(landscape.potential(w), nn.landscape.potential(w), rtol=1e-12)
+    sampler = settings.pop("sampler")
+    assert type(sampler) is kg.samplers.BAOAB
+    assert sampler.settings()["inverse_temperature"] == 100
+    given = {"trajectories": 2, "max_legs": 1, "steps": 30, "thin": 1, "seed": 1}
+    assert given.items() <= settings.items()
     for name in ("minima", "corner_points", "legs", "averages"):
         table = pd.read_csv(f"found/{name}.csv")
         wanted = getattr(search, name)
@@ -167,6 +175,28 @@ def test_data_for_a_seed(call):
     assert not np.array_equal(rows["x1"], kg.neural.datasets.spiral(30, noise=0.1, seed=6).x[:, 0])
     fails(call("dataset", "spiral", "--test", 0.2, "--out", "one.csv"), 2, "--test-out")
     fails(call("dataset", "spiral", "--noise", -1, "--out", "one.csv"), 2, "noise must not")
+
+
+def test_batches_are_the_batches_of_a_run(call):
+    flags = ("--config", "c.toml", "--batch-size", 4, "--count", 2)
+    result = call("batches", *flags, "--plot", "b.png")
+    assert result.exit_code == 0, result.output
+    assert Path("b.png").read_bytes().startswith(b"\x89PNG")
+    head, *lines = (line.split() for line in result.stdout.splitlines())
+    assert head == ["batch", "row", "x1", "x2", "label"]
+    table = np.array(lines, float)
+    np.testing.assert_array_equal(table[:, 0], np.repeat([0, 1], 4))
+    rows = table[:, 1].astype(int)
+    assert len(set(rows)) == 8
+    np.testing.assert_allclose(table[:, 2:], pd.read_csv("d.csv").to_numpy()[rows], atol=1e-5)
+    nn = simulation(batch_size=4)
+    x, y = nn.dataset
+    for part in (rows[:4], rows[4:]):
+        wanted = np.mean((nn.predict(x[part]) - y[part]) ** 2)
+        assert nn.loss() == pytest.approx(wanted, rel=1e-12)
+        nn.next_batch()
+    whole = call("batches", "--config", "c.toml").stdout.splitlines()
+    assert len(whole) == 21
 
 
 def test_every_option_is_a_flag_with_its_text():
@@ -240,3 +270,7 @@ def test_a_run_that_fails(call, monkeypatch):
 def test_the_group_is_listed_without_an_import():
     assert isinstance(main.commands["neural"], click.Group)
     assert "neural" in CliRunner().invoke(main, ["--help"]).stdout
+
+
+def test_flags_that_are_not_given_stay_at_their_defaults():
+    assert given_options({"bias": False, "seed": 0, "loss": None}) == {"bias": False, "seed": 0}

@@ -189,6 +189,7 @@ def test_pruning_does_not_feed_averages(clusters, found):
     np.testing.assert_array_equal(rows, leg.draws.reshape(-1, 3)[:5])
 
 
+@pytest.mark.slow
 def test_ensembles_of_walkers(clusters):
     walkers = kg.samplers.EQN(
         kg.samplers.BAOAB(step_size=0.1, inverse_temperature=100.0), walkers=4, groups=2, eta=1.0

@@ -5,6 +5,7 @@
     surface, input-space    losses and outputs on grids                 surface.py
     explore                 a search for minima                         explore.py
     dataset                 synthetic data                              dataset.py
+    batches                 the batches of a run                        batches.py
     flags                   flags from the table of options; config files
 
 All of them are defined by the table `options.py` and by the signatures of the public functions that
@@ -14,6 +15,7 @@ they call. `cli/` imports this package when one of the commands is needed.
 import click
 
 from .analyse import analyse
+from .batches import batches
 from .dataset import dataset
 from .explore import explore
 from .simulation import sample, train
@@ -22,5 +24,5 @@ from .surface import input_space, surface
 __all__ = ["commands"]
 
 commands = click.Group("neural")
-for command in (train, sample, analyse, surface, input_space, explore, dataset):
+for command in (train, sample, analyse, surface, input_space, explore, dataset, batches):
     commands.add_command(command)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ...cli.errors import note
-from .. import explorer
+from ..explorer.exploration import explore as _explore
 from ..ingredients import make_sampler
 from ..simulation import Simulation
 from .flags import explained, given_options, option_flags, signature_flag
@@ -22,14 +22,14 @@ TABLES = ("minima", "corner_points", "legs", "averages")
     names=("progress",),
     without=("batch_size", "shuffle", "burn_in_steps", "walker_starts", "walker_jitter"),
 )
-@signature_flag(explorer.explore, "trajectories", "The number of trajectories of a leg.")
-@signature_flag(explorer.explore, "max_legs", "The largest number of legs.")
-@signature_flag(explorer.explore, "tolerance", "The change of eigenvalues that ends the search.")
-@signature_flag(explorer.explore, "patience", "Legs without a new minimum that end the search.")
-@signature_flag(explorer.explore, "points", "The largest number of rows in a diffusion map.")
-@signature_flag(explorer.explore, "prune", "The part of the rows that the map leaves out.")
-@signature_flag(explorer.explore, "gradient_tolerance", "The largest gradient at a minimum.")
-@signature_flag(explorer.explore, "workers", "The number of threads.")
+@signature_flag(_explore, "trajectories", "The number of trajectories of a leg.")
+@signature_flag(_explore, "max_legs", "The largest number of legs.")
+@signature_flag(_explore, "tolerance", "The change of eigenvalues that ends the search.")
+@signature_flag(_explore, "patience", "Legs without a new minimum that end the search.")
+@signature_flag(_explore, "points", "The largest number of rows in a diffusion map.")
+@signature_flag(_explore, "prune", "The part of the rows that the map leaves out.")
+@signature_flag(_explore, "gradient_tolerance", "The largest gradient at a minimum.")
+@signature_flag(_explore, "workers", "The number of threads.")
 @click.option(
     "--store", type=click.Path(path_type=Path), metavar="FOLDER",
     help="A folder for finished legs; an interrupted search continues from them.",
@@ -51,7 +51,7 @@ def explore(show_traceback: bool, out: Path, **values: Any) -> None:
         simulation = Simulation(**options)
         settings = {name: v for name, v in values.items() if name not in simulation.get_options()}
         every = simulation.get_options()
-        search = explorer.explore(
+        search = _explore(
             simulation.landscape,
             sampler=make_sampler("sampling", every, every["number_walkers"]),
             steps=every["max_steps"],

@@ -169,6 +169,11 @@ def test_wrong_labels(line, fitted):
         ({"batch_size": 0}, "batch_size must be a whole number of at least 1, got 0"),
         ({"patience": -1}, "patience must be a whole number of at least 1, got -1"),
         ({"held_out": 1.0}, "held_out must be a part of the rows"),
+        ({"held_out": "a"}, "held_out must be a part of the rows"),
+        ({"members": True}, "members must be a whole number of at least 1, got True"),
+        ({"seed": None}, "seed must be a whole number of at least 0, got None"),
+        ({"sampler": "NUTS"}, "sampler must be a sampler, .* got 'NUTS'"),
+        ({"optimizer": "adan"}, "expected optimizer=optax.* got 'adan'"),
         ({"network": "deep"}, "EnsembleRegressor: expected kg.neural.mlp"),
     ],
 )
@@ -184,3 +189,15 @@ def test_one_class_and_wrong_kinds(line):
         kg.neural.ensemble((2,), line, kind="ranking")
     with pytest.raises(ValueError, match="NaN"):
         kg.neural.ensemble((2,), (np.full((400, 1), np.nan), line[1]))
+
+
+def test_labels_that_scores_do_not_fit(line, fitted):
+    rows = line[0][:2]
+    with pytest.raises(kg.DataError, match="log_score: labels must be numbers, got 'a'"):
+        fitted.log_score(rows, ["a", "b"])
+    with pytest.raises(kg.DataError, match="cdf: the label of row 1 is nan"):
+        fitted.cdf(rows, [0.0, np.nan])
+    with pytest.raises(kg.DataError, match="labels of different types: NoneType, str"):
+        kg.neural.EnsembleClassifier().fit(rows, np.array(["a", None], object))
+    with pytest.raises(TypeError, match=r"data must be a pair \(inputs, labels\), got ndarray"):
+        kg.neural.ensemble((2,), rows)

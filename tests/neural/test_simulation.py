@@ -423,3 +423,11 @@ def test_a_loop_of_gradients_is_the_built_in_sampler():
         p = a * (p - 0.5 * h * by_hand.gradients()) + noise
     np.testing.assert_allclose(by_hand.parameters, built_in.parameters, rtol=1e-10)
     np.testing.assert_allclose(p, built_in.momenta, rtol=1e-10)
+
+
+def test_a_file_that_is_not_a_state_is_refused(tmp_path):
+    file = tmp_path / "state.npz"
+    file.write_bytes(b"nothing of this kind")
+    simulation = kg.neural.Simulation(dataset=[np.ones((4, 1)), np.ones((4, 1))])
+    with pytest.raises(kg.DataError, match=r"load: .*state\.npz was not written by Simulation"):
+        simulation.load(file)

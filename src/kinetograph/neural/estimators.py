@@ -116,19 +116,31 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
 
     def _check_settings(self, rows: int) -> None:
         leasts = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}
+        leasts["seed"] = 0
         if self.batch_size is not None:
             leasts["batch_size"] = 1
         for name, least in leasts.items():
             value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if not whole or value < least:
                 raise ValueError(
                     f"{type(self).__name__}: {name} must be a whole number of at least {least}, "
                     f"got {value!r}"
                 )
-        if not 0 <= self.held_out < 1:
+        if not isinstance(self.held_out, (int, float)) or not 0 <= self.held_out < 1:
             raise ValueError(
                 f"{type(self).__name__}: held_out must be a part of the rows, at least 0 and below "
                 f"1, got {self.held_out!r}"
+            )
+        if not (self.sampler is None or isinstance(self.sampler, Sampler)):
+            raise TypeError(
+                f"{type(self).__name__}: sampler must be a sampler, such as kg.samplers.MCLMC(), "
+                f"got {self.sampler!r:.60}"
+            )
+        if not (self.optimizer is None or hasattr(self.optimizer, "update")):
+            raise TypeError(
+                f"{type(self).__name__}: expected optimizer=optax.adam(0.005) or another "
+                f"transformation of optax, got {self.optimizer!r:.60}"
             )
 
     def _inputs(self, x: np.ndarray) -> np.ndarray:
@@ -308,7 +320,7 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
             mean, sd = self._normals(outputs)
             return (ndtr((labels - mean) / sd).mean(0),)
 
-        (chances,) = self._in_parts(X, chance, _labels(X, y, "cdf"))
+        (chances,) = self._in_parts(X, chance, _numbers(X, y, "cdf"))
         return np.asarray(chances)
 
     def log_score(self, X: Any, y: Any) -> np.ndarray:
@@ -320,7 +332,7 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
             densities = -0.5 * z * z - np.log(sd) - 0.5 * _LOG_2_PI
             return (np.asarray(logsumexp(densities, 0) - np.log(len(densities))),)
 
-        (scores,) = self._in_parts(X, score, _labels(X, y))
+        (scores,) = self._in_parts(X, score, _numbers(X, y, "log_score"))
         return np.asarray(scores)
 
 
@@ -357,7 +369,13 @@ class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
             If a setting is out of its range, or rows of inputs and labels differ.
         """
         X, y = validate_data(self, X, y, dtype=float)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        try:
+            self.classes_, codes = np.unique(y, return_inverse=True)
+        except TypeError:
+            kinds = sorted({type(label).__name__ for label in y})
+            raise DataError(
+                f"EnsembleClassifier: labels of different types: {', '.join(kinds)}"
+            ) from None
         if len(self.classes_) < 2:
             raise DataError(f"EnsembleClassifier: all labels are {self.classes_.tolist()[0]!r}")
         self._fit(X, codes[:, None].astype(np.float32), len(self.classes_))
@@ -423,6 +441,10 @@ def ensemble(
     >>> fitted.predict_interval(x, 0.5).shape
     (40, 2)
     """
+    if not (isinstance(data, tuple | list) and len(data) == 2):
+        raise TypeError(
+            f"ensemble: data must be a pair (inputs, labels), got {type(data).__name__}"
+        )
     x, y = data
     if kind is None:
         labels = np.asarray(y)
@@ -452,6 +474,19 @@ def _labels(X: Any, y: Any, doing: str = "log_score") -> np.ndarray:
             f"{doing}: expected {len(X)} labels, one for each row, got shape {labels.shape}"
         )
     return labels
+
+
+def _numbers(X: Any, y: Any, doing: str) -> np.ndarray:
+    """The labels as finite numbers, one for each row of inputs."""
+    labels = _labels(X, y, doing)
+    try:
+        numbers = labels.astype(float)
+    except (TypeError, ValueError):
+        raise DataError(f"{doing}: labels must be numbers, got {str(labels[0])!r}") from None
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise DataError(f"{doing}: the label of row {wrong[0]} is {numbers[wrong[0]]}")
+    return numbers
 
 
 def _spread(values: np.ndarray) -> Any:

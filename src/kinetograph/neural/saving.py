@@ -2,6 +2,8 @@
 
 import json
 import os
+import pickle
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -61,9 +63,12 @@ def load_state(
     simulation: Any, path: str, parameters_only: bool, walkers: list[int] | None, count: int
 ) -> None:
     """Read the state of a simulation of `count` walkers."""
-    with np.load(path) as file:
-        arrays = dict(file)
-    text = json.loads(str(arrays.pop("text")))
+    try:
+        with np.load(path) as file:
+            arrays = dict(file)
+        text = json.loads(str(arrays.pop("text")))
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, pickle.UnpicklingError):
+        raise DataError(f"load: {path} was not written by Simulation.save") from None
     positions = arrays["parameters"]
     if walkers is None and len(positions) != count:
         raise DataError(

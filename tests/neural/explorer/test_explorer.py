@@ -216,3 +216,13 @@ def test_wrong_arguments(clusters):
         explorer.explore(clusters, prune=1.0)
     with pytest.raises(ValueError, match=r"expected the shape \(5, 5\)"):
         explorer.explore(clusters, np.zeros((2, 5)))
+
+
+def test_wrong_samplers_and_optimisers_are_refused_first():
+    x, network = np.array([[2.0], [-2.0]]), kg.neural.mlp([])
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
+    land = kg.neural.Landscape(network, layout, "mean_squared", x, 2 * x)
+    with pytest.raises(TypeError, match=r"explore: sampler must be a sampler, .* got 'BAOAB'"):
+        kg.neural.explorer.explore(land, sampler="BAOAB")
+    with pytest.raises(ValueError, match=r"explore: .*'bgfs'.*bfgs"):
+        kg.neural.explorer.explore(land, optimizer="bgfs")

@@ -246,3 +246,11 @@ def test_wrong_arguments(linear, tmp_path):
     big = landscape(kg.neural.mlp([20], "tanh"))
     with pytest.raises(ValueError, match="a grid of 81 parameters"):
         surfaces.grid(big, np.zeros(81), progress=False)
+
+
+def test_spectra_have_at_most_all_eigenpairs():
+    x, network = np.array([[2.0], [-2.0]]), kg.neural.mlp([])
+    layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
+    land = kg.neural.Landscape(network, layout, "mean_squared", x, 2 * x)
+    table = kg.neural.surfaces.spectra(land, np.zeros((1, 2)), progress=False)
+    np.testing.assert_allclose(table.eigenvalue, [[8.0, 2.0]], rtol=1e-5)

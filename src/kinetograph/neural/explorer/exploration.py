@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ...graph.public import public
+from ...optimizers.opt import choose
 from ...samplers.baoab import BAOAB
 from ...samplers.sampler import Sampler
 from ..analysis.diffusion import diffusion_map
@@ -182,6 +183,11 @@ def explore(
     (True, [100, 100])
     """
     sampler = BAOAB(step_size=0.1, inverse_temperature=100.0) if sampler is None else sampler
+    optimizer = choose("explore", optimizer)
+    if not (sampler is None or isinstance(sampler, Sampler)):
+        raise TypeError(
+            f"explore: sampler must be a sampler, such as kg.samplers.BAOAB(0.1), got {sampler!r}"
+        )
     whole = {"trajectories": trajectories, "steps": steps, "thin": thin, "max_legs": max_legs}
     for name, value in whole.items() | {"patience": patience, "workers": workers}.items():
         if not isinstance(value, (int, np.integer)) or value < 1:
@@ -210,7 +216,7 @@ def explore(
             "the sampler": sampler,
             "the steps": (trajectories, steps, thin, warmup, seed),
             "the rules": (points, prune, sorted(options.items()), symmetric),
-            "the refinement": (str(optimizer), gradient_tolerance),
+            "the refinement": (type(optimizer).__name__, gradient_tolerance),
         },
         "explore",
     )

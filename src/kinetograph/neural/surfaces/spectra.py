@@ -21,7 +21,7 @@ __all__ = ["hessian_slices", "spectra"]
 def spectra(
     landscape: Landscape,
     rows: Any,
-    count: int = 5,
+    count: int | None = None,
     *,
     which: str = "largest",
     steps: Sequence[int] | None = None,
@@ -38,7 +38,7 @@ def spectra(
     landscape, rows, steps, store, progress
         As of `trajectory`.
     count
-        The number of eigenpairs of each row.
+        The number of eigenpairs of each row; by default five, or all if there are fewer.
     which
         "largest" or "smallest".
 
@@ -64,6 +64,7 @@ def spectra(
     [[8.0, 2.0]]
     """
     chosen = rows_of(landscape, rows, steps, "spectra")
+    count = min(5, landscape.size) if count is None else count
 
     def compute(places: np.ndarray) -> Arrays:
         pairs = [landscape.hessian_eigenpairs(w, count, which) for w in chosen.points[places]]

@@ -167,6 +167,8 @@ def test_wrong_labels(line, fitted):
     [
         ({"members": 0}, "members must be a whole number of at least 1, got 0"),
         ({"draws": 2.5}, "draws must be a whole number of at least 0, got 2.5"),
+        ({"batch_size": 0}, "batch_size must be a whole number of at least 1, got 0"),
+        ({"patience": -1}, "patience must be a whole number of at least 1, got -1"),
         ({"held_out": 1.0}, "held_out must be a part of the rows"),
         ({"network": "deep"}, "EnsembleRegressor: expected kg.neural.mlp"),
     ],

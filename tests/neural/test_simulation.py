@@ -352,6 +352,22 @@ def test_runs_without_rows_move_on():
         parts.predict(X, trajectory=none)
 
 
+def test_labels_that_the_network_does_not_fit():
+    classes = np.arange(40)[:, None] % 3
+    nn = kg.neural.Simulation([X, classes], loss="categorical", seed=1, max_steps=2)
+    data = nn.sample()
+    for label in (0.5, -1, np.nan):
+        with pytest.raises(kg.DataError):
+            nn.log_predictive_density(X[:1], [[label]], data)
+    with pytest.raises(kg.ShapeError, match="classes 0 to 7, but the network has 3 outputs"):
+        nn.log_predictive_density(X[:1], [[7]], data)
+    assert np.isfinite(nn.log_predictive_density(X[:1], [[1]], data)).all()
+    layout = kg.neural.ParameterLayout(kg.neural.mlp().start(jax.random.key(1), X[0], 2))
+    for make in (kg.neural.posterior, kg.neural.Landscape):
+        with pytest.raises(kg.ShapeError, match="2 outputs, but the loss mean_squared needs 1 "):
+            make(kg.neural.mlp(), layout, "mean_squared", X, Y)
+
+
 @pytest.mark.parametrize("inputs", [X[0], X[:, :1], X[:0]])
 def test_inputs_of_another_shape(inputs):
     with pytest.raises(kg.ShapeError, match=r"each of shape \(2,\), got shape"):

@@ -115,7 +115,10 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
         return as_network(value, name)
 
     def _check_settings(self, rows: int) -> None:
-        for name, least in {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1}.items():
+        leasts = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}
+        if self.batch_size is not None:
+            leasts["batch_size"] = 1
+        for name, least in leasts.items():
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise ValueError(

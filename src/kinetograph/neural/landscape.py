@@ -21,7 +21,7 @@ from ..models.model import Model
 from .accuracy import accuracy_of
 from .analysis.covariances import Eigenpairs, signed
 from .batched import BatchedProgram
-from .losses import check_labels, check_outputs
+from .losses import check_labels, check_outputs, check_widths
 from .losses import loss as as_loss
 from .network import as_network
 from .parameters import ParameterLayout
@@ -92,6 +92,12 @@ class Landscape:
         self.dtype = float_dtype()
         check_outputs(self.row_loss, self.network.output_activation, "Landscape")
         self._take(x, y)
+        self.check_widths(y, "Landscape")
+
+    def check_widths(self, y: Any, doing: str) -> None:
+        """Refuse labels that do not fit the number of outputs."""
+        tree = self.layout.tree(np.zeros(self.layout.size, self.dtype))
+        check_widths(self.row_loss, lambda: self.network.row(tree, self.x[0]), y, doing)
 
     def _take(self, x: Any, y: Any) -> None:
         if len(x) != len(y) or not len(x):

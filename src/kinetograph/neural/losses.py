@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..graph.errors import DataError
+from ..graph.errors import DataError, ShapeError
 from ..graph.public import public
 from .choice import chosen
 
-__all__ = ["LOSSES", "Loss", "check_labels", "check_outputs", "loss"]
+__all__ = ["LOSSES", "Loss", "check_labels", "check_outputs", "check_widths", "loss"]
 
 _EPSILON = 1e-7
 _LOG_2_PI = float(np.log(2 * np.pi))
@@ -159,6 +159,34 @@ def check_labels(loss: Loss, labels: Any, doing: str) -> None:
         raise DataError(
             f"{doing}: the loss {loss.name} needs labels that are {text}; the label of row {row} "
             f"is {np.asarray(labels)[row].tolist()}"
+        )
+
+
+def check_widths(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str) -> None:
+    """Refuse outputs whose number does not fit the labels.
+
+    The user's own losses are not checked. `outputs` makes the outputs of one row.
+
+    Raises
+    ------
+    ShapeError
+        With both numbers. Otherwise arrays of different widths would be broadcast.
+    """
+    if loss is not LOSSES.get(loss.name):
+        return
+    got = int(np.prod(jax.eval_shape(outputs).shape))
+    width = int(np.prod(np.shape(labels)[1:]))
+    if loss.labels == "classes":
+        classes = int(np.max(labels)) + 1
+        if classes > got or width != 1:
+            raise ShapeError(
+                f"{doing}: the labels are {width} column(s) of classes 0 to {classes - 1}, but the "
+                f"network has {got} outputs, one for each class"
+            )
+    elif got != loss.width(width, 0):
+        raise ShapeError(
+            f"{doing}: the network has {got} outputs, but the loss {loss.name} needs "
+            f"{loss.width(width, 0)} for labels of {width} column(s)"
         )
 
 

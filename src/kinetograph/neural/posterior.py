@@ -12,7 +12,7 @@ from ..graph.inputs import data
 from ..graph.public import public
 from ..models.jax_model import jax_model
 from ..models.model import Model
-from .losses import check_labels, check_outputs
+from .losses import check_labels, check_outputs, check_widths
 from .losses import loss as as_loss
 from .network import as_network
 from .parameters import ParameterLayout
@@ -82,6 +82,9 @@ def posterior(
     network, row_loss = as_network(network, "posterior"), as_loss(loss, "posterior")
     check_outputs(row_loss, network.output_activation, "posterior")
     check_labels(row_loss, y, "posterior")
+    if not isinstance(x, Array):
+        start = layout.tree(np.zeros(layout.size, np.float32))
+        check_widths(row_loss, lambda: network.row(start, np.asarray(x)[0]), y, "posterior")
     count = len(x)
     factor = scale_factor(scale, count)
 

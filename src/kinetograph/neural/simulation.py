@@ -10,6 +10,7 @@ from ..graph.public import public
 from .assembling import SimulationParts
 from .ingredients import DataPart
 from .landscape import Landscape
+from .losses import check_labels
 from .options import check_options
 from .prediction import log_predictive_density, predicted
 from .records import TrajectoryData
@@ -239,8 +240,10 @@ class Simulation(SimulationParts):
         If the loss is minus a log likelihood, this is the log predictive density of the average
         over the posterior.
         """
-        data = DataPart.make([X, Y], self._options)
-        values = RowValues(self._model.landscape)
+        data, land = DataPart.make([X, Y], self._options), self._model.landscape
+        check_labels(land.row_loss, data.y, "log_predictive_density")
+        land.check_widths(data.y, "log_predictive_density")
+        values = RowValues(land)
         return log_predictive_density(values, self._draws(trajectory), data.x, data.y)
 
     def _draws(self, trajectory: TrajectoryData | pd.DataFrame) -> np.ndarray:

@@ -74,11 +74,12 @@ def test_pipelines_and_cross_validation(line):
     assert cross_val_score(pipeline, *line, cv=2).min() > 0.8
 
 
-def test_classes(line):
+@pytest.mark.parametrize("draws", [0, pytest.param(5, marks=pytest.mark.slow)])
+def test_classes(draws):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(200, 2))
     y = np.array(["a", "b", "c"])[(x[:, 0] > 0).astype(int) + (x[:, 0] > 1)]
-    model = kg.neural.ensemble((6,), (x, y), **SMALL | {"warmup": 100, "draws": 5})
+    model = kg.neural.ensemble((6,), (x, y), **SMALL | {"draws": draws})
     chances = model.predict_proba(x)
     np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-6)
     assert model.score(x, y) > 0.9

@@ -24,7 +24,7 @@ def plain(weights, bias, x):
 
 
 @given(st.lists(st.integers(0, 5), max_size=3), st.integers(1, 4), st.integers(1, 3))
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=4)
 def test_perceptrons_have_the_size_and_outputs_of_their_layers(hidden, inputs, outputs):
     network = kg.neural.mlp(hidden, "tanh", initial="normal")
     row = np.linspace(-1, 1, inputs)

@@ -56,6 +56,12 @@ TEXT.loc[7, "x"] = "n/a"
         (["y ~ x", "mu ~ x"], DATA, {}, "mu has two formulas"),
         ("y ~ x", DATA, {"prior": {"b_xx": kg.normal(0, 1)}}, "did you mean 'b_x'"),
         ("y ~ x", DATA, {"prior": {"sigma": kg.normal(0, 1)}}, "sigma must be positive.*half_n"),
+        (
+            "y ~ x + (1 + x | g)",
+            DATA,
+            {"prior": {"cor": kg.normal(0, 1, shape=(2, 2))}},
+            "is not one of correlation matrices.*lkj_correlation",
+        ),
         ("y ~ x", DATA, {"default_priors": "brm"}, "did you mean 'brms'"),
         ("y ~ log(z)", DATA, {}, r"'log\(z\)' is nan in row"),
         ("y ~ bs(x, q=3)", DATA, {}, "cannot be computed"),

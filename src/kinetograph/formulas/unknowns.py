@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..distributions.support import Interval
+from ..distributions.support import CorrelationMatrix, Interval
 from ..distributions.variable import Variable, distribute
 from ..graph.array import Array
 from ..graph.source import place_text
@@ -113,6 +113,11 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
         raise ValueError(
             f"formula: the prior of {key!r} allows numbers above 1, but {unknown.name} is a "
             f"probability{place_text()}; use kg.beta(...)"
+        )
+    if unknown.kind == "cor" and not isinstance(support, CorrelationMatrix):
+        raise ValueError(
+            f"formula: the prior of {key!r} is not one of correlation matrices, as "
+            f"{unknown.name} is{place_text()}; use kg.lkj_correlation(eta, size)"
         )
     return array
 

@@ -167,7 +167,7 @@ _TABLE = (
     ),
     Option(
         "every_nth", 1, "whole number", "sampling",
-        "Records have the rows of every n-th step.", least=1,
+        "Records and averages have the rows of every n-th step.", least=1,
     ),
     Option(
         "seed", None, "whole number", "sampling",

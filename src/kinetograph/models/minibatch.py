@@ -117,8 +117,9 @@ def minibatch(
 
     Each row once in each epoch:
 
-    >>> print(kg.minibatch(kg.model(w), 50, order="epochs").batch.order.last)
-    wrap
+    >>> epochs = kg.minibatch(kg.model(w), 50, order="epochs")
+    >>> kg.chain(epochs, sampler, seed=1).step(20).posterior["w"].shape
+    (20, 3)
 
     Sources: M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langevin dynamics,
     ICML 2011. D. Paulin, P. A. Whalley, N. K. Chada, B. Leimkuhler, Sampling from Bayesian neural

@@ -53,7 +53,8 @@ def canonical(landscape: Landscape, parameters: Any) -> np.ndarray:
     >>> land = kg.neural.Landscape(network, layout, "mean_squared", x, x**2)
     >>> w = np.array([1.0, 2, 3, 4, 5, 6, 7])  # exchange the units, change a sign
     >>> copy = np.array([2.0, -1, 4, -3, 6, -5, 7])
-    >>> bool(np.allclose(*(kg.neural.explorer.canonical(land, v) for v in (w, copy))))
+    >>> first, second = (kg.neural.explorer.canonical(land, v) for v in (w, copy))
+    >>> bool(np.allclose(first, second))
     True
     """
     w = point(landscape, parameters, "canonical", "parameters")

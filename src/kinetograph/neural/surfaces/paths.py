@@ -151,7 +151,7 @@ def relaxed_path(
     >>> starts = np.array([[1, 0.2, 1, 0.2], [0.2, 1, 0.2, 1]])
     >>> ends = [kg.opt(land.model, "bfgs", initial=w).free for w in starts]
     >>> images = kg.neural.surfaces.relaxed_path(land, ends, 10, steps=50)
-    >>> straight = land.potential(np.linspace(*ends, 10)).max()
+    >>> straight = land.potential(np.linspace(ends[0], ends[1], 10)).max()
     >>> images.shape, bool(land.potential(images).max() <= straight)
     ((10, 4), True)
     """

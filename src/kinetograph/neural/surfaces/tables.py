@@ -42,8 +42,9 @@ def write_surface(path: Any, surface: xr.Dataset) -> None:
     >>> x, network = np.linspace(-1, 1, 20)[:, None], kg.neural.mlp([])
     >>> layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
     >>> land = kg.neural.Landscape(network, layout, "mean_squared", x, 2 * x)
-    >>> settings = {"weights": (0, 1, 1), "exclude": ["bias0"], "progress": False}
-    >>> table = kg.neural.surfaces.grid(land, [1.0, 0.5], **settings)
+    >>> table = kg.neural.surfaces.grid(
+    ...     land, [1.0, 0.5], weights=(0, 1, 1), exclude=["bias0"], progress=False
+    ... )
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "grid.csv"
     >>> kg.neural.surfaces.write_surface(path, table.drop_vars("accuracy"))
     >>> print(path.read_text().strip())

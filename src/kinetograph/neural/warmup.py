@@ -1,7 +1,7 @@
 """The warm-up of members: MCLMC whose step size falls while members explore.
 
 The step size of each member is tuned all the time, so that the mean squared energy error of a step,
-divided by the number of coordinates, follows a target that falls geometrically from 0.5 to 0.02.
+divided by the number of coordinates, follows a target that falls geometrically from 2 to 0.02.
 Large steps at the beginning move far; the bias of small steps at the end is low. Energy errors grow
 with about the sixth power of the step size, so the tuning averages error / h^6.
 
@@ -22,7 +22,8 @@ from ..samplers.mclmc import MCLMC
 
 __all__ = ["warm_members"]
 
-FIRST, LAST = 0.5, 0.02  # targets of the squared energy error for each coordinate
+FIRST, LAST = 2.0, 0.02  # targets of the squared energy error for each coordinate
+LENGTH = 2.6  # the length after which the direction is forgotten, in units of sqrt(size)
 ROUNDS = 100
 START = 0.01  # the first step size
 
@@ -40,7 +41,7 @@ def warm_members(
         (members, size).
     """
     chains = [
-        chain(model, _sampler(START), seed=seed, index=i, initial=start)
+        chain(model, _sampler(START, model.free_size), seed=seed, index=i, initial=start)
         for i, start in enumerate(starts)
     ]
 
@@ -50,11 +51,14 @@ def warm_members(
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sizes = list(pool.map(warm, chains))
-    return [_sampler(size) for size in sizes], np.stack([running.q for running in chains])
+    return [_sampler(size, model.free_size) for size in sizes], np.stack(
+        [running.q for running in chains]
+    )
 
 
-def _sampler(step_size: float) -> MCLMC:
-    return MCLMC(step_size=step_size, integrator="minimum_norm")
+def _sampler(step_size: float, size: int) -> MCLMC:
+    length = LENGTH * float(np.sqrt(size))
+    return MCLMC(step_size=step_size, length=length, integrator="minimum_norm")
 
 
 def _warm(running: Any, steps: int, size: int) -> float:

@@ -180,7 +180,7 @@ def test_epochs_that_are_complete():
     [
         (
             {"order": "epoch"},
-            r"there is no 'epoch'.*; did you mean 'epochs'\?; there are random, epochs",
+            r"unknown name 'epoch'.*; did you mean 'epochs'\?; the names are random, epochs",
         ),
         ({"order": "epochs", "replace": True}, "replace=True is for order='random'"),
         ({"order": "epochs", "last": "keep"}, "last must be 'wrap' or 'drop', got 'keep'"),

@@ -14,6 +14,7 @@ def log_density(p):
     return -0.5 * jnp.sum(p["a"] ** 2) - 0.5 * jnp.sum((p["b"] - p["a"][0]) ** 2 / 0.25)
 
 
+RNG_ROWS = np.random.default_rng(5)
 LIKE = {"b": np.zeros((2, 2)), "a": np.zeros(3)}  # JAX orders keys
 
 
@@ -114,3 +115,25 @@ def test_batches_are_part_of_a_program():
     assert None not in texts
     assert len(set(texts)) == len(texts)
     assert again == texts[1]
+
+
+def test_likelihoods_of_all_rows_at_once():
+    x, y = RNG_ROWS.normal(size=(2, 12))
+    models = [
+        kg.jax_model(
+            lambda p: -0.5 * jnp.sum(p["a"] ** 2),
+            {"a": np.zeros(2)},
+            log_likelihood=lambda p, x, y: -0.5 * (y - p["a"][0] - p["a"][1] * x) ** 2,
+            rows=(x, y),
+            batched=batched,
+        )
+        for batched in (False, True)
+    ]
+    states = RNG_ROWS.normal(size=(3, 2))
+    by_row, at_once = (m.gradient(states) for m in models)
+    np.testing.assert_allclose(at_once, by_row, rtol=1e-12)
+    walks = [
+        kg.chain(kg.minibatch(m, 4), kg.samplers.SGLD(0.01), seed=1, initial=np.zeros(2)).step(5)
+        for m in models
+    ]
+    np.testing.assert_allclose(*(w.posterior["a"] for w in walks), rtol=1e-9)

@@ -130,3 +130,11 @@ def test_wrong_arguments(tanh):
         tanh.hessian_eigenpairs(np.zeros(9), 1, "middle")
     with pytest.raises(ValueError, match="scale must be"):
         kg.neural.Landscape(tanh.network, tanh.layout, "mean_squared", X, SIGNS, scale="most")
+
+
+def test_the_model_of_other_data(tanh):
+    w = np.full(9, 0.1)
+    assert tanh.model.log_prob(w) == pytest.approx(-tanh.potential(w))  # made before
+    other = tanh.on(X[:7], SIGNS[:7])
+    assert other.model.log_prob(w) == pytest.approx(-other.potential(w))
+    assert other.row_values.gradients(w).shape == (7, 9)

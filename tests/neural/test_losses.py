@@ -85,7 +85,7 @@ def test_cosine_distance_of_nothing_has_a_slope():
 
 
 def test_names_and_functions():
-    with pytest.raises(ValueError, match=r"fit: loss: there is no 'mean_square'; did you mean"):
+    with pytest.raises(ValueError, match=r"fit: loss: unknown name 'mean_square'; did you mean"):
         loss("mean_square", "fit")
     with pytest.raises(TypeError, match="expected a name, got 3"):
         loss(3, "fit")

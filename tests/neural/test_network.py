@@ -124,7 +124,7 @@ def test_other_values(value):
 def test_wrong_layers():
     with pytest.raises(ValueError, match="2 activations for 1 hidden layers"):
         kg.neural.mlp([3], ["relu", "tanh"])
-    with pytest.raises(ValueError, match=r"there is no 'tanhh'.*did you mean 'tanh'"):
+    with pytest.raises(ValueError, match=r"unknown name 'tanhh'.*did you mean 'tanh'"):
         kg.neural.mlp([3], "tanhh")
     with pytest.raises(ValueError, match="must not be negative"):
         kg.neural.mlp([-1])

@@ -180,3 +180,13 @@ def test_the_law_of_the_linear_network(sampler):
     lowest = np.linalg.lstsq(np.column_stack([X, np.ones(20)]), Y, rcond=None)[1][0] / 20
     blocks = losses[: len(losses) // 50 * 50].reshape(50, -1).mean(1)
     assert abs(losses.mean() - lowest - 0.1) < 6 * blocks.std(ddof=1) / np.sqrt(50) + 0.002
+
+
+def test_the_trace_of_a_full_covariance():
+    """A thermostat that remembers nothing estimates the covariance of each batch anew."""
+    traces = []
+    for covariance in ("diagonal", "full"):
+        sampler = kg.samplers.CCAdL(1e-6, covariance=covariance, forgetting=0.999999)
+        data = linear(sampler=sampler, batch_size=5, max_steps=3).sample()
+        traces.append(data.run_info["noise_covariance_trace"].to_numpy())
+    np.testing.assert_allclose(*traces, rtol=1e-4)

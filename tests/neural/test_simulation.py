@@ -1,5 +1,6 @@
 """`kg.neural.Simulation` against NumPy, on small networks."""
 
+import logging
 import re
 
 import jax
@@ -174,7 +175,7 @@ def test_options_may_change_at_any_time():
 
 def test_a_missing_or_wrong_dataset():
     nn = kg.neural.Simulation()
-    with pytest.raises(kg.DataError, match="there is no dataset"):
+    with pytest.raises(kg.DataError, match="the dataset is missing"):
         nn.loss()
     with pytest.raises(kg.DataError, match="expected a pair"):
         nn.dataset = [X]
@@ -210,7 +211,7 @@ def test_input_columns_are_expressions_of_the_inputs():
     wanted = features @ w[:3] + w[3]
     np.testing.assert_allclose(nn.predict(X)[:, 0], wanted, rtol=1e-12)
     assert nn.loss() == pytest.approx(np.mean((wanted - Y[:, 0]) ** 2), rel=1e-12)
-    with pytest.raises(ValueError, match="no column 'x3'"):
+    with pytest.raises(ValueError, match="unknown column 'x3'"):
         linear(input_columns="x3").loss()
 
 
@@ -241,7 +242,7 @@ def test_the_lists_have_what_is_accepted():
             if name in names:
                 nn.set_options(**{option: name})
             else:
-                with pytest.raises(ValueError, match=f"{option}: there is no '{name}'"):
+                with pytest.raises(ValueError, match=f"{option}: unknown name '{name}'"):
                     nn.set_options(**{option: name})
     for name in nn.get_samplers():
         assert type(make_sampler("sampling", nn.get_options() | {"sampler": name}, 1)) is getattr(
@@ -429,5 +430,62 @@ def test_a_file_that_is_not_a_state_is_refused(tmp_path):
     file = tmp_path / "state.npz"
     file.write_bytes(b"nothing of this kind")
     simulation = kg.neural.Simulation(dataset=[np.ones((4, 1)), np.ones((4, 1))])
-    with pytest.raises(kg.DataError, match=r"load: .*state\.npz was not written by Simulation"):
+    with pytest.raises(kg.DataError, match=r"state\.npz is not a file that Simulation\.save wrote"):
         simulation.load(file)
+    with pytest.raises(kg.DataError, match="No such file"):
+        simulation.load(tmp_path / "nothing.npz")
+
+
+def test_a_damaged_state_is_named_and_a_whole_one_stays(tmp_path):
+    file = tmp_path / "state.npz"
+    simulation = kg.neural.Simulation([np.ones((4, 1)), np.ones((4, 1))], seed=1)
+    simulation.save(file)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 4
+    file.write_bytes(content)
+    before = np.asarray(simulation.parameters)
+    with pytest.raises(kg.DataError, match="does not match its checksum"):
+        simulation.load(file)
+    np.testing.assert_array_equal(simulation.parameters, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
+
+
+@pytest.mark.parametrize("scale", ["mean", "sum", 3.0])
+def test_the_gradient_of_a_batch_is_that_of_the_sampler(scale):
+    """A step of SGLD at an inverse temperature so high that its noise is small."""
+    x = np.linspace(-1, 1, 20)[:, None]
+    nn = kg.neural.Simulation(
+        [x, x**2],
+        hidden_dimension=[2],
+        batch_size=5,
+        loss_scale=scale,
+        sampler="SGLD",
+        step_width=1e-3,
+        inverse_temperature=1e20,
+        precision="float64",
+        seed=1,
+    )
+    nn.step()  # from the start, whose gradient is that of all rows
+    before, slope = np.asarray(nn.parameters), np.asarray(nn.gradients())
+    factor = {"mean": 1.0, "sum": 20.0}.get(scale, scale)
+    assert nn.potential() == pytest.approx(factor * nn.loss())
+    nn.step()
+    np.testing.assert_allclose(before - np.asarray(nn.parameters), 1e-3 * slope, rtol=1e-6)
+
+
+def test_programs_of_rows_are_compiled_once():
+    x = np.linspace(-1, 1, 20)[:, None]
+    settings = {"loss": "sigmoid_cross_entropy", "batch_size": 5, "max_steps": 5, "seed": 1}
+    nn = kg.neural.Simulation([x, 1.0 * (x > 0)], **settings)
+    nn.sample()
+    texts = []
+    handler = logging.Handler()
+    handler.emit = lambda record: texts.append(record.getMessage())
+    logger = logging.getLogger("jax")
+    logger.addHandler(handler)
+    try:
+        with jax.log_compiles():
+            nn.sample()
+    finally:
+        logger.removeHandler(handler)
+    assert [text for text in texts if "Finished XLA compilation" in text] == []

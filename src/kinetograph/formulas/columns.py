@@ -33,7 +33,7 @@ def as_frame(data: Any) -> pd.DataFrame:
     TypeError
         If `data` is not a data frame or a dictionary of columns.
     DataError
-        If the columns have different lengths, or there are no rows.
+        If the columns have different lengths, or no rows.
     """
     if isinstance(data, pd.DataFrame):
         frame = data
@@ -92,7 +92,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
     Raises
     ------
     DataError
-        If there is no such column, values are missing, or more than half of the values in a
+        If the column is unknown, values are missing, or more than half of the values in a
         column of text are numbers.
     """
     for name in names:

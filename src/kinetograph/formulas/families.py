@@ -298,7 +298,7 @@ def family_named(name: Any) -> ResponseFamily:
     Raises
     ------
     ValueError
-        If there is no such family.
+        If the name of the family is unknown.
     """
     names = {plain(n): f for f in FAMILIES.values() for n in (f.name, *f.aliases)}
     wanted = plain(name) if isinstance(name, str) else ""
@@ -306,7 +306,7 @@ def family_named(name: Any) -> ResponseFamily:
         similar = closest(wanted, names)
         hint = f"; did you mean {names[similar].name!r}?" if similar else ""
         raise ValueError(
-            f"formula: there is no family {name!r}{place_text()}; the families are "
+            f"formula: unknown family {name!r}{place_text()}; the families are "
             f"{', '.join(FAMILIES)}{hint}"
         )
     return names[wanted]

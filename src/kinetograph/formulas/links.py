@@ -54,7 +54,7 @@ def check_link(link: str, parameter: str) -> str:
     Raises
     ------
     ValueError
-        If there is no such link.
+        If the name of the link is unknown.
     """
     if link not in INVERSE_LINKS:
         raise ValueError(

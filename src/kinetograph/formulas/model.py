@@ -305,7 +305,7 @@ def formula(
         )
     texts = [split_formula(t) for t in ([text] if isinstance(text, str) else list(text))]
     if not texts:
-        raise ValueError(f"formula: there is no formula{place_text()}")
+        raise ValueError(f"formula: expected at least one formula, got none{place_text()}")
     for further in texts[1:]:
         if further.additions:
             raise ValueError(

@@ -29,7 +29,7 @@ class FormulaUnknowns:
     def __init__(self, rules: str, given: Mapping[str, Any], scales: Scales) -> None:
         if rules not in RULES:
             raise ValueError(
-                f"formula: there are no default priors {rules!r}{place_text()}; the rules are "
+                f"formula: unknown default priors {rules!r}{place_text()}; the rules are "
                 f"{', '.join(RULES)}{meant(rules, RULES)}"
             )
         self.rules, self.given, self.scales = RULES[rules], dict(given), scales

@@ -99,11 +99,11 @@ def batch_order(
     Raises
     ------
     ValueError
-        If there is no order of that name, or it does not take a value of `replace` or `last`.
+        If the name of the order is unknown, or `replace` or `last` do not fit the order.
     """
     if name not in ORDERS:
-        hint = f"{meant(name, ORDERS)}; there are {', '.join(ORDERS)}"
-        raise ValueError(f"minibatch: order: there is no {name!r}{hint}")
+        hint = f"{meant(name, ORDERS)}; the names are {', '.join(ORDERS)}"
+        raise ValueError(f"minibatch: order: unknown name {name!r}{hint}")
     if name != "random" and replace:
         raise ValueError(f"minibatch: replace=True is for order='random', not for {name!r}")
     if last not in (None, "wrap", "drop"):

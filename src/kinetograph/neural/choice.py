@@ -15,13 +15,15 @@ def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Ent
     TypeError
         If the name is not a text.
     ValueError
-        If the table has no such entry.
+        If the table does not have the name.
     """
     if not isinstance(name, str):
-        raise TypeError(f"{subject}: expected a name, got {name!r:.60}; there are {_list(table)}")
+        raise TypeError(
+            f"{subject}: expected a name, got {name!r:.60}; the names are {_list(table)}"
+        )
     if name not in table:
-        hint = f"{meant(name, table)}; there are {_list(table)}"
-        raise ValueError(f"{subject}: there is no {name!r}{hint}")
+        hint = f"{meant(name, table)}; the names are {_list(table)}"
+        raise ValueError(f"{subject}: unknown name {name!r}{hint}")
     return table[name]
 
 

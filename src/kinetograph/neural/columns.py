@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.functions.reductions import sum as sum_of
 from ..observables import inertia, noise_norm, observable, scaled_gradient, virial
 from ..samplers import (
     BAOAB,
@@ -70,9 +71,10 @@ def columns_of(sampler: Sampler, accumulates: bool) -> tuple[str, ...]:
 @observable
 def noise_covariance_trace(step: Any) -> Any:
     """The trace of the estimated covariance of the gradient's noise."""
-    from ..graph.functions.reductions import sum as sum_of
-
-    return sum_of(step.slots["noise"])
+    noise = step.slots["noise"]  # a matrix, or its diagonal
+    if len(noise.shape) > len(step.q.shape):
+        noise = noise * np.eye(noise.shape[-1])
+    return sum_of(noise)
 
 
 @observable

@@ -50,12 +50,12 @@ class DataPart(NamedTuple):
         Raises
         ------
         DataError
-            If there are no data, their rows differ, or a number is not finite.
+            If the data are missing, their rows differ, or a number is not finite.
         """
         files, kind = options["batch_data_files"], np.dtype(options["precision"])
         if dataset is None and not files:
             raise DataError(
-                "Simulation: there is no dataset; write Simulation(dataset=[X, Y]), "
+                "Simulation: the dataset is missing; write Simulation(dataset=[X, Y]), "
                 "simulation.dataset = [X, Y] or batch_data_files='data.csv'"
             )
         if dataset is None:
@@ -168,6 +168,8 @@ class ModelPart(NamedTuple):
         count, size = len(data.x), options["batch_size"]
         if size is not None and size > count:
             raise ValueError(f"batch_size: expected at most the {count} rows of data, got {size}")
+        # A number, because the sum over a batch is a part of the sum over the data.
+        scale = float(count) if options["loss_scale"] == "sum" else options["loss_scale"]
         with precision(options["precision"]):
             landscape = Landscape(
                 part.network,
@@ -176,7 +178,7 @@ class ModelPart(NamedTuple):
                 data.x,
                 data.y,
                 prior=log_prior if terms else None,
-                scale=options["loss_scale"],
+                scale=scale,
             )
             made = landscape.model
             if size is not None and size < count:

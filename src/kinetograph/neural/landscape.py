@@ -26,6 +26,7 @@ from .losses import loss as as_loss
 from .network import as_network
 from .parameters import ParameterLayout
 from .posterior import Prior, log_prior_of, posterior, scale_factor
+from .row_values import RowValues
 
 __all__ = ["Landscape"]
 
@@ -113,6 +114,8 @@ class Landscape:
     def on(self, x: Any, y: Any) -> "Landscape":
         """The landscape of other data; programs are shared if shapes agree."""
         other = copy.copy(self)
+        for of_data in ("model", "row_values"):
+            other.__dict__.pop(of_data, None)
         other._take(x, y)
         if other._accuracy is not self._accuracy:
             other.__dict__.pop("_functions", None)
@@ -136,6 +139,11 @@ class Landscape:
             prior=self.prior,
             scale=self.scale,
         )
+
+    @cached_property
+    def row_values(self) -> RowValues:
+        """Values on batches of rows, and of each row."""
+        return RowValues(self)
 
     def loss(self, points: Any) -> np.ndarray:
         """The mean loss of points, (...)."""

@@ -31,7 +31,7 @@ class Option:
     names
         A function that returns the names to choose from; none for any text.
     objects
-        Other values that are accepted in Python, as a text; empty if there are none.
+        Other values that are accepted in Python, as a text; otherwise empty.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Option:
         if value not in names:
             hint = meant(value, names)
             there = ", ".join(names)
-            raise ValueError(f"{self.name}: there is no {value!r}{hint}; there are {there}")
+            raise ValueError(f"{self.name}: unknown name {value!r}{hint}; the names are {there}")
 
     def _check_range(self, value: Any) -> None:
         below = self.least is not None and not value >= self.least

@@ -278,11 +278,11 @@ def option_named(name: str) -> Option:
     Raises
     ------
     AttributeError
-        If there is no such option, with the nearest name.
+        If the name is unknown; the message has the nearest name.
     """
     if name not in OPTIONS:
         hint = meant(name, OPTIONS) or "; help() lists all options"
-        raise AttributeError(f"Simulation: there is no option {name!r}{hint}")
+        raise AttributeError(f"Simulation: unknown option {name!r}{hint}")
     return OPTIONS[name]
 
 
@@ -292,7 +292,7 @@ def check_options(values: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     AttributeError
-        If there is no option of a name.
+        If the name of an option is unknown.
     ValueError
         If a value has another type or is out of its range.
     """

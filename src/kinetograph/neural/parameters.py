@@ -122,13 +122,14 @@ class ParameterLayout:
         Raises
         ------
         ValueError
-            If there is no leaf of that name, the shape differs, or nothing stays free.
+            If the name of a leaf is unknown, the shape differs, or nothing stays free.
         """
         fixed = np.full(self.size, np.nan) if self.fixed is None else self.fixed.copy()
         for name, value in values.items():
             if name not in self.places:
                 raise ValueError(
-                    f"fixed parameters: there is no {name!r}; there are {', '.join(self.places)}"
+                    f"fixed parameters: unknown name {name!r}; the names are "
+                    f"{', '.join(self.places)}"
                 )
             shape, array = self.shapes[name], np.asarray(value, float)
             if array.shape not in ((), shape):
@@ -166,7 +167,7 @@ class ParameterLayout:
         common = [name for name in other.places if name in self.places]
         if not common:
             raise ValueError(
-                f"transferred: there is no common name of {', '.join(other.places)} and "
+                f"transferred: expected names that {', '.join(other.places)} have in common with "
                 f"{', '.join(self.places)}"
             )
         result = np.zeros(self.size) if start is None else np.array(start, float)

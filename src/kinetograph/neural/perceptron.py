@@ -107,7 +107,7 @@ def mlp(
     Raises
     ------
     ValueError
-        If a width is negative, or there is no activation or rule of that name.
+        If a width is negative, or the name of an activation or rule is unknown.
 
     Examples
     --------

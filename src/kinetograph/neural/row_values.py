@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from ..graph.precision import x64
 from .batched import BatchedProgram
-from .landscape import Landscape
+
+if TYPE_CHECKING:
+    from .landscape import Landscape
 
 __all__ = ["RowValues", "rows_of_steps"]
 
@@ -17,7 +19,7 @@ __all__ = ["RowValues", "rows_of_steps"]
 class RowValues:
     """Compiled functions of parameters and rows of a landscape's data."""
 
-    def __init__(self, landscape: Landscape) -> None:
+    def __init__(self, landscape: "Landscape") -> None:
         self._landscape = landscape
         both = landscape._functions["both"].function
         loss = landscape._functions["loss"].function

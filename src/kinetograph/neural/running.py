@@ -12,7 +12,6 @@ from .columns import RUN, columns_of, values_of
 from .counter import counted
 from .ingredients import ModelPart, NetworkPart
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
-from .row_values import RowValues
 from .walkers import WalkerRows, Walkers
 
 __all__ = ["Recorder", "run"]
@@ -117,7 +116,7 @@ def _scores(
     if model.model.batch is None:
         both = landscape.loss_and_accuracy(rows.draws)
         return np.asarray(both[0], float), np.asarray(both[1], float)
-    values = RowValues(landscape)
+    values = landscape.row_values
     pairs = []
     for walker in range(width):
         batches = model.rows(walkers.key(walker), walkers.events(rows.steps))

@@ -1,14 +1,21 @@
 """Files of the complete state of a simulation."""
 
 import json
-import os
-import pickle
-import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..graph.errors import DataError
+from ..programs.sealed_files import (
+    Damaged,
+    arrays_bytes,
+    arrays_of,
+    read_sealed,
+    seal,
+    write_whole,
+)
+from .assembling import ROLES
 from .options import OPTIONS
 from .records import RunningAverages
 from .running import Recorder
@@ -16,7 +23,6 @@ from .running import Recorder
 __all__ = ["load_state", "save_state"]
 
 _OWN = ("output", "system")  # groups of options that a file does not change
-ROLES = ("sampling", "training")
 
 
 def save_state(simulation: Any, path: str) -> None:
@@ -53,10 +59,8 @@ def save_state(simulation: Any, path: str) -> None:
                 text["roles"][role].append(averages.count)
                 arrays[f"{role}/{name}/first"] = averages.first
                 arrays |= {f"{role}/{name}/sum/{k}": v for k, v in averages.sums.items()}
-    partial = f"{os.fspath(path)}.part"
-    with open(partial, "wb") as file:
-        np.savez(file, **{"text": np.array(json.dumps(text)), **arrays})  # type: ignore[arg-type]
-    os.replace(partial, path)
+    arrays["text"] = np.frombuffer(json.dumps(text).encode(), np.uint8)
+    write_whole(Path(path), seal(arrays_bytes(arrays)))
 
 
 def load_state(
@@ -64,11 +68,10 @@ def load_state(
 ) -> None:
     """Read the state of a simulation of `count` walkers."""
     try:
-        with np.load(path) as file:
-            arrays = dict(file)
-        text = json.loads(str(arrays.pop("text")))
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, pickle.UnpicklingError):
-        raise DataError(f"load: {path} was not written by Simulation.save") from None
+        arrays = arrays_of(read_sealed(Path(path)))
+        text = json.loads(arrays.pop("text").tobytes())
+    except (Damaged, KeyError) as error:
+        raise DataError(f"load: {path} is not a file that Simulation.save wrote: {error}") from None
     positions = arrays["parameters"]
     if walkers is None and len(positions) != count:
         raise DataError(

@@ -14,7 +14,6 @@ from .losses import check_labels
 from .options import check_options
 from .prediction import log_predictive_density, predicted
 from .records import TrajectoryData
-from .row_values import RowValues
 from .saving import load_state, save_state
 from .vectors import WalkerVectors
 
@@ -49,7 +48,7 @@ class Simulation(SimulationParts):
     Raises
     ------
     AttributeError
-        If there is no option of a name.
+        If the name of an option is unknown.
     ValueError
         If the value of an option is out of its range.
 
@@ -175,7 +174,7 @@ class Simulation(SimulationParts):
 
     def gradient_covariance(self, walker: int | None = None) -> Any:
         """The covariance of the gradients of the rows' losses, (N, N)."""
-        values = RowValues(self._model.landscape)
+        values = self._model.landscape.row_values
         return self._each(walker, lambda land, w: np.cov(values.gradients(w).T), True)
 
     def hessian_spectrum(
@@ -243,8 +242,8 @@ class Simulation(SimulationParts):
         data, land = DataPart.make([X, Y], self._options), self._model.landscape
         check_labels(land.row_loss, data.y, "log_predictive_density")
         land.check_widths(data.y, "log_predictive_density")
-        values = RowValues(land)
-        return log_predictive_density(values, self._draws(trajectory), data.x, data.y)
+        draws = self._draws(trajectory)
+        return log_predictive_density(land.row_values, draws, data.x, data.y)
 
     def _draws(self, trajectory: TrajectoryData | pd.DataFrame) -> np.ndarray:
         frame = trajectory.trajectory if isinstance(trajectory, TrajectoryData) else trajectory

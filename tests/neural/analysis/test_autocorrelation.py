@@ -103,8 +103,8 @@ def test_the_oscillator_has_the_time_of_its_scheme():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"estimator": "sokall"}, "there is no 'sokall'.*; did you mean 'sokal'?"),
-        ({"walkers": "each"}, "there is no 'each'.*; there are averaged, pooled, separate"),
+        ({"estimator": "sokall"}, "unknown name 'sokall'.*; did you mean 'sokal'?"),
+        ({"walkers": "each"}, "unknown name 'each'.*; the names are averaged, pooled, separate"),
         ({"directions": np.zeros((1, 2))}, r"shape \(2, component\).*write directions.T"),
         ({"names": ["a"]}, "expected 2 names of parameters, got 1"),
     ],

@@ -148,15 +148,15 @@ Q = np.linspace(0, 1, 20)
 @pytest.mark.parametrize(
     ("points", "options", "text"),
     [
-        (Q, {"method": "tmd"}, "there is no 'tmd'"),
+        (Q, {"method": "tmd"}, "unknown name 'tmd'"),
         (Q, {"method": "tmdmap"}, "needs potential, one number for each point"),
         (Q, {"potential": Q}, "leave it out, or write method='tmdmap'"),
         (Q, {"method": "tmdmap", "potential": Q[1:]}, r"potential of shape \(20,\), got \(19,\)"),
         (Q, {"epsilon": -1}, "epsilon must be a positive number, got -1"),
-        (Q, {"epsilon": "large"}, "there is no 'large'"),
+        (Q, {"epsilon": "large"}, "unknown name 'large'"),
         (Q, {"count": 0}, "count must be a whole number from 1 on, got 0"),
         (Q, {"epsilon": 1e-9}, "0 of 20 points are left.*give a larger epsilon"),
-        (Q, {"outliers": "remove"}, "there is no 'remove'"),
+        (Q, {"outliers": "remove"}, "unknown name 'remove'"),
         (np.zeros(20), {}, "most points coincide"),
         (np.append(Q, np.nan), {}, r"the first at index \(20, 0\)"),
         (np.zeros((2, 3, 4)), {}, r"write draws.reshape\(-1, draws.shape\[-1\]\)"),

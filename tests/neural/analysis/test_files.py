@@ -52,7 +52,7 @@ def test_a_header_without_rows_gives_empty_columns(tmp_path):
 
 
 def test_other_mistakes(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         analysis.read_table(tmp_path / "nowhere.csv")
     with pytest.raises(ValueError, match=r"columns of one length .*'b': \(2,\)"):
         analysis.write_table(tmp_path / "x.csv", {"a": [1], "b": [1, 2]})

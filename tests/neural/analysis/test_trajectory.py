@@ -174,7 +174,10 @@ X = np.zeros((2, 10, 1))
         (lambda: analysis.Analysis(X, drop=9), "must leave two rows or more of the 10 draws"),
         (lambda: analysis.Analysis(X, inverse_temperature=0), "must be a positive number, got 0"),
         (lambda: analysis.Analysis(X).averages, "expected one of the records loss, kinetic"),
-        (lambda: analysis.Analysis(X).at_temperature(2.0), "there is no record 'loss', only none"),
+        (
+            lambda: analysis.Analysis(X).at_temperature(2.0),
+            "unknown record 'loss'.*; the records are none",
+        ),
         (lambda: analysis.Analysis(X).table("averges"), "did you mean 'averages'"),
         (lambda: analysis.Analysis(X, names=["a", "b"]), "expected 1 names of parameters, got 2"),
     ],

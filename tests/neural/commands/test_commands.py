@@ -235,8 +235,11 @@ def test_texts_of_options(name, text, value):
         (("--inverse-temperature", "0"), "expected a number above 0, got 0.0"),
         (("--sampler", "BAOBA"), "did you mean 'BAOAB'"),
         (("--stepwidth", "1"), "no such option '--stepwidth'. Did you mean '--step-width'"),
-        (("--run-file", "nowhere/r.csv"), "--run-file nowhere/r.csv: there is no folder nowhere"),
-        (("--batch-data-files", "none.csv"), "there is no file none.csv"),
+        (
+            ("--run-file", "nowhere/r.csv"),
+            "--run-file nowhere/r.csv: the folder nowhere does not exist",
+        ),
+        (("--batch-data-files", "none.csv"), "the file none.csv does not exist"),
         (("--config", "none.toml"), "--config none.toml: No such file or directory"),
         (("--batch-size", "100"), "batch_size: expected at most the 20 rows of data, got 100"),
     ],
@@ -249,11 +252,11 @@ def test_wrong_files_of_options(call):
     for line, text in (
         (
             "max_step = 5",
-            "--config e.toml: there is no option 'max_step'; did you mean 'max_steps'",
+            "--config e.toml: unknown option 'max_step'; did you mean 'max_steps'",
         ),
         ("max_steps = 1.5", "--config e.toml: max_steps: expected a whole number of at least 0"),
         ("max_steps", "--config e.toml is not a TOML file"),
-        ("drop = 3", "there is no dataset"),  # an option of another command
+        ("drop = 3", "the dataset is missing"),  # an option of another command
     ):
         Path("e.toml").write_text(line)
         fails(call("sample", "--config", "e.toml"), 2, text)

@@ -49,7 +49,7 @@ def test_arrays_frames_files_and_parts(tmp_path):
         (FRAME, {"labels": "lable"}, ValueError, "no column 'lable'.*did you mean 'label'"),
         (FRAME, {"labels": 3}, ValueError, "needs columns of inputs and of labels"),
         (iter([FRAME, FRAME[["a", "label"]]]), {}, kg.ShapeError, "part 1 has columns a, label"),
-        (iter([]), {}, kg.DataError, "there are no parts"),
+        (iter([]), {}, kg.DataError, "expected at least one part"),
         (3, {}, TypeError, "expected .inputs, labels., a frame.* got int"),
     ],
 )
@@ -92,10 +92,10 @@ def test_expressions_follow_numpy():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x3", "no column 'x3'; did you mean 'x|no column 'x3'.*the columns are x1, x2"),
-        ("sine(x1)", "no function 'sine'.*did you mean 'sin'"),
+        ("x3", "unknown column 'x3'; did you mean 'x|unknown column 'x3'.*the columns are x1, x2"),
+        ("sine(x1)", "unknown function 'sine'.*did you mean 'sin'"),
         ("x1 +", "is not an expression"),
-        ("__import__('os')", "no function '__import__'"),
+        ("__import__('os')", "unknown function '__import__'"),
         ("x1.real", "x1.real is not allowed"),
         ("[x1]", "is not allowed"),
         ("'x1'", "is not allowed"),

@@ -233,7 +233,7 @@ def test_wrong_arguments(linear, tmp_path):
         surfaces.grid(linear, np.zeros(2), progress=False)
     with pytest.raises(ValueError, match=r"must be \(low, high, samples\)"):
         surfaces.grid(linear, BEST, weights=(1, -1, 3), progress=False)
-    with pytest.raises(ValueError, match="there is no parameter 'weigth0'"):
+    with pytest.raises(ValueError, match="unknown parameter 'weigth0'"):
         surfaces.grid(linear, BEST, exclude=["weigth0"], progress=False)
     with pytest.raises(ValueError, match="direction 1 has the length 0"):
         surfaces.subgrid(linear, BEST, [[1, 0, 0], [0, 0, 0]], progress=False)

@@ -82,7 +82,7 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ValueError
         If the file has no header, a name occurs twice, or a row has another number of entries.
 
@@ -96,7 +96,7 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     [0.5, 0.25]
     """
     if not Path(path).is_file():
-        raise FileNotFoundError(f"read_table: there is no file {str(path)!r}")
+        raise FileNotFoundError(f"read_table: the file {str(path)!r} does not exist")
     with open(path, newline="", encoding="utf-8") as file:
         names = [name.strip() for name in next(csv.reader(file), [])]
     if not names or len({*names}) != len(names):

@@ -214,7 +214,7 @@ class Analysis:
     def _energy(self, what: str) -> np.ndarray:
         if self.potential not in self.records:
             raise ValueError(
-                f"Analysis.{what}: there is no record {self.potential!r}, only "
+                f"Analysis.{what}: unknown record {self.potential!r}; the records are "
                 f"{', '.join(self.records) or 'none'}; write Analysis(draws, {{'loss': losses}}), "
                 "or potential= with the name of a record"
             )
@@ -278,7 +278,7 @@ class Analysis:
         Raises
         ------
         ValueError
-            If there is no such table, or the trajectory lacks a record that the table needs.
+            If the name of the table is unknown, or a record that the table needs is missing.
         """
         return chosen(TABLES, name, "Analysis.table")(self)
 
@@ -288,7 +288,7 @@ class Analysis:
         Parameters
         ----------
         folder
-            The folder, which is made if there is none.
+            The folder, which is made if it is missing.
         *names
             The names of tables.
 

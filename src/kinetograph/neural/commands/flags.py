@@ -182,7 +182,7 @@ def _read_config(ctx: click.Context, param: click.Parameter, path: Path | None) 
             if name in names:
                 continue
             hint = meant(name, names) or ""
-            raise InputError(f"--config {path}: there is no option {name!r}{hint}")
+            raise InputError(f"--config {path}: unknown option {name!r}{hint}")
         try:
             parameters[name].type_cast_value(ctx, value)
         except click.BadParameter as error:
@@ -212,7 +212,9 @@ def given_options(values: dict[str, Any]) -> dict[str, Any]:
     for name in _FILES:
         if name in given and not Path(given[name]).absolute().parent.is_dir():
             flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"{flag} {given[name]}: there is no folder {Path(given[name]).parent}")
+            raise InputError(
+                f"{flag} {given[name]}: the folder {Path(given[name]).parent} does not exist"
+            )
     return given
 
 
@@ -232,7 +234,7 @@ def explained(show_traceback: bool) -> Iterator[None]:
             print_traceback(error)
         text = str(error)
         if isinstance(error, FileNotFoundError) and error.filename is not None:
-            text = f"there is no file {error.filename}"
+            text = f"the file {error.filename} does not exist"
         if not isinstance(error, KinetographError):  # of other libraries, which may be pages long
             text = text.strip().partition("\n")[0]
         wrong = isinstance(error, (ValueError, AttributeError, FileNotFoundError))

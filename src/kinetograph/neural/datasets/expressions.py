@@ -93,7 +93,7 @@ class InputColumns:
     def _column(self, name: str, text: str) -> Callable[[Any], Any]:
         if name not in self.columns:
             raise ValueError(
-                f"InputColumns: {text!r}: there is no column {name!r}{meant(name, self.columns)}; "
+                f"InputColumns: {text!r}: unknown column {name!r}{meant(name, self.columns)}; "
                 f"the columns are {', '.join(self.columns)}"
             )
         index = self.columns.index(name)
@@ -116,7 +116,7 @@ class InputColumns:
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
                 if name not in _FUNCTIONS:
                     raise ValueError(
-                        f"InputColumns: {text!r}: there is no function {name!r}"
+                        f"InputColumns: {text!r}: unknown function {name!r}"
                         f"{meant(name, _FUNCTIONS)}; the functions are {', '.join(_FUNCTIONS)}"
                     )
                 function, inner = _FUNCTIONS[name], self._function(argument, text)

@@ -80,12 +80,12 @@ def read(
     Raises
     ------
     DataError
-        If there are no rows, or a value is missing, infinite or not a number. The message names
+        If the data have no rows, or a value is missing, infinite or not a number. The message names
         file, row and column.
     ShapeError
         If the numbers of rows of inputs and labels differ, or parts have different columns.
     ValueError
-        If there is no column of a name.
+        If the name of a column is unknown.
     TypeError
         If data are of another type.
 
@@ -177,7 +177,7 @@ def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:
 
 def _joined(parts: Sequence[LabelledData]) -> LabelledData:
     if not parts:
-        raise DataError("read: there are no parts")
+        raise DataError("read: expected at least one part, got none")
     first = parts[0]
     for number, part in enumerate(parts[1:], 1):
         if (part.inputs, part.labels) != (first.inputs, first.labels):

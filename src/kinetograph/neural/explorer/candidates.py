@@ -32,7 +32,7 @@ def candidates(gradient_norms: Any, least: int = 3) -> np.ndarray:
     Returns
     -------
     array
-        Indices of rows, ascending. It has the row of least norm if there is no region at all.
+        Indices of rows, ascending. Without a region, it has the row of least norm.
 
     Raises
     ------

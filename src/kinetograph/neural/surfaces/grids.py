@@ -247,7 +247,7 @@ def _axes(
     for name in [exclude] if isinstance(exclude, str) else exclude:
         if name not in layout.places and name not in by_column:
             hint = meant(name, [*layout.places, *by_column])
-            raise ValueError(f"{doing}: exclude: there is no parameter {name!r}{hint}")
+            raise ValueError(f"{doing}: exclude: unknown parameter {name!r}{hint}")
         place = layout.places.get(name)
         excluded |= {by_column[name]} if place is None else set(range(place.start, place.stop))
     leaves = np.concatenate(

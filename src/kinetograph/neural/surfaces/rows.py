@@ -151,7 +151,7 @@ def rows_of(
     Raises
     ------
     ValueError
-        If there are no rows of these parameters, or a step has no row.
+        If no row has these parameters, or a step has no row.
     """
     draws, step = _draws(landscape, rows, doing)
     chains, length = draws.shape[:2]

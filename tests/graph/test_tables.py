@@ -149,3 +149,13 @@ def test_new_tables_have_the_columns_of_the_old():
     assert model.value_of(x.node)[0].tolist() == [2.0, 4.0]
     model.set_data(x=wrong.to_numpy())
     assert y.shape == (3,)
+
+
+def test_labels_of_a_dimension_stay_for_an_index_without_labels():
+    """The index 0, 1, 2 that pandas makes by itself agrees with labels, and yields to them."""
+    year = kg.dim("year", [2001, 2002, 2003])
+    series = pd.Series([1.0, 2.0, 3.0])
+    x = kg.normal(series, 1.0, dims=year, name="x")
+    tree = kg.simulate(kg.model(x), 2, seed=1)
+    group = next(g for g in tree.children.values() if "x" in g)
+    assert group["year"].values.tolist() == [2001, 2002, 2003]

@@ -190,3 +190,16 @@ def test_the_trace_of_a_full_covariance():
         data = linear(sampler=sampler, batch_size=5, max_steps=3).sample()
         traces.append(data.run_info["noise_covariance_trace"].to_numpy())
     np.testing.assert_allclose(*traces, rtol=1e-4)
+
+
+def test_the_energy_before_a_leapfrog_step():
+    """With one leapfrog step the first momentum follows from both positions."""
+    settings = {"step_width": 0.7, "hamiltonian_dynamics_time": 0.7, "inverse_temperature": 3.0}
+    data = linear(sampler="HMC", max_steps=40, **settings).sample()
+    info, (w, losses, slopes) = data.run_info, recomputed(data)
+    half = np.diff(w, axis=0) / 0.7
+    before = losses[:-1] + 0.5 * ((half + 0.35 * slopes[:-1]) ** 2).sum(1)
+    accepted = info["accepted"].to_numpy()[1:] == 1
+    assert accepted.sum() > 10
+    got = info["old_total_energy"].to_numpy()[1:]
+    np.testing.assert_allclose(got[accepted], before[accepted], rtol=1e-9)

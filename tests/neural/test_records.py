@@ -195,7 +195,8 @@ def test_the_trace_of_a_full_covariance():
 def test_the_energy_before_a_leapfrog_step():
     """With one leapfrog step the first momentum follows from both positions."""
     settings = {"n_steps": 1, "step_jitter": 0, "path_jitter": 0, "inverse_temperature": 3.0}
-    data = linear(sampler=kg.samplers.HMC(0.7, **settings), max_steps=40).sample()
+    sampler = kg.samplers.HMC(0.7, scale=1.0, **settings)
+    data = linear(sampler=sampler, max_steps=40).sample()
     info, (w, losses, slopes) = data.run_info, recomputed(data)
     half = np.diff(w, axis=0) / 0.7
     before = losses[:-1] + 0.5 * ((half + 0.35 * slopes[:-1]) ** 2).sum(1)

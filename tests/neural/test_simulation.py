@@ -489,3 +489,9 @@ def test_programs_of_rows_are_compiled_once():
     finally:
         logger.removeHandler(handler)
     assert [text for text in texts if "Finished XLA compilation" in text] == []
+
+
+@pytest.mark.parametrize("sampler", ["HMC", "MALA", "NUTS"])
+def test_masses_are_one(sampler):
+    walkers = linear(sampler=sampler)._walkers()
+    assert np.all(walkers.chains[0].hyper["scale"] == 1.0)

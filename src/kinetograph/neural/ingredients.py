@@ -250,6 +250,8 @@ def make_sampler(role: str, options: Options, walkers: int) -> Any:
         settings = hyper_values(kind(), options)
         if "thermal_mass" in kind().declared():
             settings["thermal_mass"] = options["thermostat_mass"]
+        if "scale" in kind.tunes:  # without a warm-up it would be that of the first gradient
+            settings["scale"] = 1.0
         given = kind(**settings)
     if options["covariance_blending"] == 0:
         return given

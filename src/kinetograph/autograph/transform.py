@@ -26,6 +26,7 @@ from .passes.calls import lower_calls
 from .passes.conditions import lower_conditions
 from .passes.control_flow import lower_control_flow
 from .passes.directives import read_directives
+from .passes.index_loops import mark_index_loops
 from .passes.jumps import lower_jumps
 from .passes.matching import lower_match
 from .passes.plain_forms import plain_forms
@@ -138,6 +139,7 @@ def rewritten(function: FunctionType) -> Rewritten:
     namer.used.update(function.__code__.co_freevars)
     names = _OuterNames(function)
     plain_forms(node)
+    mark_index_loops(node, names.value)
     directive_functions = directives.set_loop_options, directives.set_element_type
     read_directives(node, names.value, *directive_functions, function.__code__.co_filename)
     lower_match(node, namer)

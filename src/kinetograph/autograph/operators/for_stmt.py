@@ -20,6 +20,7 @@ from ...graph.source import place_text
 from ..iterables import Rows, rows_of
 from ..verbosity import report
 from .first_trip import first_trip
+from .index_loops import stage_index_loop
 from .logic import and_
 from .loop_state import LoopState
 from .python_for import PythonLoop
@@ -43,6 +44,7 @@ def for_stmt(
     get_state: Access,
     set_state: Assign,
     names: Sequence[str],
+    is_index: bool = False,
     **options: Any,
 ) -> None:
     """A `for`: staged over arrays and other objects with `Rows`.
@@ -50,7 +52,8 @@ def for_stmt(
     Over other iterables the loop runs in Python. `extra_test` says after each trip whether the loop
     continues; it is given if the loop has `break` or `return`. If its result becomes symbolic in a
     Python loop, the remaining part of a `range` becomes a loop of the graph; for other iterables,
-    each remaining element gets a branch that is taken if the loop continues.
+    each remaining element gets a branch that is taken if the loop continues. `is_index` says that
+    a trip uses its element only as an index: a long `range` is then staged, too.
 
     Raises
     ------
@@ -64,6 +67,9 @@ def for_stmt(
     trips = 0
     if rows is None:
         loop = PythonLoop(iterated, extra_test, body)
+        stage = partial(_stage_range, body, get_state, set_state, names)
+        if is_index and stage_index_loop(loop, stage, get_state, set_state):
+            return
         if loop.run():
             return
         if not isinstance(iterated, range):
@@ -137,6 +143,27 @@ def _stage(
         rows.done(rows.length if all_elements else numbers[0])
     state.finish(numbers if all_elements else numbers[1:], at_least_once)
     written.close()
+
+
+def _stage_range(
+    body: Callable[[Any], None],
+    get_state: Access,
+    set_state: Assign,
+    names: Sequence[str],
+    numbers: range,
+) -> None:
+    """Build the loop of the graph over the numbers of a `range`.
+
+    The last trip is built first with its number, and discarded: an index that is out of range there
+    raises IndexError, as in Python.
+    """
+    state = LoopState(get_state, set_state, names)
+    around = Surroundings(caller(), names)
+    with building("`for`", state.restore), around.arrays_frozen():
+        state.find_types(lambda context: body(numbers[-1]), always=True)
+    around.check("`for`")
+    rows = _range_rows(numbers)
+    _stage(rows, None, body, (get_state, set_state, names), {}, read_options())
 
 
 def _written_rows(rows: Rows, state: LoopState) -> list[int]:

@@ -77,14 +77,15 @@ class LoopState:
         return _Variable(name, value, read_value(frozen(value), name), None)
 
     # Variables that the loop binds first.
-    def find_types(self, iterate: Callable[[WhileContext], None]) -> None:
+    def find_types(self, iterate: Callable[[WhileContext], None], always: bool = False) -> None:
         """Find the types of variables that the loop binds first.
 
-        If necessary, one trip is built and discarded. It also shows which keys of dictionaries and
-        which attributes of objects the loop creates.
+        If necessary or `always`, one trip is built and discarded. It also shows which keys of
+        dictionaries and which attributes of objects the loop creates.
         """
         undefined = (isinstance(v.object, Undefined) for v in self.variables)
-        if not any(undefined) and not any(v.value.structure.has_keys() for v in self.variables):
+        needed = always or any(undefined)
+        if not needed and not any(v.value.structure.has_keys() for v in self.variables):
             return
         checkpoint = mark()
         context = WhileContext("first iteration")

@@ -7,6 +7,7 @@ from typing import Any
 from ...graph.array import Array
 from ...graph.errors import StagingError
 from ...graph.frame_variables import local_variables
+from ...graph.node import next_serial
 from ...graph.source import place_text, user_frame
 from .branching import if_stmt
 from .unrolling import Unrolling
@@ -45,14 +46,28 @@ class PythonLoop:
         """
         for element in self.elements:
             self.body(element)
-            self.trips += 1
-            self.count.step()
+            self._count()
             continues = True if self.extra_test is None else self.extra_test()
             if isinstance(continues, Array):
                 return False
             if not continues:
                 break
         return True
+
+    def take(self) -> bool:
+        """Take one trip.
+
+        Returns whether the trip added nodes to the graph.
+        """
+        serial = next_serial()
+        self.body(next(self.elements))
+        added = next_serial() > serial + 1
+        self._count()
+        return added
+
+    def _count(self) -> None:
+        self.trips += 1
+        self.count.step()
 
     def stage_remaining(self, get_state: Access, set_state: Assign, names: Sequence[str]) -> None:
         """Build each remaining trip in a branch.

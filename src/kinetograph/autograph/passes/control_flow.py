@@ -201,6 +201,9 @@ class _ControlFlowLowering:
         functions = [name(f.name) for f in (body, get, put)]
         call = ag_call("for_stmt", node.iter, extra, *functions, _names(state))
         call.keywords = _options(node)
+        is_index = getattr(node, "index_loop", False) and test is None
+        if is_index and not call.keywords and node.target.id not in state.symbols:  # type: ignore[attr-defined]
+            call.keywords = [ast.keyword("is_index", text(True))]
         return [located(s, header(node)) for s in (*definitions, ast.Expr(call))]
 
     def function(

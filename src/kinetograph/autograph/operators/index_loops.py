@@ -1,8 +1,8 @@
 """Long Python loops over a `range` that become loops of the graph.
 
 The converter marks loops whose number is only an index (`passes/index_loops.py`). Such a loop runs
-its first trips in Python. If they add to the graph, the remaining trips become a loop of the graph;
-if these cannot, they run in Python, too.
+its first trips in Python. If its variables become arrays, the remaining trips become a loop of the
+graph; if the graph cannot express these, they run in Python, too.
 """
 
 import dis
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.array import Array
 from ...graph.control.rollback import mark, rollback
 from ..calling import CALLING
 from .builtins import STAGED
@@ -22,7 +23,7 @@ from .unrolling import UNROLLED_ITERATIONS
 
 __all__ = ["stage_index_loop"]
 
-_PROBES = 2  # trips that add to the graph, after which the types of variables have settled
+_PROBES = 2  # trips with arrays after which the types of variables have settled
 _EFFECTS = frozenset(
     (
         *("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"),
@@ -51,17 +52,18 @@ def stage_index_loop(
     """Run the first trips of a loop and stage the rest.
 
     `stage` builds the loop of the graph over the remaining numbers. Returns False if trips remain
-    that have to run in Python: the loop is short, its first trips add nothing to the graph, or the
-    graph cannot express them.
+    that have to run in Python: the loop is short, its variables are not arrays, or the graph
+    cannot express them.
     """
     if len(loop.iterated) <= UNROLLED_ITERATIONS:
         return False
     probes = 0
     while loop.trips < UNROLLED_ITERATIONS and probes < _PROBES:
-        if not loop.take():
+        loop.take()
+        moment, entry = mark(), get_state()
+        if not any(isinstance(value, Array) for value in entry):
             continue
         probes += 1
-        moment, entry = mark(), get_state()
         try:
             with _effects_refused():
                 stage(loop.iterated[loop.trips :])

@@ -7,7 +7,6 @@ from typing import Any
 from ...graph.array import Array
 from ...graph.errors import StagingError
 from ...graph.frame_variables import local_variables
-from ...graph.node import next_serial
 from ...graph.source import place_text, user_frame
 from .branching import if_stmt
 from .unrolling import Unrolling
@@ -54,16 +53,10 @@ class PythonLoop:
                 break
         return True
 
-    def take(self) -> bool:
-        """Take one trip.
-
-        Returns whether the trip added nodes to the graph.
-        """
-        serial = next_serial()
+    def take(self) -> None:
+        """Take one trip."""
         self.body(next(self.elements))
-        added = next_serial() > serial + 1
         self._count()
-        return added
 
     def _count(self) -> None:
         self.trips += 1

@@ -84,6 +84,9 @@ with _paused(lasting=True):
     from .optimizers.step_size_bound import step_size_bound
     from .prediction.calculate import calculate
     from .prediction.calibration import calibration
+    from .prediction.compare import compare
+    from .prediction.kfold import kfold
+    from .prediction.loo import loo
     from .prediction.pointwise import log_likelihood, log_prior
     from .prediction.predict import predict
     from .prediction.simulate import simulate
@@ -125,6 +128,9 @@ __all__ = [
     "calculate",
     "predict",
     "log_likelihood",
+    "loo",
+    "compare",
+    "kfold",
     "log_prior",
     "opt",
     "optimizers",

@@ -147,9 +147,9 @@ _ADVICE = {
         "sample"
     ),
     "az.hdi(results) of arviz takes results as they are": "hdi hpdi",
-    "az.loo(results) of arviz takes results with kg.log_likelihood(model, results)": (
-        "compare loo waic"
-    ),
+    "kg.loo(model, results) estimates the same, more reliably": "waic",
+    "kg.kfold(model, results)": "loo_kfold lookfold",
+    "kg.loo(model, results) makes the refits": "reloo loo_moment_match loomomentmatch",
     "az.plot_...(results) of arviz takes results as they are": (
         "plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
         "plottrace traceplot"

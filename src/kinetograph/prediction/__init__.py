@@ -9,5 +9,11 @@ pointwise     log densities of single observations and unknowns
 groups        values as groups of a results tree
 current_data  results whose data groups hold the model's current data
 calibration   ranks of simulated unknowns in the posteriors of simulated data
+observations  the observations that a cross-validation leaves out, in units
+masked_model  a model whose observations can be left out without another program
+refits        refits without some observations, as one run
+loo, kfold    cross-validation
+compare       models compared by cross-validation
+elpd          results of cross-validations, by arviz-stats
 calculate     values of any arrays, given values, draws or results
 """

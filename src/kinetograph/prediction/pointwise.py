@@ -121,7 +121,10 @@ def log_prior(model: Model, results: Any) -> "DataTree":
     Returns
     -------
     xarray.DataTree
-        The results with the group `log_prior`, (chain, draw, *dims).
+        The results with the group `log_prior`, (chain, draw, *dims). The attribute `hierarchical`
+        of a variable is 1 if its distribution has unknown parameters. `kg.report` shows how
+        sensitive the posterior is to the priors if the results also have the group
+        `log_likelihood`.
 
     Raises
     ------
@@ -194,6 +197,9 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], gi
             and marginalised.shared(follows)
         ):
             dataset[model.name(node)].attrs["given"] = given
+        if group == "log_prior":
+            of_unknowns = any(isinstance(n, Variable) for n in ancestors(follows.parents))
+            dataset[model.name(node)].attrs["hierarchical"] = int(of_unknowns)
     return with_group(with_current_data(model, results), group, dataset)
 
 

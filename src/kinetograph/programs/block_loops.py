@@ -89,24 +89,22 @@ def in_step(
 
     Chains that have ended are left as they are. The block ends when the first running chain has to.
     """
-    batch = len(chains.transition)
-    steps = _BlockSteps(program, data, plan, batch)
-    start = jax.vmap(steps.start)(chains)
-    ended = ~jax.vmap(steps.more)(start)
+    steps = _BatchSteps(program, data, plan, len(chains.transition))
+    start = steps.each("start", chains)
+    ended = ~steps.each("more", start)
 
     def more(carry: tuple[BlockLoop, DrawRecord]) -> Any:
-        return jnp.all(jax.vmap(steps.more)(carry[0]) | ended) & ~jnp.all(ended)
+        return jnp.all(steps.each("more", carry[0]) | ended) & ~jnp.all(ended)
 
     def transition(carry: tuple[BlockLoop, DrawRecord]) -> tuple[BlockLoop, DrawRecord]:
         loops, rows = carry
-        after, row = jax.vmap(steps.transition, (0, None))(loops, _any_warming(loops))
+        after, row = steps.each("transition", loops, _any_warming(loops), axes=(0, None))
         if program.host_tunes:  # each chain has its own end of warm-up
             after = jax.vmap(_chosen)(ended, loops, after)
             return after, _scattered(rows, row, loops.count)
         return after, _written(rows, row, loops.count[0])
 
-    carry = (start, steps.buffers(steps.most, batch))
-    return _results(steps, *lax.while_loop(more, transition, carry))
+    return _results(steps, *lax.while_loop(more, transition, (start, steps.buffers())))
 
 
 def in_turns(
@@ -116,20 +114,18 @@ def in_turns(
 
     A chain opens its next transition when it needs to, without waiting for the other chains.
     """
-    batch = len(chains.transition)
-    steps = _BlockSteps(program, data, plan, batch)
+    steps = _BatchSteps(program, data, plan, len(chains.transition))
 
     def more(carry: tuple[BlockLoop, Any, DrawRecord]) -> Any:
-        return jnp.any(jax.vmap(steps.more)(carry[0]))
+        return jnp.any(steps.each("more", carry[0]))
 
     def turn(carry: tuple[BlockLoop, Any, DrawRecord]) -> tuple[BlockLoop, Any, DrawRecord]:
         loops, states, rows = carry
         warming = _any_warming(loops)
-        after, opened, row = jax.vmap(steps.turn, (0, 0, None))(loops, states, warming)
+        after, opened, row = steps.each("turn", loops, states, warming, axes=(0, 0, None))
         return after, opened, _scattered(rows, row, loops.count)
 
-    start, opened = jax.vmap(steps.start)(chains), jax.vmap(steps.open)(chains)
-    carry = (start, opened, steps.buffers(steps.most, batch))
+    carry = (steps.each("start", chains), steps.each("open", chains), steps.buffers())
     loops, _, rows = lax.while_loop(more, turn, carry)
     return _results(steps, loops, rows)
 
@@ -156,11 +152,12 @@ def _scattered(rows: DrawRecord, row: DrawRecord, places: Any) -> DrawRecord:
     return scattered
 
 
-def _results(steps: "_BlockSteps", loops: BlockLoop, rows: DrawRecord) -> tuple[ChainState, Block]:
+def _results(steps: "_BatchSteps", loops: BlockLoop, rows: DrawRecord) -> tuple[ChainState, Block]:
     # One bound for all chains: a loop with an end for each chain would select among buffers.
-    each = jax.vmap(steps.result, (0, 1, None), (0, BY_CHAIN))
-    most = jnp.max(jax.vmap(steps.rows_to_compute)(loops))
-    results: tuple[ChainState, Block] = each(loops, rows, most)
+    most = jnp.max(steps.each("rows_to_compute", loops))
+    results: tuple[ChainState, Block] = steps.each(
+        "result", loops, rows, most, axes=(0, 1, None), out_axes=(0, BY_CHAIN)
+    )
     return results
 
 
@@ -444,6 +441,30 @@ class _BlockSteps:
             return observed.values(q, statistics, kept, event, number < count)
 
         return jax.vmap(of)(*rows, numbers)
+
+
+class _BatchSteps:
+    """The pieces of the loops, for a batch of chains."""
+
+    def __init__(self, program: "Program", data: Sequence[Any], plan: Plan, batch: int) -> None:
+        self.program, self.data, self.plan, self.batch = program, tuple(data), plan, batch
+
+    def each(
+        self, piece: str, *arguments: Any, axes: tuple[Any, ...] = (0,), out_axes: Any = 0
+    ) -> Any:
+        """A piece of each chain, with the values of its data."""
+
+        def of_one(data: Sequence[Any], *arguments: Any) -> Any:
+            steps = _BlockSteps(self.program, data, self.plan, self.batch)
+            return getattr(steps, piece)(*arguments)
+
+        mapped = jax.vmap(of_one, (self.program.data_axes, *axes), out_axes)
+        return mapped(self.data, *arguments)
+
+    def buffers(self) -> DrawRecord:
+        """Buffers for the draws of all chains."""
+        steps = _BlockSteps(self.program, self.data, self.plan, self.batch)
+        return steps.buffers(steps.most, self.batch)
 
 
 def _chosen(which: Any, first: Any, second: Any) -> Any:

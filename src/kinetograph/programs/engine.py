@@ -121,7 +121,7 @@ def build(
 def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) -> Engine:
     capacity = program.model.capacity
     model_key = program.model.version, capacity.key()
-    key = (identity(program), tuple(program.targets), batch, *model_key)
+    key = (identity(program), tuple(program.targets), program.varied, batch, *model_key)
     in_memory = find(program.model, key)
     if in_memory is not None:
         meanwhile()
@@ -197,7 +197,7 @@ def _block(program: Program, batch: int | None) -> Any:
         block = program.batch_block
     options = _options(batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
     jitted = jax.jit(block, compiler_options=options)
-    return jitted.lower(chain, program.model.argument_values, plan)
+    return jitted.lower(chain, _data(program, batch), plan)
 
 
 def _options(batch: int | None, for_chain: Mapping[str, Any] = _QUICK) -> dict[str, Any] | None:
@@ -227,9 +227,15 @@ def _search(program: Program, batch: int | None) -> Any:
     arguments = _batched((*each, program.hyper(), blank_search(program)), batch)
     find: Any = partial(search, program)
     if batch is not None:
-        find = jax.vmap(find, (*(0 for _ in arguments), None, None))
+        find = jax.vmap(find, (*(0 for _ in arguments), None, program.data_axes))
     jitted = jax.jit(find, compiler_options=_options(batch))
-    return jitted.lower(*arguments, np.int64(0), program.model.argument_values)
+    return jitted.lower(*arguments, np.int64(0), _data(program, batch))
+
+
+def _data(program: Program, batch: int | None) -> tuple[Any, ...]:
+    """The model's arguments, stacked where chains have their own values."""
+    each = zip(program.model.argument_values, program.data_axes, strict=True)
+    return tuple(_batched(x, None if axis is None else batch) for x, axis in each)
 
 
 def _blank(program: Program, batch: int | None) -> Any:

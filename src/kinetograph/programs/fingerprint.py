@@ -312,6 +312,8 @@ def _write(program: Program, writer: _Writer) -> None:
             writer.lines.append(writer.compressed(form))
     for group in (model.component.unknowns, program.targets, model.arguments):
         writer.lines.append(",".join(map(writer.reference, group)))
+    if program.varied:
+        writer.lines.append(f"varied {','.join(map(writer.reference, program.varied))}")
     if model.batch is not None:
         rows, *settings = model.batch.settings
         writer.lines.append(f"batch {[writer.reference(node) for node in rows]} {settings}")

@@ -64,12 +64,18 @@ class Program:
     targets: Sequence[Node]
     observables: tuple[Observable, ...] = ()
     averages: tuple[Average, ...] = ()
+    varied: tuple[Node, ...] = ()  # arguments that have other values in each chain
 
     def __post_init__(self) -> None:
         if self.model.batch is not None:  # estimates from a batch have names of their own
             observables, averages = of_batch(self.observables), of_batch(self.averages)
             object.__setattr__(self, "observables", observables)
             object.__setattr__(self, "averages", averages)
+
+    @property
+    def data_axes(self) -> tuple[int | None, ...]:
+        """The axis of a batch's chains in each argument of the model."""
+        return tuple(0 if node in self.varied else None for node in self.model.arguments)
 
     @property
     def dtype(self) -> np.dtype:

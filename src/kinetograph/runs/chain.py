@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from ..adaptation.host_warmup import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
+from ..graph.node import Node
 from ..programs.state import Block, ChainState, Start, Where
 from ..samplers.sampler import Sampler
 from .rows import Sink, TransitionRows, rows_of
@@ -58,6 +59,7 @@ class RunningChain:
     tuned: Mapping[str, Any] = field(default_factory=dict)  # hyper-parameters of another run
     climbing: bool = True  # whether the search for a starting point makes ascents
     warmup: list[TransitionRows] | None = None  # the rows of warm-up, if the run keeps them
+    data: Mapping[Node, np.ndarray] = field(default_factory=dict)  # its own values of arguments
     start: Start | None = None  # the result of the search for a starting point
     transition: int = 0
     gradients: int = 0

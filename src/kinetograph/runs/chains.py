@@ -181,11 +181,14 @@ def run_chains(
     """
     control, ending = ThreadControl(keeper=keeper), RunEnding()
     with x64():
-        data = jax.device_put(engine.program.model.argument_values)
-    job = partial(_run_batch, engine, data, chains, lengths, control)
-    if engine.batch is None:
-        turns = deque(_turns_of(engine, data, chain, lengths, control) for chain in chains)
-        job = partial(_take_turns, turns)
+        shared = jax.device_put(engine.program.model.argument_values)
+        if engine.batch is None:
+            each = zip(chains, _data_of_each(engine.program, shared, chains), strict=True)
+            turns = deque(_turns_of(engine, data, chain, lengths, control) for chain, data in each)
+            job = partial(_take_turns, turns)
+        else:
+            data = _data_of_batch(engine.program, shared, chains)
+            job = partial(_run_batch, engine, data, chains, lengths, control)
 
     def work() -> None:
         try:
@@ -245,6 +248,26 @@ def _take_turns(waiting: deque[Iterator[None]]) -> None:
                 if waiting:
                     waiting.append(chain)
                     break
+
+
+def _data_of_each(program: Program, shared: Any, chains: Sequence[RunningChain]) -> list[Any]:
+    """The values of the model's arguments for each chain."""
+    names = program.model.arguments
+    return [
+        shared
+        if not chain.data
+        else tuple(chain.data.get(n, x) for n, x in zip(names, shared, strict=True))
+        for chain in chains
+    ]
+
+
+def _data_of_batch(program: Program, shared: Any, chains: Sequence[RunningChain]) -> Any:
+    """The model's arguments, stacked where chains have their own values."""
+    each = zip(program.model.arguments, shared, strict=True)
+    return tuple(
+        np.stack([chain.data[node] for chain in chains]) if node in program.varied else value
+        for node, value in each
+    )
 
 
 def _turns_of(

@@ -255,7 +255,7 @@ def mcmc(
     requested_observables, requested_averages = as_observables(observables), as_averages(averages)
     numbers = _numbers(chains)
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
-    method = _chain_method(chain_method, threads)
+    method = chain_method_of(chain_method, threads)
     seed_used = check_seed(seed, "mcmc")
     progress_display = make_progress(progress)
     place = None if store is None else folder("mcmc", store)
@@ -415,7 +415,7 @@ def _numbers(chains: Any) -> Sequence[int]:
     return range(int(chains))
 
 
-def _chain_method(given: Any, threads: Any) -> str:
+def chain_method_of(given: Any, threads: Any) -> str:
     """The way in which chains run, by default what suits the device."""
     if given is None:
         return "threads" if jax.default_backend() == "cpu" else "batch"

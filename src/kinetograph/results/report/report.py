@@ -15,6 +15,7 @@ from . import plots, texts
 from .figures import open_studio
 from .page import cells, framed, note, page
 from .selection import Selection, select_draws
+from .sensitivity import sensitivity
 
 __all__ = ["Report", "report"]
 
@@ -58,9 +59,10 @@ def report(
     """A run on one page of HTML: facts, findings and pictures.
 
     The findings of `kg.diagnose` come first, worst first. Then follow lost chains, the graph of the
-    model, the table of `kg.summary`, a trace, a density and ranks by chain for each scalar (at most
-    the 20 worst, by R-hat and effective sample size), the energies, the places of divergences, and
-    the growth of the effective sample sizes. The page is self-contained and runs no program.
+    model, the table of `kg.summary`, the sensitivity to prior and data, a trace, a density and
+    ranks by chain for each scalar (at most the 20 worst, by R-hat and effective sample size), the
+    energies, the places of divergences, and the growth of the effective sample sizes. The page is
+    self-contained and runs no program.
 
     Of long runs every n-th draw is used, at most 20000 draws of each chain, so that a store may be
     larger than memory. The page says so.
@@ -90,6 +92,11 @@ def report(
     Notes
     -----
     Pictures need matplotlib (`pip install matplotlib`). Without it the page has everything else.
+
+    The sensitivity by power scaling needs arviz-stats, and results with the log densities of priors
+    and data: `kg.report(kg.log_prior(model, kg.log_likelihood(model, results)), model)`. Source:
+    N. Kallioinen, T. Paananen, P.-C. Bürkner, A. Vehtari, Detecting and diagnosing prior and
+    likelihood sensitivity with power-scaling, Statistics and Computing 34 (2024).
 
     Ranks: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner, Bayesian Analysis 16
     (2021) 667-718. Energies: M. Betancourt, arXiv:1604.00695.
@@ -143,6 +150,7 @@ def _page(selection: Selection, model: Model | None) -> str:
             ("lost", "Lost chains", texts.lost(selection)),
             ("model", "Model", texts.model_shown(selection.whole, model, reason)),
             ("summary", "Summary", _summary(selection)),
+            ("sensitivity", "Sensitivity to prior and data", sensitivity(selection)),
             ("quantities", "Draws", plots.quantities(selection, studio)),
             ("energy", "Energy", plots.energies(selection, studio)),
             ("divergences", "Divergences", plots.diverged(selection, studio)),

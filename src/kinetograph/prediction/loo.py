@@ -1,0 +1,229 @@
+"""`kg.loo`: leave-one-out cross-validation of a model."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..graph.public import public
+from ..graph.source import warn_user
+from ..models.model import Model
+from ..results.advice import SamplingWarning
+from ..runs.arguments import check_flag, check_whole
+from .elpd import arviz, finished
+from .masked_model import MaskedModel
+from .observations import Observations, log_mean_exp
+from .pointwise import log_likelihood
+from .refits import refit
+
+__all__ = ["loo", "unit_densities"]
+
+
+@public
+def loo(
+    model: Model,
+    results: Any,
+    *,
+    var_name: str | None = None,
+    by: Any = None,
+    moment_match: bool = True,
+    refits: int = 50,
+    draws: int | None = None,
+    warmup: int | None = None,
+    seed: int | np.integer | None = None,
+    progress: Any = False,
+) -> Any:
+    """Estimate how well a model predicts each observation from the other ones.
+
+        elpd = sum_i log p(y_i | y_-i),
+        p(y_i | y_-i) = integral p(y_i | y_-i, x) p(x | y_-i) dx
+
+    The posteriors without one observation come from the draws of the full posterior, by importance
+    weights with Pareto-smoothed tails (PSIS). Where the shape k of the tail says that weights are
+    unreliable, the draws are moved to the moments of the posterior without that observation, and if
+    that is not enough, the model is fitted again without it. All refits are one run of one compiled
+    program, which starts from the draws and the tuning of `results`.
+
+    Parameters
+    ----------
+    model
+        Made by `kg.model`, with its observations stated by `kg.observe`.
+    results
+        Of `kg.mcmc`, with draws of all continuous unknowns.
+    var_name
+        The observed array whose observations are left out, if the model has several. The other data
+        stay.
+    by
+        Groups of observations that are left out together, such as all visits of a patient: an
+        array with a label for each observation. Then y_i above is a group, with its joint density.
+    moment_match
+        Whether to move draws before the model is fitted again.
+    refits
+        The largest number of refits. If more observations need one, none is made, and a warning
+        says so; 0 makes none.
+    draws, warmup, seed, progress
+        Of the refits, as for `kg.mcmc`; by default as many draws of each chain as in `results`.
+
+    Returns
+    -------
+    arviz_stats.ELPDData
+        `elpd`, its standard error `se`, the effective number of parameters `p`; `elpd_i` and
+        `pareto_k` for each observation, or group. An observation with a refit has k = 0. It prints
+        as a table, and ArviZ's functions and plots take it (`arviz_plots.plot_khat`).
+
+    Raises
+    ------
+    ModelError
+        If the model observes nothing, or several arrays without `var_name`; if an array has one
+        observation only, such as one vector with a joint density; if draws of an unknown are
+        missing.
+    ShapeError
+        If `by` has another shape than the observations.
+    ImportError
+        If arviz-stats is not installed.
+
+    Warns
+    -----
+    SamplingWarning
+        If weights stay unreliable, or a refit has divergences or has not converged.
+
+    Notes
+    -----
+    Observations that share discrete unknowns, such as the times of a hidden Markov chain, are
+    predicted given the other ones, as `kg.log_likelihood` does. An observation that is also a
+    parameter of another one, as in an autoregression, stays there; leave out the future by
+    `kg.predict` instead.
+
+    Sources: A. Vehtari, A. Gelman, J. Gabry, Practical Bayesian model evaluation using
+    leave-one-out cross-validation and WAIC, Statistics and Computing 27 (2017); T. Paananen,
+    J. Piironen, P.-C. Bürkner, A. Vehtari, Implicitly adaptive importance sampling, Statistics and
+    Computing 31 (2021). Both are computed by arviz-stats.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 10, name="mu")
+    >>> y = kg.observe([1.2, 0.7, 1.9, 0.3], kg.normal(mu, 1), name="y")
+    >>> model = kg.model(mu)
+    >>> results = kg.mcmc(model, seed=1, progress=False)
+    >>> print(f"{kg.loo(model, results).elpd:.1f}")
+    -5.3
+    """
+    stats = arviz("loo")
+    check_flag("loo", "moment_match", moment_match)
+    check_whole("loo", {"refits": (refits, 0)})
+    observations = Observations("loo", model, var_name, by)
+    tree = unit_densities("loo", model, results, observations)
+    densities = tree["log_likelihood"][observations.name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # arviz-stats warns of tails that are improved below
+        elpd = stats.loo(tree, pointwise=True, var_name=observations.name)
+    elpd.good_k = float(elpd.good_k)
+    if _unreliable(elpd).size and (moment_match or refits):
+        masked = MaskedModel("loo", model, observations)
+        if moment_match:
+            elpd = _moved(stats, elpd, tree, masked, masked.free(results))
+        bad = _unreliable(elpd)
+        if bad.size and len(bad) <= refits:
+            options = {"warmup": warmup, "seed": seed, "progress": progress}
+            options |= {"draws": draws or densities.sizes["draw"], "chains": _chains(results)}
+            _refitted(elpd, masked, bad, results, options)
+    bad = _unreliable(elpd)
+    if bad.size:
+        warn_user(_advice(observations, elpd, bad, refits), SamplingWarning)
+    return finished(elpd, log_mean_exp(densities.values))
+
+
+def unit_densities(doing: str, model: Model, results: Any, observations: Observations) -> Any:
+    """Results with the log density of each unit, given the other units."""
+    import xarray as xr
+
+    tree = log_likelihood(model, results)
+    each = tree["log_likelihood"][observations.name]
+    if observations.labels is not None and "given" in each.attrs:
+        masked = MaskedModel(doing, model, observations)
+        free = masked.free(results)
+        everything = np.ones(observations.shape, bool)
+        columns = [
+            masked.log_density_of(free, everything, observations.without(unit))
+            for unit in range(observations.count)
+        ]
+        units = observations.labelled(xr, np.stack(columns, -1), each)
+    else:
+        units = observations.by_unit(each)
+    groups = {"posterior": tree["posterior"].dataset}
+    groups["log_likelihood"] = units.to_dataset(name=observations.name)
+    return xr.DataTree.from_dict(groups)
+
+
+def _unreliable(elpd: Any) -> np.ndarray:
+    """The numbers of the units whose weights are unreliable."""
+    return np.flatnonzero(~(elpd.pareto_k.values.ravel() <= elpd.good_k))
+
+
+def _chains(results: Any) -> int:
+    return int(results["posterior"].sizes["chain"]) // int(results.attrs.get("walkers", 1))
+
+
+def _moved(stats: Any, elpd: Any, tree: Any, masked: MaskedModel, free: np.ndarray) -> Any:
+    """The result after the draws have been moved where weights are unreliable."""
+    import xarray as xr
+
+    observations = masked.observations
+    everything = np.ones(observations.shape, bool)
+    lead = {dim: tree["posterior"].coords[dim] for dim in ("chain", "draw")}
+    latest: list[Any] = [None, None]  # free states, with their log densities
+
+    def log_prob(states: Any) -> Any:
+        if latest[0] is None or not np.array_equal(latest[0], states.values):
+            latest[:] = states.values, masked.log_prob(states.values, everything)
+        return xr.DataArray(latest[1], lead, ("chain", "draw"))
+
+    def log_density(states: Any, unit: int) -> Any:
+        whole = log_prob(states)
+        rest = masked.log_prob(states.values, observations.without(unit))
+        with np.errstate(invalid="ignore"):  # impossible states have weight 0
+            return whole - rest
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return stats.loo_moment_match(
+            tree,
+            elpd,
+            log_prob_upars_fn=log_prob,
+            log_lik_i_upars_fn=log_density,
+            upars=xr.DataArray(free, lead, ("chain", "draw", "free")),
+            var_name=observations.name,
+            pointwise=True,
+        )
+
+
+def _refitted(
+    elpd: Any, masked: MaskedModel, bad: np.ndarray, results: Any, options: dict[str, Any]
+) -> None:
+    """Replace the densities of some units by densities of exact refits."""
+    observations = masked.observations
+    masks = [observations.without(unit) for unit in bad]
+    titles = [observations.text(unit) for unit in bad]
+    everything = np.ones(observations.shape, bool)
+    for unit, stay, free in zip(
+        bad, masks, refit(masked, masks, titles, results, **options), strict=True
+    ):
+        density = log_mean_exp(masked.log_density_of(free, everything, stay))
+        place = np.unravel_index(unit, elpd.elpd_i.shape)
+        elpd.elpd_i.values[place], elpd.pareto_k.values[place] = density, 0.0
+
+
+def _advice(observations: Observations, elpd: Any, bad: np.ndarray, refits: int) -> str:
+    named = ", ".join(observations.text(unit) for unit in bad[:5])
+    more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
+    what = "groups" if observations.labels is not None else "observations"
+    remedy = (
+        f"kg.loo(..., refits={len(bad)}) fits the model again without each of them, and "
+        "kg.kfold(model, results) needs ten refits"
+    )
+    return (
+        f"loo: the importance weights of {len(bad)} of {observations.count} {what} are unreliable "
+        f"(Pareto k above {elpd.good_k:.2g}): {named}{more}; more than refits={refits} would have "
+        f"to be fitted again, so the elpd may be too high. {remedy}"
+    )

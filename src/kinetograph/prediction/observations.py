@@ -1,0 +1,150 @@
+"""The observations that a cross-validation leaves out.
+
+They are the elements of one observed array of a model, in units.
+A unit is left out as a whole: it is one observation, or a group of observations. Its log density is
+
+    log p(y_unit | the other y, x)
+
+for each draw x of the continuous unknowns.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..distributions.variable import Distribution
+from ..graph.errors import ModelError, ShapeError
+from ..graph.node import Node
+from ..graph.suggestions import meant
+from ..models.model import Model, check_model
+from .observed_distributions import followed
+
+__all__ = ["Observations", "log_mean_exp"]
+
+
+class Observations:
+    """The observations of one observed array of a model, in units.
+
+    Attributes
+    ----------
+    name
+        The name of the array.
+    shape
+        The shape of the array of observations: one for each number, vector or matrix.
+    units
+        The number of the unit of each observation, of that shape.
+    labels
+        The labels of the units, or None if each observation is a unit.
+    dim
+        The dimension of the units in results, if observations are grouped.
+    """
+
+    def __init__(self, doing: str, model: Model, var_name: Any = None, by: Any = None) -> None:
+        check_model(model, doing)
+        if model.batch is not None:
+            raise ModelError(
+                f"{doing}: the model estimates its likelihood from batches of rows (kg.minibatch); "
+                "give the model without kg.minibatch"
+            )
+        self.node, self.distribution = _chosen(doing, model, var_name)
+        self.name = model.name(self.node)
+        ndim = len(self.node.shape) - self.distribution.family.event_ndim
+        self.shape: tuple[int, ...] = self.node.shape[:ndim]
+        count = int(np.prod(self.shape))
+        self.units, self.dim = np.arange(count).reshape(self.shape), "group"
+        self.labels: np.ndarray | None = None
+        if by is not None:
+            self._group(doing, by)
+        if self.count < 2:
+            what = "group" if by is not None else "observation"
+            one = "" if ndim or by is not None else ": one vector or number with a joint density"
+            raise ModelError(
+                f"{doing}: {self.name} has {self.count} {what}{one}, and to leave it out leaves "
+                "nothing to learn from; observe an array of observations that are independent "
+                "given the unknowns"
+            )
+
+    def _group(self, doing: str, by: Any) -> None:
+        name = getattr(by, "name", None)
+        by = getattr(getattr(by, "node", None), "value", by)  # an array made by kg.data
+        values = np.asarray(by)
+        if values.shape != self.shape:
+            raise ShapeError(
+                f"{doing}: by= must have a label for each observation of {self.name}, an array of "
+                f"shape {self.shape}, got shape {values.shape}"
+            )
+        labels, numbers = np.unique(values, return_inverse=True)
+        self.units, self.labels = numbers.reshape(self.shape), labels
+        self.dim = name if isinstance(name, str) and name.isidentifier() else "group"
+
+    @property
+    def count(self) -> int:
+        """The number of units."""
+        return int(np.prod(self.shape)) if self.labels is None else len(self.labels)
+
+    def without(self, unit: Any) -> np.ndarray:
+        """The mask of the observations that stay without some units."""
+        mask: np.ndarray = ~np.isin(self.units, unit)
+        return mask
+
+    def text(self, unit: int) -> str:
+        """A unit in a message."""
+        if self.labels is not None:
+            return f"{self.dim} {self.labels[unit]!s}"
+        place = ", ".join(str(int(i)) for i in np.unravel_index(unit, self.shape))
+        return f"{self.name}[{place}]"
+
+    def by_unit(self, densities: Any) -> Any:
+        """Log densities of observations (chain, draw, *dims), summed within units."""
+        import xarray as xr
+
+        if self.labels is None:
+            return densities
+        values = densities.values.reshape((*densities.shape[:2], -1))
+        sums = np.zeros((*values.shape[:2], self.count))
+        for i, unit in enumerate(self.units.ravel()):
+            sums[..., unit] += values[..., i]
+        return self.labelled(xr, sums, densities)
+
+    def labelled(self, xr: Any, values: np.ndarray, like: Any) -> Any:
+        """Values (chain, draw, unit) with the labels of the units."""
+        coords = {dim: like.coords[dim] for dim in ("chain", "draw")}
+        if self.labels is not None:
+            coords[self.dim] = self.labels
+            return xr.DataArray(values, coords, ("chain", "draw", self.dim))
+        shaped = values.reshape((*values.shape[:2], *self.shape))
+        return like.copy(data=shaped)
+
+
+def _chosen(doing: str, model: Model, var_name: Any) -> tuple[Node, Distribution]:
+    """The chosen observed array and its distribution."""
+    observed = {model.name(node): (node, d) for node, d in followed(doing, model).items()}
+    if not observed:
+        raise ModelError(
+            f"{doing}: the model observes nothing, so that no density of single observations is "
+            "known: state the data by kg.observe(y, kg.normal(...)); data in a kg.factor have a "
+            "density as a whole only, and kg.distribution makes a distribution of your own"
+        )
+    if var_name is None:
+        if len(observed) > 1:
+            raise ModelError(
+                f"{doing}: the model observes {', '.join(observed)}; say which of them is left "
+                f"out, as in var_name={next(iter(observed))!r}; the other data stay"
+            )
+        (only,) = observed.values()
+        return only
+    if var_name not in observed:
+        raise ModelError(
+            f"{doing}: {var_name!r} is not an observed array of the model, which observes "
+            f"{', '.join(observed)}{meant(var_name, observed)}"
+        )
+    return observed[var_name]
+
+
+def log_mean_exp(values: np.ndarray, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:
+    """The logarithm of the mean of exponentials, over chains and draws."""
+    largest = np.max(values, axes, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):
+        mean: np.ndarray = np.log(np.mean(np.exp(values - largest), axes))
+    return mean + np.squeeze(largest, axes)

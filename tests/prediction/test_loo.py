@@ -1,0 +1,254 @@
+"""Leave-one-out and k-fold cross-validation, against closed forms of linear models."""
+
+import itertools
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import special, stats
+
+import kinetograph as kg
+
+RNG = np.random.default_rng(8)
+X = np.stack([np.ones(14), RNG.normal(size=14)], 1)
+Y = X @ [0.5, -1.0] + RNG.normal(size=14)
+PRIOR, NOISE = 3.0, 1.0
+
+
+def linear(y=Y, prior=PRIOR, noise=NOISE, rows=()):
+    """y ~ normal(x b, noise), b ~ normal(0, prior)."""
+    b = kg.normal(0, prior, shape=2, name="b")
+    kg.observe(kg.data(y, name="y", dims=rows or None), kg.normal(X[: len(y)] @ b, noise))
+    return b
+
+
+def posterior(stay, y=Y, prior=PRIOR, noise=NOISE):
+    """Mean and covariance of b given the rows `stay`."""
+    x = X[: len(y)][stay]
+    covariance = np.linalg.inv(np.eye(2) / prior**2 + x.T @ x / noise**2)
+    return covariance @ x.T @ y[stay] / noise**2, covariance
+
+
+def left_out(out, y=Y, prior=PRIOR, noise=NOISE):
+    """log p(y_out | y_rest), in closed form."""
+    out = np.atleast_1d(out)
+    mean, covariance = posterior(np.setdiff1d(np.arange(len(y)), out), y, prior, noise)
+    x = X[out]
+    spread = x @ covariance @ x.T + noise**2 * np.eye(len(out))
+    return stats.multivariate_normal.logpdf(y[out], x @ mean, spread)
+
+
+def drawn(draws=2500, y=Y, prior=PRIOR, noise=NOISE):
+    """Independent draws from the posterior, as results."""
+    mean, covariance = posterior(np.arange(len(y)), y, prior, noise)
+    values = np.random.default_rng(3).multivariate_normal(mean, covariance, (4, draws))
+    groups = {"posterior": xr.Dataset({"b": (("chain", "draw", "b_dim_0"), values)})}
+    groups["posterior"] = groups["posterior"].assign_coords(chain=range(4), draw=range(draws))
+    return xr.DataTree.from_dict(groups)
+
+
+def test_loo_of_a_linear_model_is_its_closed_form():
+    exact = np.array([left_out(i) for i in range(len(Y))])
+    result = kg.loo(kg.model(lambda: linear(rows=("row",))), drawn())
+    # The errors of 10,000 independent draws are about 0.01 each.
+    np.testing.assert_allclose(result.elpd_i.values, exact, atol=0.1)
+    assert result.elpd_i.dims == ("row",)
+    assert result.elpd == pytest.approx(result.elpd_i.values.sum())
+    assert result.se == pytest.approx(np.sqrt(len(Y) * result.elpd_i.values.var()))
+    assert (result.pareto_k.values < result.good_k).all()
+    assert not result.warning
+    inside = X @ posterior(np.arange(14))[0]
+    assert result.p == pytest.approx(-exact.sum() + stats.norm.logpdf(Y, inside).sum(), abs=2)
+
+
+def outlying():
+    y = Y[:8].copy()
+    y[2], y[5] = 8.0, -9.0
+    exact = np.array([left_out(i, y) for i in range(8)])
+    return y, kg.model(lambda: linear(y)), drawn(1000, y), exact
+
+
+def test_moment_matching_mends_outliers():
+    _y, model, results, exact = outlying()
+    with pytest.warns(kg.SamplingWarning, match=r"of 8 observations are .*y\[2\].*refits=0"):
+        plain = kg.loo(model, results, moment_match=False, refits=0)
+    bad = np.flatnonzero(plain.pareto_k.values > plain.good_k)
+    assert {2, 5} <= {*bad.tolist()}
+    assert plain.warning
+    moved = kg.loo(model, results, refits=0)
+    assert (moved.pareto_k.values < moved.good_k).all()
+    errors = [abs(each.elpd_i.values - exact)[bad] for each in (plain, moved)]
+    assert errors[1].max() < 0.5
+    assert errors[1].sum() < errors[0].sum()
+    unchanged = np.setdiff1d(np.arange(8), bad)
+    np.testing.assert_array_equal(plain.elpd_i.values[unchanged], moved.elpd_i.values[unchanged])
+
+
+def test_refits_and_folds_are_posteriors_without_the_observations():
+    """One program: the fits of a k-fold with one observation in a fold are those of `loo`."""
+    y, model, results, exact = outlying()
+    refitted = kg.loo(model, results, moment_match=False, draws=2000, seed=1)
+    np.testing.assert_array_equal(refitted.pareto_k.values[[2, 5]], 0)
+    np.testing.assert_allclose(refitted.elpd_i.values[[2, 5]], exact[[2, 5]], rtol=0.08)
+    inliers = np.setdiff1d(np.arange(8), [2, 5])
+    folds = np.array([0, 0, 2, 0, 1, 3, 1, 1])
+    each = kg.kfold(model, folds=folds, draws=1000, seed=2)
+    assert each.n_folds == 4
+    assert np.isnan(each.p)
+    for i in inliers:
+        mean, covariance = posterior(np.flatnonzero(folds != folds[i]), y)
+        spread = np.sqrt(X[i] @ covariance @ X[i] + 1)
+        density = stats.norm.logpdf(y[i], X[i] @ mean, spread)
+        assert each.elpd_i.values[i] == pytest.approx(density, rel=0.08, abs=0.35), i
+
+
+def test_groups_are_left_out_together():
+    model = kg.model(linear)
+    labels = np.array(list("abc"))[np.arange(14) % 3]
+    exact = [left_out(np.flatnonzero(labels == g)) for g in "abc"]
+    by = xr.DataArray(labels, dims="row", name="clinic")
+    result = kg.loo(model, drawn(), by=by)
+    np.testing.assert_allclose(result.elpd_i.values, exact, atol=0.6)
+    assert result.elpd_i.dims == ("clinic",)
+    assert result.elpd_i.coords["clinic"].values.tolist() == ["a", "b", "c"]
+    folds = kg.kfold(model, drawn(200), k=3, by=labels, draws=1000, seed=4)
+    np.testing.assert_allclose(folds.elpd_i.values, exact, atol=0.4)
+    assert folds.n_data_points == 3
+    assert 0 < folds.p < 4
+
+
+def test_a_hidden_chain_without_times():
+    """Times that share hidden states: the densities of the masked model, by enumeration."""
+    from itertools import product
+
+    stay, levels = 0.8, np.array([0.0, 2.0])
+    y = np.array([0.1, 1.8, 2.2, -0.4])
+
+    def build():
+        mu = kg.normal(levels, 0.5, name="mu")
+        states = [kg.categorical([0.5, 0.5], name="z0")]
+        for t in range(1, 4):
+            turn = kg.data(np.array([[stay, 1 - stay], [1 - stay, stay]]))
+            states.append(kg.categorical(turn[states[-1]], name=f"z{t}"))
+        kg.observe(kg.data(y, name="y"), kg.normal(mu[kg.stack(states)], 1.0))
+        return mu
+
+    def log_sum(mu, stays):
+        terms = []
+        for z in product((0, 1), repeat=4):
+            jumps = sum(np.log(stay if a == b else 1 - stay) for a, b in itertools.pairwise(z))
+            terms.append(np.log(0.5) + jumps + (stats.norm.logpdf(y, mu[list(z)]) * stays).sum())
+        return special.logsumexp(terms)
+
+    model = kg.model(build)
+    values = RNG.normal(levels, 0.3, size=(2, 60, 2))
+    results = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"mu": (("chain", "draw", "mu_dim_0"), values)})}
+    )
+    from kinetograph.prediction.loo import unit_densities
+    from kinetograph.prediction.masked_model import MaskedModel
+    from kinetograph.prediction.observations import Observations
+
+    grouped = Observations("loo", model, None, np.array([0, 1, 1, 0]))
+    densities = unit_densities("loo", model, results, grouped)["log_likelihood"]["y"].values
+    for draw in (0, 33):
+        mu = values[1, draw]
+        for unit, out in enumerate(([0, 3], [1, 2])):
+            stays = ~np.isin(np.arange(4), out)
+            expected = log_sum(mu, np.ones(4)) - log_sum(mu, stays)
+            assert densities[1, draw, unit] == pytest.approx(expected, rel=1e-10)
+    single = Observations("loo", model)
+    masked = MaskedModel("loo", model, single)
+    free, everything = masked.free(results), np.ones(4, bool)
+    pointwise = kg.log_likelihood(model, results)["log_likelihood"]["y"].values
+    for i in range(4):
+        density = masked.log_density_of(free, everything, single.without(i))
+        np.testing.assert_allclose(density, pointwise[..., i], rtol=1e-9, atol=1e-9)
+
+
+def test_new_data_reach_the_refits():
+    model = kg.model(linear)
+    masked_y = RNG.normal(size=14)
+    model.set_data(y=masked_y)
+    exact = [left_out(np.flatnonzero(np.arange(14) % 2 == f), masked_y) for f in (0, 1)]
+    result = kg.kfold(model, k=2, by=np.arange(14) % 2, draws=1000, seed=5)
+    np.testing.assert_allclose(result.elpd_i.values, exact, atol=1.0)
+
+
+def two_likelihoods():
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([1.0, 2.0], kg.normal(mu, 1), name="y")
+    kg.observe([3.0], kg.normal(mu, 1), name="z")
+    return mu
+
+
+def by_factor():
+    mu = kg.normal(0, 1, name="mu")
+    kg.factor(kg.log_density(kg.normal(mu, 1), kg.data([1.0, 2.0])))
+    return mu
+
+
+def joint():
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([1.0, 2.0], kg.multivariate_normal(mu * np.ones(2), np.eye(2)), name="y")
+    return mu
+
+
+@pytest.mark.parametrize(
+    ("build", "options", "error", "match"),
+    [
+        (two_likelihoods, {}, kg.ModelError, "observes y, z.*say which.*var_name='y'"),
+        (two_likelihoods, {"var_name": "x"}, kg.ModelError, "'x' is not an observed array"),
+        (two_likelihoods, {"var_name": "z"}, kg.ModelError, "z has 1 observation, and to leave"),
+        (by_factor, {}, kg.ModelError, "observes nothing.*kg.observe"),
+        (joint, {}, kg.ModelError, "y has 1 observation: one vector"),
+        (linear, {"by": [1, 2]}, kg.ShapeError, r"an array of shape \(14,\), got shape \(2,\)"),
+        (linear, {"by": np.zeros(14)}, kg.ModelError, "y has 1 group"),
+    ],
+)
+def test_what_cannot_be_left_out(build, options, error, match):
+    with pytest.raises(error, match=match):
+        kg.loo(kg.model(build), drawn(5), **options)
+    with pytest.raises(error, match=match):
+        kg.kfold(kg.model(build), **options)
+
+
+def test_folds_that_do_not_fit():
+    model = kg.model(linear)
+    with pytest.raises(ValueError, match="k=15 folds are more than the 14 observations"):
+        kg.kfold(model, k=15)
+    with pytest.raises(ValueError, match="fold 1 has none"):
+        kg.kfold(model, folds=[0] * 13 + [2])
+    with pytest.raises(ValueError, match="whole number from 0 for each of the 14"):
+        kg.kfold(model, folds=[0, 1])
+
+
+def test_models_are_compared_with_the_errors_of_differences():
+    narrow, wide = kg.model(linear), kg.model(lambda: linear(noise=4.0))
+    fits = {"narrow": (narrow, drawn()), "wide": (wide, drawn(noise=4.0))}
+    table = kg.compare(fits)
+    each = {name: kg.loo(*fit).elpd_i.values for name, fit in fits.items()}
+    gap = each["wide"] - each["narrow"]
+    assert list(table.index) == ["narrow", "wide"]
+    assert table.loc["wide", "elpd_diff"] == pytest.approx(gap.sum())
+    assert table.loc["wide", "dse"] == pytest.approx(np.sqrt(14 * gap.var()))
+    densities = np.exp(np.stack([each["narrow"], each["wide"]]))
+    grid = np.linspace(0, 1, 2001)
+    score = np.log(grid[:, None] * densities[0] + (1 - grid[:, None]) * densities[1]).sum(1)
+    assert table.loc["narrow", "weight"] == pytest.approx(grid[score.argmax()], abs=2e-3)
+    again = kg.compare({name: kg.loo(*fit) for name, fit in fits.items()}, reference="wide")
+    assert again.loc["narrow", "elpd_diff"] == pytest.approx(-gap.sum())
+
+
+def test_only_models_of_the_same_data_are_compared():
+    other = kg.model(lambda: linear(Y + 1))
+    fits = {"a": (kg.model(linear), drawn(50)), "b": (other, drawn(50))}
+    with pytest.raises(kg.ModelError, match=r"'a' observes .* at index \[0\], and 'b'"):
+        kg.compare(fits)
+    each = {"a": kg.loo(*fits["a"]), "b": kg.loo(*fits["a"], by=np.arange(14) % 2)}
+    with pytest.raises(kg.ModelError, match="'a' has 14 observations, and 'b' has 2"):
+        kg.compare(each)
+    with pytest.raises(TypeError, match="'b' must be a pair"):
+        kg.compare({"a": fits["a"], "b": drawn(5)})
+    with pytest.raises(ValueError, match="at least two models"):
+        kg.compare({"a": fits["a"]})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from tests.slow_tests import Times, mark_slow
 
 # Programs that come out of a cache of JAX's own are not kept in ours, whose tests would fail.
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
@@ -23,6 +24,20 @@ def pytest_addoption(parser):
         action="store_true",
         help="compile without LLVM's optimisations where a test is not about the last bits",
     )
+    parser.addoption(
+        "--times", metavar="FOLDER", help="write the processor time of each test into a folder"
+    )
+
+
+def pytest_configure(config):
+    folder = config.getoption("--times")
+    if folder and (hasattr(config, "workerinput") or not config.getoption("numprocesses", 0)):
+        config.pluginmanager.register(Times(folder))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    mark_slow(items)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,4 +1,4 @@
-"""Boolean outcomes in results, as ArviZ needs them."""
+"""Boolean and whole-number data in results, as ArviZ needs them."""
 
 import warnings
 
@@ -41,3 +41,33 @@ def test_plots_of_arviz(results, plot, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     plots = pytest.importorskip("arviz_plots")
     getattr(plots, plot)(results[1])
+
+
+def whole(data):
+    """A model of whole numbers with a continuous distribution."""
+    level = kg.normal(0, 5, name="level")
+    kg.observe(data, kg.normal(level, 1), name="y")
+    return kg.model(level)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+@pytest.mark.parametrize("make", [np.array, lambda x: kg.data(x, name="y")], ids=["array", "data"])
+def test_draws_of_a_continuous_distribution_are_not_whole(make):
+    model = whole(make([1, 5, 3, 8]))
+    drawn = kg.mcmc(model, draws=500, chains=2, seed=1, progress=False)
+    simulated = kg.simulate(model, draws=50, seed=1)["prior_predictive"]["y"]
+    again = kg.predict(model, drawn, seed=1)["posterior_predictive"]["y"]
+    for draws in (again, simulated):
+        assert draws.dtype == np.float64
+        assert (draws % 1 != 0).all()
+    # Truncated draws would have a mean that is 0.5 below the level.
+    assert abs(float(again.mean() - drawn["posterior"]["level"].mean())) < 0.15
+
+
+def test_whole_numbers_can_be_calibrated_if_simulated_values_fit():
+    tree = kg.calibration(
+        whole([1, 5]), 2, ranks=4, draws=20, warmup=20, chains=1, seed=1, threads=1
+    )
+    assert tree["ranks"]["level"].shape == (2,)
+    with pytest.raises(kg.DataError, match=r"(?s)y.* holds whole numbers, but simulated .*normal"):
+        kg.calibration(whole(kg.data([1, 5], name="y")), 2, seed=1)

@@ -14,7 +14,7 @@ from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
-from ..graph.precision import x64
+from ..graph.precision import float_dtype, x64
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import check_name
@@ -102,6 +102,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         consume(distribution, f"the likelihood of {describe(given)}", given)
         return data  # type: ignore[no-any-return]
     array = _as_data(data, name, isinstance(follows.support, Pairs))
+    if not isinstance(data, Array) and not follows.family.discrete:
+        array = _real(array)
     node = array.node
     assert isinstance(node, Data)
     if name is not None and node.name is None:
@@ -158,6 +160,21 @@ def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
         f"observe: {subject} is not data; only known values can be observed. To add the density "
         f"of a computed array, write kg.factor(kg.log_density(distribution, {description}))"
     )
+
+
+def _real(array: Array) -> Array:
+    """Data in floating point.
+
+    Replicated data of a continuous distribution have the type of the data, and are not whole.
+    """
+    node = array.node
+    if not isinstance(node, Data) or not np.issubdtype(node.dtype, np.integer):
+        return array
+    values = node.value.astype(float_dtype())
+    values.setflags(write=False)
+    real = Data(values, node.name, node.dims, coords=node.coords)
+    real.variable, real.source = node.variable, node.source
+    return Array(real)
 
 
 def _computed(node: Node) -> np.ndarray | None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.errors import ModelError
+from ..graph.errors import DataError, ModelError
+from ..graph.messages import site_text
 from ..graph.public import public
 from ..models.model import Model, check_model
 from ..models.result_groups import data_groups
@@ -13,6 +14,7 @@ from ..models.result_types import DataTree
 from ..results.advice import SamplingWarning
 from ..runs.arguments import check_seed, check_whole
 from ..runs.mcmc import mcmc
+from .observed_distributions import followed
 from .predicted_groups import tree_of
 from .simulate import simulate
 
@@ -67,6 +69,8 @@ def calibration(
     ------
     ModelError
         If nothing is observed, or an unknown has no distribution.
+    DataError
+        If data are whole numbers in an array of `kg.data`, and their distribution is continuous.
     ValueError
         If `ranks` exceeds the number of draws of a posterior.
 
@@ -91,6 +95,13 @@ def calibration(
     used = check_seed(seed, "calibration")
     if not model.observed:
         raise ModelError("calibration: the model observes nothing, so there is nothing to simulate")
+    for node, likelihood in followed("calibration", model).items():
+        if not likelihood.family.discrete and not np.issubdtype(node.dtype, np.floating):
+            raise DataError(
+                f"calibration: {model.name(node)}{site_text(node)} holds whole numbers, but "
+                f"simulated values of {likelihood.family.name} are not whole; give floating-point "
+                "numbers to kg.data"
+            )
     if ranks > draws * chains:
         raise ValueError(
             f"calibration: ranks={ranks} exceeds the {draws * chains} draws of each posterior "

@@ -54,7 +54,10 @@ class Drawn:
                 strict=True,
             )
         ]
-        return family.draw(source, *parameters).astype(self.node.dtype)
+        value = family.draw(source, *parameters)
+        # Whole numbers may be observed data of a continuous distribution; its draws are not whole.
+        whole = family.discrete or np.issubdtype(self.node.dtype, np.floating)
+        return value.astype(self.node.dtype if whole else floating)
 
 
 @dataclass(frozen=True)

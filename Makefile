@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-docs test-slow test-random mutants test-all lint types docs bench wheel clean
+.PHONY: help venv demo test test-docs test-slow test-random mutants test-all lint types docs bench wheel release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,12 @@ bench: $(TEST) ## run the benchmarks against peers
 wheel: $(VENV)/pyvenv.cfg ## build the wheel into dist/
 	@$(PIP) wheel --no-deps --wheel-dir dist .
 	@ls dist/*.whl
+
+release: $(TEST) ## build wheel and source distribution, and check them on every fitting Python here
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python scripts/check_release.py dist $$(scripts/find-python --all)
 
 clean: ## remove all that make has made
 	rm -rf .venv .venvs .cache demo site dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*

@@ -11,6 +11,7 @@ mathematical lines are not checked. A finding that must stay is listed in ALLOWE
 import argparse
 import ast
 import io
+import json
 import re
 import sys
 import tokenize
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-CHECKED = ("src", "scripts", "examples", "benchmarks", "docs", "README.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+CHECKED = ("src", "scripts", "examples", "benchmarks", "docs", *PAGES)
 SKIPPED = (
     *("benchmarks/results", "benchmarks/data", "benchmarks/.venvs"),
     "scripts/language.py",  # has the phrases in its table
@@ -112,7 +114,15 @@ class Finding(NamedTuple):
 
 def pieces(path: Path) -> Iterator[Piece]:
     """The checked texts of a file."""
-    yield from (python_pieces if path.suffix == ".py" else page_pieces)(path)
+    if path.suffix == ".py":
+        yield from python_pieces(path)
+    elif path.suffix == ".ipynb":
+        for number, cell in enumerate(json.loads((ROOT / path).read_text())["cells"], 1):
+            if cell["cell_type"] == "markdown":
+                for piece in page_pieces(path, "".join(cell["source"])):
+                    yield piece._replace(line=number)
+    else:
+        yield from page_pieces(path, (ROOT / path).read_text())
 
 
 def python_pieces(path: Path) -> Iterator[Piece]:
@@ -144,10 +154,10 @@ def python_pieces(path: Path) -> Iterator[Piece]:
             begun, comment = 0, ""
 
 
-def page_pieces(path: Path) -> Iterator[Piece]:
+def page_pieces(path: Path, text: str) -> Iterator[Piece]:
     """Paragraphs of a page in Markdown, without its code blocks."""
     fenced, begun, paragraph = False, 0, ""
-    for number, line in enumerate([*(ROOT / path).read_text().splitlines(), ""], 1):
+    for number, line in enumerate([*text.splitlines(), ""], 1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
             line = ""
@@ -204,7 +214,7 @@ def files(paths: list[str]) -> Iterator[Path]:
         path = ROOT / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             short = file.relative_to(ROOT)
-            if file.suffix in (".py", ".md") and not str(short).startswith(SKIPPED):
+            if file.suffix in (".py", ".md", ".ipynb") and not str(short).startswith(SKIPPED):
                 yield short
 
 

@@ -5,6 +5,8 @@
                  warnings and the error that ended it
     ```console   the lines `$ kinetograph ...` are run; the other lines are for the reader
 
+A picture `images/plots/NAME.png` of a page is the file NAME.png that one of its blocks writes.
+
 The words of an output must agree exactly, its numbers as in `close`, because draws differ between
 kinds of processors. Rows of `kg.summary` must agree within their own Monte Carlo errors. Warnings
 about draws must be issued if they are shown; their texts are not compared.
@@ -30,7 +32,9 @@ from click.testing import CliRunner
 
 from kinetograph.cli import main
 
-__all__ = ["ROOT", "Block", "blocks", "code_lines", "differs", "run_page"]
+os.environ.setdefault("MPLBACKEND", "agg")
+
+__all__ = ["ROOT", "Block", "blocks", "code_lines", "differs", "run_page", "shown_pictures"]
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -77,8 +81,13 @@ def code_lines(page: str) -> list[str]:
     return lines
 
 
-def run_page(path: Path, namespace: dict[str, Any] | None = None) -> Iterator[tuple[Block, str]]:
-    """Run the blocks in one namespace; yield each with its output."""
+def run_page(
+    path: Path, namespace: dict[str, Any] | None = None, pictures: dict[str, bytes] | None = None
+) -> Iterator[tuple[Block, str]]:
+    """Run the blocks in one namespace; yield each with its output.
+
+    The pictures that blocks have written into the working folder are added to `pictures`.
+    """
     namespace = {} if namespace is None else namespace
     namespace["__name__"] = "page"
     page = path.read_text(encoding="utf-8")
@@ -90,6 +99,13 @@ def run_page(path: Path, namespace: dict[str, Any] | None = None) -> Iterator[tu
         for block in blocks(page):
             run = _run_python if block.language == "python" else _run_console
             yield block, run(block, path, namespace)
+        if pictures is not None:
+            pictures |= {file.name: file.read_bytes() for file in Path().glob("*.png")}
+
+
+def shown_pictures(page: str) -> list[str]:
+    """The names of the pictures on a page that its blocks draw."""
+    return re.findall(r"\]\(images/plots/(\w+\.png)\)", page)
 
 
 @contextlib.contextmanager
@@ -201,7 +217,11 @@ def _lines(text: str) -> list[str]:
 
 def _rewrite(path: Path) -> None:
     page = path.read_text(encoding="utf-8")
-    outputs = [(block.output, text) for block, text in run_page(path) if block.output]
+    pictures: dict[str, bytes] = {}
+    pairs = run_page(path, pictures=pictures)
+    outputs = [(block.output, text) for block, text in pairs if block.output]
+    for name in shown_pictures(page):
+        (ROOT / "docs" / "images" / "plots" / name).write_bytes(pictures[name])
     for output, text in reversed(outputs):
         lines = "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
         page = page[: output.start] + lines + "\n" + page[output.end :]

@@ -1,6 +1,6 @@
 """The tables on the pages of the reference, generated from the code.
 
-    <!-- table of the blocks below -->     a row for each `:::` of the page
+    <!-- table of the blocks below -->     a row for each `:::` up to the next such table
     <!-- table of its rows -->             a row for each name that already has a row here
     <!-- table of pages -->                a row for each page, with its names
 
@@ -110,7 +110,8 @@ def written(page: str) -> str:
 
     def table(match: re.Match[str]) -> str:
         kind, old_rows = match.groups()
-        listed = {"the blocks below": BLOCK.findall(page), "its rows": ROW.findall(old_rows)}
+        below = page[match.end() :].partition("<!-- table of the blocks below -->")[0]
+        listed = {"the blocks below": BLOCK.findall(below), "its rows": ROW.findall(old_rows)}
         rows = index() if kind == "pages" else "".join(map(row, listed[kind]))
         return f"<!-- table of {kind} -->\n\n{HEAD}{rows}\n<!-- end of table -->"
 

@@ -93,8 +93,8 @@ FACTS = [
     ("long-runs.md", f"Each `checkpoint_every={default(kg.mcmc, 'checkpoint_every')}` seconds"),
     ("long-runs.md", f"Further files are in `{stored_model.HIDDEN}`:"),
     ("optimisation.md", f"`tolerance` ({default(kg.opt, 'tolerance'):.0e}".replace("e-06", "e-6")),
-    ("index.md", f"dist/kinetograph-{kg.__version__}-py3-none-any.whl"),
-    ("index.md", f"needs Python {PYTHONS[0]} to {PYTHONS[-1]}"),
+    ("installing.md", f"dist/kinetograph-{kg.__version__}-py3-none-any.whl"),
+    ("installing.md", f"needs Python {PYTHONS[0]} to {PYTHONS[-1]}"),
     ("README.md", f"dist/kinetograph-{kg.__version__}-py3-none-any.whl"),
     ("README.md", f"Python {PYTHONS[0]} to {PYTHONS[-1]} on Linux"),
     ("laws.md", {1e-6: "one in a million if not given"}[default(kg.laws.MeanTest.passed, "level")]),
@@ -136,9 +136,10 @@ def test_tables_of_samplers_have_them_all() -> None:
 
 
 def test_the_readme_has_all_distributions() -> None:
-    page = (DOCS / "reference" / "distributions.md").read_text(encoding="utf-8")
+    pages = (DOCS / "reference").glob("distributions*.md")
     listed = row("README.md", "distributions").partition("Cholesky factors: ")[2]
-    assert sorted(re.findall(r"\w+", listed)) == sorted(reference.names(page))
+    public = [name for page in pages for name in reference.names(page.read_text(encoding="utf-8"))]
+    assert sorted(re.findall(r"\w+", listed)) == sorted(public)
 
 
 def test_the_number_of_distributions_of_streams() -> None:
@@ -162,7 +163,7 @@ def test_ratios_are_those_of_the_benchmarks() -> None:
     results = "".join((ROOT / file).read_text(encoding="utf-8") for file in sorted(files))
     measured = [tuple(map(float, numbers)) for numbers in ratio.findall(results)]
     shown = ratio.findall(speeds)
-    assert len(shown) == 7
+    assert len(shown) == 6
     for numbers in shown:
         unit = 10.0 ** -len(numbers[0].partition(".")[2])
         near = [
@@ -172,8 +173,52 @@ def test_ratios_are_those_of_the_benchmarks() -> None:
         assert any(near), numbers
 
 
-def test_the_command_of_the_front_page() -> None:
+def test_figures_of_default_runs_are_those_of_the_study() -> None:
+    study = (ROOT / "benchmarks" / "results" / "2026-11-23-reliability.md").read_text("utf-8")
+    ours, peers = (
+        {
+            name: cells.split(" | ")
+            for name, cells in re.findall(r"^\| (\w+) \| (\d.*) \|$", part, re.MULTILINE)
+        }
+        for part in study.split("## ")[1:3]
+    )
+    speeds = (ROOT / "README.md").read_text(encoding="utf-8").partition("lost, NumPyro")[2]
+    shown = re.findall(r"\| ([\d.]+) \| ([\d.]+) \| (\d+) \| (\d+) \|", speeds)
+    assert len(shown) == 6
+    pairs = {(a[3], peers[n][3], a[0], peers[n][0]) for n, a in ours.items() if n in peers}
+    assert {*shown} <= pairs
+    lost, chains = sum(int(row[0]) for row in ours.values()), 96 * len(ours)
+    assert f"{lost} of {chains:,}" in text("index.md")
+    lost, chains = sum(int(row[0]) for row in peers.values()), 96 * len(peers)
+    assert f"NumPyro lost {lost} of {chains:,}" in text("index.md")
+
+
+def test_times_and_kills_of_the_front_page_are_those_of_the_studies() -> None:
+    cold = (ROOT / "benchmarks" / "results" / "2026-11-23-cold.md").read_text("utf-8")
+    ours, numpyro, nutpie = re.search(
+        r"eight schools, cold \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \| ([\d.]+)", cold
+    ).groups()
     page = text("index.md")
+    assert f"| {ours} s |" in page
+    assert f"NumPyro {numpyro} s, nutpie {nutpie} s" in page
+    kills = (ROOT / "benchmarks" / "results" / "2026-11-23-kills.md").read_text("utf-8")
+    counts = [int(number) for number in re.findall(r"^\| .* \| (\d+) \|$", kills, re.MULTILINE)]
+    assert f"{sum(counts)} of {sum(counts)}" in page
+    samplers = len(SAMPLERS) - 1
+    assert f"no-U-turn sampler and {samplers} more" in page
+
+
+def test_versions_agree() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert PROJECT["version"] == kg.__version__
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [kg.__version__]
+    assert re.findall(r"^license: (.*)$", citation, re.MULTILINE) == [PROJECT["license"]]
+    assert re.findall(r"^## (\S+)", changes, re.MULTILINE)[0] == kg.__version__
+
+
+def test_the_command_on_its_page() -> None:
+    page = text("command-line.md")
     codes = re.findall(r"\| (\d+) \| ", page)
     assert codes == re.findall(r"\b(\d+) (?=done|failed|wrong|stopped|by)", main.help or "")
     for ending in PICTURES:
@@ -228,5 +273,7 @@ def test_names_and_parameters_exist(path: Path) -> None:
 def test_the_table_of_dependencies_names_each():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     required = {re.match(r"[\w-]+", text)[0] for text in project["dependencies"]}
-    rows = re.findall(r"^\| ([\w, -]+) \| [\w ,]*\d", (ROOT / "docs/index.md").read_text(), re.M)
+    rows = re.findall(
+        r"^\| ([\w, -]+) \| [\w ,]*\d", (ROOT / "docs/installing.md").read_text(), re.M
+    )
     assert {name for row in rows for name in row.split(", ")} == required

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.docs.mistakes import PAGE as MISTAKES
-from tests.docs.pages import ROOT, blocks, code_lines, differs, run_page
+from tests.docs.pages import ROOT, blocks, code_lines, differs, run_page, shown_pictures
 
+MOST_BYTES = 60_000  # of a picture
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -19,7 +20,8 @@ def title(path: Path) -> str:
 @pytest.mark.docs
 @pytest.mark.parametrize("path", [p for p in PAGES if p != MISTAKES], ids=title)
 def test_page(path: Path) -> None:
-    for block, printed in run_page(path):
+    pictures: dict[str, bytes] = {}
+    for block, printed in run_page(path, pictures=pictures):
         if block.output is not None:
             difference = differs(block.output.text, printed)
             assert difference is None, f"{path.name}:{block.output.line}\n{difference}"
@@ -27,6 +29,8 @@ def test_page(path: Path) -> None:
             assert not printed, (
                 f"{path.name}:{block.line} prints, but the page shows no output:\n{printed}"
             )
+    for name in shown_pictures(path.read_text(encoding="utf-8")):
+        assert len(pictures[name]) < MOST_BYTES, name
 
 
 @pytest.mark.parametrize("path", PAGES, ids=title)

@@ -54,7 +54,8 @@ def test_functions_with_details_have_a_block() -> None:
 
 def test_every_page_is_in_the_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    pages = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+    files = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
+    pages = [str(path.relative_to(ROOT / "docs").with_suffix(".md")) for path in files]
     assert sorted(re.findall(r": ([\w/-]+\.md)$", menu, re.MULTILINE)) == sorted(pages)
 
 

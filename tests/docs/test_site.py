@@ -69,10 +69,33 @@ def test_names_in_tables_of_the_reference_are_links() -> None:
     assert HOOKS["on_page_markdown"](page, page=Page) == page
 
 
-WORDS = """burn-in, Deterministic, find_MAP, GPU, HDI, InferenceData, MAP, marginalize,
-non-centered, NUTS, observed, plate, posterior predictive check, prior predictive,
-reproducible, SBC,
-target_accept, trace, tune, variational inference, WAIC"""
+def test_calls_in_tables_of_the_reference_are_short() -> None:
+    short = HOOKS["short"]
+    assert short("(x, y=None)") == "(x, y=None)"
+    shown = short(f"{inspect.signature(kg.mcmc)}".partition(" ->")[0])
+    assert shown.startswith("(model")
+    assert shown.endswith(", ...)")
+    assert len(shown) <= HOOKS["CELL"]
+    assert short("(first, *, " + ", ".join(f"parameter_{i}=None" for i in range(9)) + ")") == (
+        "(first, *, parameter_0=None, ...)"
+    )
+
+
+def test_messages_break_between_words_and_tables_scroll() -> None:
+    styled, widest = HOOKS["styled_output"], HOOKS["WIDEST"]
+    warning, table = "SamplingWarning: " + "draws " * widest, "      mean    sd\nmu    4.33  3.26"
+    message, text = "``` { .text .message }", "```text"
+    assert styled(f"{warning}\n{table}\n") == (f"{message}\n{warning}\n```\n\n{text}\n{table}\n```")
+    assert styled("ShapeError: short\n  a  (2,)\n  b  (3,)\n").count("```") == 2
+    assert styled("ShapeError: short\n").startswith(message)
+    row = "theta[A]  " + "  1.00" * widest
+    assert styled(f"{row}\n") == f"{text}\n{row}\n```"
+
+
+WORDS = """burn-in, calibration plot, DataFrame, Deterministic, find_MAP, forecast, GPU, HDI,
+InferenceData, linear regression, MAP, marginalize, non-centered, NUTS, observed, plate, polars,
+posterior predictive, posterior predictive check, prior predictive, reproducible, SBC,
+target_accept, trace, tune, unit test, variational inference, WAIC"""
 
 
 @pytest.mark.parametrize("words", re.split(r",\s+", WORDS))

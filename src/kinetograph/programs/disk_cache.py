@@ -56,6 +56,8 @@ def cache_folder() -> Path | None:
         return None if setting.strip().lower() in ("", "0", "off", "no", "false") else Path(setting)
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "kinetograph" / "programs"

@@ -18,7 +18,7 @@ def written_by_others(folder: Path) -> Path | None:
     The folder itself and all folders above it are checked; None if no other user can change them.
     In a folder with the sticky bit, such as /tmp, other users cannot replace the user's entries.
     """
-    if os.name != "posix":
+    if not hasattr(os, "getuid"):  # Windows, whose folders of users are private
         return None
     absolute = Path(os.path.abspath(folder))  # a folder that holds a symbolic link counts, too
     resolved = folder.resolve()
@@ -43,7 +43,7 @@ def private_key(path: Path) -> bytes | None:
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(file.fileno())
         key = file.read()
-    if os.name == "posix" and (status.st_uid != os.getuid() or status.st_mode & 0o077):
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o077):
         return None
     return key if len(key) == _LENGTH else None
 

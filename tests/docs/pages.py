@@ -32,8 +32,6 @@ from click.testing import CliRunner
 
 from kinetograph.cli import main
 
-os.environ.setdefault("MPLBACKEND", "agg")
-
 __all__ = ["ROOT", "Block", "blocks", "code_lines", "differs", "run_page", "shown_pictures"]
 
 ROOT = Path(__file__).resolve().parents[2]

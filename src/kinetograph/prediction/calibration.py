@@ -63,9 +63,9 @@ def calibration(
     -------
     xarray.DataTree
         `ranks`: each target, (simulation, *dims); `p_values`: of a chi-squared test of each
-        element's ranks. The attribute `runs_with_warnings` is the number of runs with a warning about
-        their draws (divergences, R-hat, effective sample size); the warnings are not shown. Short
-        runs may warn although their ranks are uniform.
+        element's ranks. The attribute `runs_with_warnings` is the number of runs with a warning
+        about their draws (divergences, R-hat, effective sample size); the warnings are not shown.
+        Short runs may warn although their ranks are uniform.
 
     Raises
     ------

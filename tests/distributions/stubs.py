@@ -1,20 +1,25 @@
 """The signatures that type checkers and editors read, written from the declarations.
 
-Decorators and `setattr` make `kg.gamma` and `kg.RandomStreams().gamma` when the code runs, so two
-stub files say what they are: `distributions/__init__.pyi` and `streams/methods.pyi`.
+Samplers take the settings that their classes declare: `samplers/__init__.pyi` lists them.
 
-    python -m tests.distributions.stubs    writes both
+Decorators and `setattr` make `kg.gamma` and `kg.RandomStreams().gamma` when the code runs, so two
+stub files say what they are: `distributions/__init__.pyi` and `streams/methods.pyi`. Other
+libraries' names of parameters are keywords. If a required parameter has another name, an overload
+has them: the first signature is that of `help`.
+
+    python -m tests.distributions.stubs    writes all
 """
 
 import inspect
 import re
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
 from tests.docs.pages import ROOT
 
-from kinetograph import distributions
+from kinetograph import distributions, samplers
 from kinetograph.distributions.declaration import DISTRIBUTIONS
 from kinetograph.streams.methods import Draws
 
@@ -24,19 +29,48 @@ HEAD = '''# ruff: noqa: E501
 # fmt: off
 """{} Written by `python -m tests.distributions.stubs`."""
 
-from typing import Any
+from typing import Any, overload
 
 '''
 # How annotations are written where they are not names of classes.
-WRITTEN = {"typing.Any": "Any", "kinetograph.graph.array.Array": "Array"}
+WRITTEN = {
+    "typing.Any": "Any",
+    "kinetograph.graph.array.Array": "Array",
+    "kinetograph.samplers.sampler.Sampler": "Sampler",
+    "collections.abc.Sequence": "Sequence",
+}
 
 
-def written(name: str, function: Callable[..., Any], body: str = "...") -> str:
+def in_one_line(name: str, signature: Signature) -> str:
     """A function in one line, with the annotations that it has when it runs."""
-    text = str(inspect.signature(function))
+    text = str(signature)
     for long, short in WRITTEN.items():
         text = text.replace(long, short)
-    return f"def {name}{text}: {body}"
+    return f"def {name}{text}: ..."
+
+
+def written(name: str, function: Callable[..., Any]) -> list[str]:
+    """The lines of a function: one, or its overloads."""
+    signature, same_names = inspect.signature(function), function.same_names
+    parameters = signature.parameters
+    required = {p for p in same_names.values() if parameters[p].default is Parameter.empty}
+    # The call checks that each required parameter has one name.
+    start = next((i for i, p in enumerate(parameters) if p in required), len(parameters))
+    relaxed = [
+        p if i < start or p.default is not Parameter.empty else p.replace(default=Ellipsis)
+        for i, p in enumerate(parameters.values())
+    ]
+    others = [
+        Parameter(
+            word, Parameter.KEYWORD_ONLY, default=Ellipsis, annotation=parameters[p].annotation
+        )
+        for word, p in same_names.items()
+    ]
+    whole = in_one_line(name, signature.replace(parameters=[*relaxed, *others]))
+    whole = whole.replace("Ellipsis", "...")
+    if not required:
+        return [whole]
+    return ["@overload", in_one_line(name, signature), "@overload", whole]
 
 
 def of_distributions() -> str:
@@ -45,7 +79,8 @@ def of_distributions() -> str:
     lines += ["from .custom import distribution\n\n"]
     names = ", ".join(f'"{name}"' for name in distributions.__all__)
     lines += [f"__all__ = [{names}]\n\n"]
-    lines += [written(name, getattr(distributions, name)) + "\n" for name in sorted(DISTRIBUTIONS)]
+    for name in sorted(DISTRIBUTIONS):
+        lines += [f"{line}\n" for line in written(name, getattr(distributions, name))]
     return "".join(lines)
 
 
@@ -55,16 +90,44 @@ def of_streams() -> str:
     lines += ["from ..graph.array import Array, ArrayLike\nfrom .written import WrittenDraws\n\n"]
     lines += ["METHODS: tuple[str, ...]\n\nclass Draws(WrittenDraws):\n"]
     for name, declaration in sorted(DISTRIBUTIONS.items()):
-        if declaration.draws:
-            method = vars(Draws)[name]
-            text = written(name, method).removesuffix(" ...")
-            # `ArrayLike` is `Any` when the code runs: those of the distribution stand before.
-            own = declaration.signature.parameters
-            for parameter in own:
-                text = re.sub(rf"\b{parameter}: Any\b", f"{parameter}: ArrayLike", text)
-            doc = inspect.getdoc(method).partition("\n")[0]
-            lines += [f'    {text}\n        """{doc}"""\n']
+        method = vars(Draws)[name]
+        if not (declaration.draws or method.same_names):
+            continue
+        # `ArrayLike` is `Any` when the code runs: those of the distribution stand before.
+        words = "|".join([*declaration.signature.parameters, *method.same_names])
+        doc = inspect.getdoc(method).partition("\n")[0]
+        for line in written(name, method):
+            text = re.sub(rf"\b({words}): Any\b", r"\1: ArrayLike", line)
+            if text.endswith(": ..."):
+                text = text.removesuffix(" ...") + f'\n        """{doc}"""'
+            lines += [f"    {text}\n"]
     return "".join(lines)
+
+
+def of_samplers() -> str:
+    """The classes of `kg.samplers`, with the settings that each takes."""
+    lines = [HEAD.format("The settings of samplers."), "from collections.abc import Sequence\n\n"]
+    lines = [line.replace("Any, overload", "Any") for line in lines]
+    classes = [getattr(samplers, name) for name in samplers.__all__]
+    lines += [f"from . import {m} as _{m}\n" for m in sorted({module_of(c) for c in classes})]
+    lines += ["from .sampler import Sampler\n\n"]
+    names = ", ".join(f'"{name}"' for name in samplers.__all__)
+    lines += [f"__all__ = [{names}]\n\n"]
+    for kind in classes:
+        signature = inspect.signature(kind)
+        typed = [
+            p if p.annotation is not Parameter.empty else p.replace(annotation=Any)
+            for p in signature.parameters.values()
+        ]
+        own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        line = in_one_line("__init__", Signature([own, *typed], return_annotation=None))
+        lines += [f"class {kind.__name__}(_{module_of(kind)}.{kind.__name__}):\n    {line}\n\n"]
+    return "".join(lines).rstrip("\n") + "\n"
+
+
+def module_of(kind: type) -> str:
+    """The file of a class, without its package."""
+    return kind.__module__.rpartition(".")[2]
 
 
 def stubs() -> dict[Path, str]:
@@ -73,6 +136,7 @@ def stubs() -> dict[Path, str]:
     return {
         folder / "distributions" / "__init__.pyi": of_distributions(),
         folder / "streams" / "methods.pyi": of_streams(),
+        folder / "samplers" / "__init__.pyi": of_samplers(),
     }
 
 

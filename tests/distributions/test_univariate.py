@@ -482,8 +482,15 @@ def test_negative_binomial_by_mean():
     found = kg.model(log_mean, dispersion).log_prob([-700.0, 0.0], adjusted=False)
     wanted = stats.norm.logpdf(-700) - 1 + np.log(0.5) * 0 + (43 * -700.0)
     assert float(found) == pytest.approx(wanted, rel=1e-9)
-    for wrong in (dict(size=2, mean=3), dict(mean=3), dict(size=1, prob=0.5, mean=2), {}):
-        with pytest.raises(TypeError, match="give size= and prob=, or dispersion= and one of"):
+    for wrong in (
+        dict(size=2, mean=3, dispersion=1),
+        dict(mean=3),
+        dict(size=1, prob=0.5, mean=2),
+        {},
+    ):
+        with pytest.raises(
+            TypeError, match="give size= and prob=, or mean= or log_mean= and one of"
+        ):
             kg.negative_binomial(**wrong)
 
 

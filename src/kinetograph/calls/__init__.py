@@ -2,6 +2,7 @@
 
 `graph/public.py` calls them by hooks.
 
+same_names         argument names of other libraries that calls take
 argument_names     argument names of other libraries, with the name here
 other_libraries    function names of other libraries, with the name here
 name_errors        errors for public names that do not exist

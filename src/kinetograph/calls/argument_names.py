@@ -5,7 +5,17 @@ parameter of kinetograph the names in other libraries; `WORDS` is the inverse. I
 several parameters, the first that the function has is suggested.
 """
 
-__all__ = ["COMPUTED", "OF_CALLS", "OF_FUNCTIONS", "OURS", "REMARKS", "SETTINGS", "WORDS"]
+__all__ = [
+    "COMPUTED",
+    "OF_CALLS",
+    "OF_CLASSES",
+    "OF_MISSING",
+    "OF_SURPLUS",
+    "OURS",
+    "REMARKS",
+    "SETTINGS",
+    "WORDS",
+]
 
 _PLACE = "loc mean median mu"
 _SPREAD = "scale sd sigma std stddev stdev standard_deviation"
@@ -191,10 +201,8 @@ for _name, _words in OURS.items():
     for _word in _words:
         WORDS[_word] = (*WORDS.get(_word, ()), _name)
 
-# Exceptions from the tables, where they are wrong or incomplete: by function, then by word. Each
-# distribution adds its own to this table and to the next one.
-OF_FUNCTIONS: dict[str, dict[str, str]] = {}
-# Advice for words that have another meaning in other libraries.
+# Advice for words that have another meaning in other libraries: by function, then by word. Each
+# distribution adds its advice.
 OF_CALLS: dict[str, dict[str, str]] = {
     "solve": dict.fromkeys(
         ("args", "theta", "params"), "f reads arrays from its enclosing scope; leave it out"
@@ -207,12 +215,57 @@ OF_CALLS: dict[str, dict[str, str]] = {
         }
         for name in ("rbf", "matern12", "matern32", "matern52", "periodic", "linear")
     },
+    "mcmc": {
+        "init": "leave it out: warm-up finds scales; give starting values by initial={...}",
+        "nuts_sampler": "leave it out: the default is kg.samplers.NUTS(), compiled by JAX",
+        **dict.fromkeys(
+            ("nuts", "nuts_kwargs", "nuts_sampler_kwargs", "step_kwargs", "control"),
+            "settings belong to the sampler, as in kg.samplers.NUTS(target_acceptance=0.9)",
+        ),
+        "idata_kwargs": (
+            "results are always in ArviZ's schema; kg.log_likelihood(model, results) adds the log "
+            "likelihood"
+        ),
+        "discard_tuned_samples": "give keep_warmup=True to keep them",
+        "discard_warmup": "give keep_warmup=True to keep it",
+        "quiet": "give progress=False",
+        "iter": "give draws=, without the warm-up that iter of rstan and brms includes",
+        "data": "data belong to the model: kg.observe(data, distribution) before kg.model",
+        **dict.fromkeys(("formula", "family", "prior"), "kg.formula(text, frame) makes models"),
+        **dict.fromkeys(
+            (
+                *("blas_cores", "compile_kwargs", "jit_model_args", "jitter_max_retries"),
+                *("keep_warning_stat", "mp_ctx", "n_init", "postprocess_fn"),
+            ),
+            "leave it out",
+        ),
+    },
+    "summary": {
+        "round_to": "write kg.summary(results).to_dataframe().round(2)",
+        **dict.fromkeys(
+            ("fmt", "kind", "stat_funcs", "stat_focus"),
+            "az.summary(results) of arviz has it and takes results as they are",
+        ),
+    },
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {
         "updates": "an update is an output: state.assign(value), or state.assign_add(value)",
         "givens": "compile the outputs of other placeholders, or take kg.do(model, ...)",
         **dict.fromkeys(("mode", "on_unused_input", "allow_input_downcast"), "leave it out"),
     },
+}
+# Advice for calls of classes that functions make, with too many values, or with too few.
+OF_CLASSES = {
+    "Model": (
+        "kg.model(...) makes a model of arrays, without a `with` block: mu = kg.normal(0, 1), then "
+        "model = kg.model(mu)"
+    ),
+}
+OF_SURPLUS = {
+    "switch": "kg.where(condition, x, y) chooses elements; branches here are a list of functions",
+}
+OF_MISSING = {
+    "mixture": "write kg.mixture(a, b, weights=[0.3, 0.7]) of distributions a and b",
 }
 # Parameters of other libraries that are functions of ones here; the first match is suggested.
 COMPUTED = {

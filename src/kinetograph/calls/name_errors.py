@@ -84,14 +84,19 @@ def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError
 def instead_of(kind: str, attribute: str) -> str:
     """Advice on an attribute of another library's object, or an empty text.
 
+    `kind` is the class of the object; "jax" means JAX's functions.
     The advice is an attribute, a call or, in most cases, a function of kinetograph.
     """
     replacement = _ATTRIBUTES.get(kind, {}).get(attribute)
     if replacement is not None:
         return f"; here it is {replacement}"
+    if kind == "jax" and callable(getattr(import_module(_ROOT), attribute, None)):
+        return f"; write kg.{attribute}(...)"
     advice = ELSEWHERE.get(plain(attribute))
     if advice is not None:
         return f"; {advice}"
+    if kind == "jax":
+        return _hint(_ROOT, attribute, [])
     if kind in _ATTRIBUTES:
         return ""
     function = getattr(import_module(_ROOT), attribute, None)
@@ -118,7 +123,7 @@ def _hint(module: str, name: str, names: list[str]) -> str:
         for candidate in import_module(f"{_ROOT}.{submodule}").__all__:
             if plain(candidate) == plain(name):
                 return f"; it is kg.{submodule}.{candidate}"
-    for short, library in _LIBRARIES.items():
+    for short, library in _LIBRARIES.items() if module == _ROOT else ():
         function = getattr(import_module(library), name, None)
         if callable(function) and is_available(function):
             return f"; {short}.{name} takes arrays"

@@ -18,7 +18,7 @@ _OTHERS = {
     "kg.betaln": "lbeta",
     "kg.calculate(x), or kg.compile(inputs, x)": "eval",
     "kg.calculate(x, values=results)": "generatequantities",
-    "kg.calculate(x, draws=10)": "draw",
+    "kg.calculate(x, draws=10), which gives arrays by name": "draw",
     "kg.check(condition, text)": "assert assertequal asserttrue debugging",
     "kg.cholesky": "choleskydecompose",
     "kg.cholesky_variable": "choleskyfactorcov",
@@ -33,10 +33,12 @@ _OTHERS = {
     "kg.covariance_variable": "covmatrix",
     "kg.data": "asdata constantdata greatadata mutabledata",
     "kg.diag(s) @ x": "diagpremultiply",
+    "kg.diag(sd) @ kg.lkj_cholesky(eta, n)": "lkjcholeskycov",
     "kg.digamma": "psi",
     "kg.distribution": "customdist densitydist",
     "kg.draw_graph, or kg.print": "debugprint dprint printing",
     "kg.factor(term)": "potential target",
+    "kg.formula(text, frame, family=...)": "brm brms glm glmer lm lmer stanglm stanglmer",
     "kg.gammaln": "lgamma loggamma",
     "kg.gp.matern32": "gpmatern32cov",
     "kg.gp.matern52": "gpmatern52cov",
@@ -112,7 +114,8 @@ _OTHERS = {
     "kg.transpose": "aperm",
     "kg.variable()": "flat param parameter",
     "kg.variable(bijector=...), of a kg.Bijector": "bijectors bijectto constraints transforms",
-    "kg.variable(lower, upper)": "improperuniform",
+    "kg.variable(lower, upper)": "improperuniform real",
+    "kg.variable(shape=...)": "matrix rowvector vector",
     "kg.variable(lower=0)": "halfflat",
     "kg.vmap(f)": "mapfn vectorizedmap",
     "model.plot()": "modeltographviz",
@@ -139,6 +142,13 @@ _ADVICE = {
         "projectednormal unitvector"
     ),
     "write a known number as it is": "delta diracdelta",
+    "a model has no blocks: kg.normal(0, 1) makes a parameter, and kg.data(values) data": (
+        "generatedquantities parameters transformeddata transformedparameters"
+    ),
+    "distributions are functions of kg, as kg.normal": "dist dists tfd",
+    "draws are results['posterior']['name'], or results['posterior'].to_dataset()": (
+        "extract getdraws getsamples posteriorsamples stanvariable stanvariables"
+    ),
     "write the reparametrisation out, as mu + tau * kg.normal(0, 1)": (
         "locscalereparam neutrareparam reparam transformreparam"
     ),
@@ -166,9 +176,10 @@ _ADVICE = {
         "binarygibbsmetropolis binarymetropolis categoricalgibbsmetropolis configenumerate "
         "discretehmcgibbs hmcgibbs mixedhmc"
     ),
-    "xarray.open_datatree(path) reads results, and kg.load_graph(path) reads graphs": (
-        "fromnetcdf fromzarr load"
+    "xarray.open_datatree(path) reads results that results.to_netcdf(path) has written": (
+        "fromnetcdf fromzarr readnetcdf"
     ),
+    "xarray.open_datatree(path) reads results, and kg.load_graph(path) reads graphs": "load",
     "functions belong to kg itself, as kg.exp, or to NumPy": "math",
     "shape= or dims= of a distribution make independent copies": "plate",
     "it is kg.factor(-0.5 * ((x[i] - x[j])**2).sum()) of x = kg.zero_sum_normal(...)": "icar",

@@ -13,8 +13,18 @@ from ..graph.hooks import ON_ERROR
 from ..graph.source import is_own, place_text
 from ..graph.suggestions import closest
 from ..graph.value_texts import in_words
-from .argument_names import COMPUTED, OF_CALLS, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
+from .argument_names import (
+    COMPUTED,
+    OF_CALLS,
+    OF_CLASSES,
+    OF_MISSING,
+    OF_SURPLUS,
+    REMARKS,
+    SETTINGS,
+    WORDS,
+)
 from .library_errors import retold, shortened
+from .same_names import renamed, same_names_of, with_given_names
 
 __all__ = ["answer", "no_parameter"]
 
@@ -42,14 +52,24 @@ def answer(
     call.
     """
     name = type(values[0]).__name__ if function.__name__ == "__init__" else title
+    same_names = same_names_of(function)
+    given = {same_names[word]: word for word in named if word in same_names}
+    try:
+        named = renamed(same_names, named)
+    except TypeError as twice:
+        return f"{name}: {twice}{place_text()}; give one of them"
     message = _answer(function, name, bound, values, named)
     if message is None and isinstance(error, TypeError):
         message = _not_of_targets(function, name, named)
     if message is not None:
-        return message
+        return with_given_names(message, given)
     if not bound and _is_inner_call(error, function):
         return error
-    return retold(error, function, name, values, named) or shortened(error)
+    replacement = retold(error, function, name, values, named) or shortened(error)
+    if given and replacement.args and type(replacement.args[0]) is str:
+        text = with_given_names(replacement.args[0], given)
+        replacement.args = (text, *replacement.args[1:])
+    return replacement
 
 
 def _is_inner_call(error: Exception, function: Callable[..., Any]) -> bool:
@@ -82,6 +102,8 @@ def _answer(
     else:  # the name of a positional-only parameter may have been collected by **
         if not any(name in named for name in _positional_only(expected)):
             return None
+    if function.__name__ == "__init__" and title in OF_CLASSES:
+        return f"{title}: this class is not called{place_text()}; {OF_CLASSES[title]}"
     parameters = list(expected.parameters.values())
     kinds = {p.kind for p in parameters}
     call_parameters = parameters[1:] if bound else parameters
@@ -173,8 +195,6 @@ def _hint(title: str, word: str, names: list[str]) -> str:
     name = title.rpartition(".")[2]
     if word in OF_CALLS.get(name, {}):
         return f"; {OF_CALLS[name][word]}"
-    if word in OF_FUNCTIONS.get(name, {}):
-        return f"; here it is called {OF_FUNCTIONS[name][word]}"
     if word in REMARKS and "dims" in names:
         return "; " + REMARKS[word].format(name)
     if word in _BOUNDS and "truncation" in names and not {"min", "max"} & {*names}:
@@ -206,7 +226,9 @@ def _too_many(
     """The message for a call with too many positional values."""
     texts = [v for v in positional if isinstance(v, str)]
     name = title.rpartition(".")[2]
-    if texts and names[:1] != ["name"]:
+    if name in OF_SURPLUS:
+        hint = f"; {OF_SURPLUS[name]}"
+    elif texts and names[:1] != ["name"]:
         hint = f"; a name is given by name={texts[0]!r}"
     elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
         remaining = ", ".join(in_words(v).removeprefix("the number ") for v in positional[1:])
@@ -261,6 +283,8 @@ def _missing(
     takes = (
         f"; it takes {', '.join(p.name for p in parameters)}" if len(parameters) <= _MANY else ""
     )
+    if title in OF_MISSING:
+        takes = f"; {OF_MISSING[title]}"
     if any(name in named for name in missing):
         takes = "; it is given by position, as the first value"
     return f"{title}: the {words} {' and '.join(missing)} {verb} missing{place_text()}{takes}"

@@ -140,9 +140,11 @@ def _order_and_length(rho: Any, dim: Any, shape: Any, dims: Any, drawn: bool) ->
     draws="Autoregressive processes with coefficients `rho`, along the last axis.",
     aliases={"": "autoregressive"},
     advice={
+        "steps": "give dim=, the number of values: steps plus the length of rho",
         "init_dist": "give init_mean= and init_sd= of the first value",
         "ar_order": "the order is the length of rho; leave it out",
     },
+    same={"sd": "sigma"},
 )
 def ar(
     rho: Any,

@@ -83,6 +83,7 @@ ASYMMETRIC_LAPLACE = Family(
     draws="Asymmetric Laplace numbers with mode `mu`.",
     aliases={"": "asymmetriclaplacequantile skewdoubleexponential"},
     advice={"b": "give sigma=1 / b", "q": "give kappa=kg.sqrt(q / (1 - q))"},
+    same={"mu": "loc", "sigma": "scale", "kappa": "asymmetry"},
 )
 def asymmetric_laplace(mu: Any = 0.0, sigma: Any = 1.0, kappa: Any = 1.0):
     """An unknown that follows an asymmetric Laplace distribution.

@@ -180,6 +180,7 @@ BERNOULLI_LOGIT = Family(
     BERNOULLI,
     scipy="bernoulli",
     aliases={"(logit=...)": "bernoullilogit bernoullilogitglm bernoullilogits"},
+    same={"prob": "p probs theta", "logit": "logit_p logits"},
 )
 def bernoulli(prob: Any = None, *, logit: Any = None) -> Chosen:
     """The outcome, 0 or 1, of one trial.

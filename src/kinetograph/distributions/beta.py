@@ -101,6 +101,7 @@ _MOMENTS = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sig
     aliases={"(mu * kappa, (1 - mu) * kappa)": "betaproportion"},
     advice=dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS)
     | dict.fromkeys(("nu", "kappa"), "give shape1=mu * nu, shape2=(1 - mu) * nu"),
+    same={"shape1": "a alpha concentration1", "shape2": "b beta concentration0"},
 )
 def beta(shape1: Any, shape2: Any):
     """An unknown between 0 and 1 that follows a beta distribution.

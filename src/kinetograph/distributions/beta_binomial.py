@@ -136,7 +136,10 @@ BETA_BINOMIAL = Family(
     BETA_BINOMIAL,
     draws="Numbers of successes in `size` trials whose probability is a beta number.",
     scipy="betabinom",
-    words={"concentration1": "alpha", "concentration0": "beta"},
+    advice=dict.fromkeys(
+        ("mu", "phi", "kappa"), "give alpha=mu * phi, beta=(1 - mu) * phi of a mean share mu"
+    ),
+    same={"size": "N n total_count", "alpha": "a concentration1", "beta": "b concentration0"},
 )
 def beta_binomial(size: Any, alpha: Any, beta: Any):
     """The number of successes in trials whose probability is a beta number.

@@ -210,6 +210,7 @@ BINOMIAL_LOGIT = Family(
     BINOMIAL,
     scipy="binom",
     aliases={"(size, logit=...)": "binomiallogit binomiallogits"},
+    same={"size": "N n total_count", "prob": "p probs theta", "logit": "logit_p logits"},
 )
 def binomial(size: Any, prob: Any = None, *, logit: Any = None) -> Chosen:
     """The number of successes in `size` independent trials.

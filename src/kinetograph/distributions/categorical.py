@@ -122,6 +122,8 @@ CATEGORICAL_LOGIT = Family(
 @declared(
     CATEGORICAL,
     aliases={"(logit=...)": "categoricallogit categoricallogits"},
+    advice={"theta": "give prob=theta; labels begin at 0, and at 1 in Stan"},
+    same={"prob": "p probs", "logit": "logit_p logits"},
 )
 def categorical(prob: Any = None, *, logit: Any = None) -> Chosen:
     """A label from 0 to K - 1.

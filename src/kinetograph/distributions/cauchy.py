@@ -98,7 +98,7 @@ CAUCHY = Family(
     CAUCHY,
     draws="Cauchy numbers with median `location`.",
     scipy="cauchy",
-    words={"alpha": "location"},
+    same={"location": "alpha loc mu", "scale": "beta sigma"},
 )
 def cauchy(location: Any = 0.0, scale: Any = 1.0):
     """A Cauchy unknown.

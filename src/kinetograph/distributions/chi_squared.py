@@ -64,6 +64,7 @@ CHI_SQUARED = Family(
     draws="Chi-squared numbers, with mean `df`.",
     scipy="chi2",
     aliases={"": "chi2 chisquare"},
+    same={"df": "nu"},
 )
 def chi_squared(df: Any):
     """A positive unknown that follows a chi-squared distribution.

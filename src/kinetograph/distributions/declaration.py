@@ -17,8 +17,9 @@ there are several parametrisations, the function returns the family and its para
 Such a function may have three more parameters, which the decorator passes: `shape` and `dims` of
 the call, and `drawn`, which is true if a stream draws numbers and false if an unknown is made.
 
-The decorator also takes what other libraries call the distribution and its parameters, for the
-messages about names that do not exist here.
+The decorator also takes other libraries' names. A parameter of another library that means exactly
+the same (`same`) works as a keyword here: `kg.normal(mu=0, sigma=1)`. Other names are for messages:
+they answer names that do not exist here.
 
 `DISTRIBUTIONS` lists the declarations by name. `streams/methods.py` makes its methods from them,
 and `tests/distributions/stubs.py` writes the signatures that type checkers and editors read.
@@ -26,6 +27,7 @@ and `tests/distributions/stubs.py` writes the signatures that type checkers and 
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -33,8 +35,9 @@ from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..calls.argument_names import OF_CALLS, OF_FUNCTIONS
+from ..calls.argument_names import OF_CALLS
 from ..calls.other_libraries import ELSEWHERE
+from ..calls.same_names import renamed
 from ..graph.array import Array
 from ..graph.numpy import library_calls
 from ..graph.public import public
@@ -45,6 +48,7 @@ from .variable import distribute
 __all__ = ["DISTRIBUTIONS", "Chosen", "Declaration", "declared", "described"]
 
 _CONTEXT = ("shape", "dims", "drawn")
+_COMMON = ("shape", "dims", "name", "like", "dtype")  # of unknowns, or of draws
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -65,7 +69,8 @@ class Declaration:
 
     `signature` has the parameters of the distribution alone, `context` the names of the parameters
     that the decorator passes. `draws` is the docstring of the stream method; it is empty if that
-    method is written by hand.
+    method is written by hand. `same_names` has other libraries' names of parameters, with the names
+    here.
     """
 
     family: Family
@@ -73,6 +78,7 @@ class Declaration:
     signature: Signature
     context: frozenset[str]
     draws: str
+    same_names: Mapping[str, str]
 
     def choose(self, values: tuple[Any, ...], named: dict[str, Any], **context: Any) -> Chosen:
         """The family, its parameters and the event shape for a call."""
@@ -94,7 +100,7 @@ def declared(
     draws: str = "",
     scipy: str = "",
     aliases: Mapping[str, str] = _NOTHING,
-    words: Mapping[str, str] = _NOTHING,
+    same: Mapping[str, str] = _NOTHING,
     advice: Mapping[str, str] = _NOTHING,
 ) -> Callable[[Callable[..., Chosen | None]], Callable[..., Array]]:
     """Declare the distribution of a family by the decorated function.
@@ -110,30 +116,39 @@ def declared(
     aliases
         Names in other libraries, separated by spaces, by the arguments with which they agree:
         `{"": "gaussian", "(0, 1)": "stdnormal"}`. They have no capitals and underscores.
-    words
-        Parameters of other libraries, with their names here.
+    same
+        Names of parameters in PyMC, Stan, SciPy or NumPyro, separated by spaces, by the parameters
+        here that mean exactly the same: `{"mean": "loc mu"}`. Calls take them as keywords.
     advice
         Parameters of other libraries without an equal here, and the advice for each.
+
+    Raises
+    ------
+    ValueError
+        If a name in `same` is taken.
     """
 
     def declare(function: Callable[..., Chosen | None]) -> Callable[..., Array]:
         parameters = inspect.signature(function).parameters
         signature = Signature([p for name, p in parameters.items() if name not in _CONTEXT])
         context = frozenset(name for name in _CONTEXT if name in parameters)
-        declaration = Declaration(family, function, signature, context, draws)
         name = function.__name__
+        bounds = () if family.tails is None else ("truncation", "censoring")
+        taken = (*signature.parameters, *_COMMON, *bounds)
+        same_names = _by_word(name, same, taken)
+        declaration = Declaration(family, function, signature, context, draws, same_names)
         DISTRIBUTIONS[name] = declaration
         if scipy:
             library_calls.DISTRIBUTIONS[scipy] = name
         for arguments, names in aliases.items():
             ELSEWHERE.update(dict.fromkeys(names.split(), f"here it is kg.{name}{arguments}"))
-        OF_FUNCTIONS[name], OF_CALLS[name] = dict(words), dict(advice)
-        bounds = () if family.tails is None else ("truncation", "censoring")
+        OF_CALLS[name] = dict(advice)
 
         @wraps(function)
         def unknown(
             *values: Any, shape: Any = None, dims: Any = None, name: str | None = None, **named: Any
         ) -> Array:
+            named = renamed(same_names, named)
             limits = {word: named.pop(word) for word in bounds if word in named}
             chosen = declaration.choose(values, named, shape=shape, dims=dims, drawn=False)
             return distribute(
@@ -152,9 +167,21 @@ def declared(
             for word, annotation in types.items()
         ]
         shown = Signature([*signature.parameters.values(), *common], return_annotation=Array)
-        return public(described(unknown, shown, _documented(function.__doc__ or "", family)))
+        unknown.same_names = same_names  # type: ignore[attr-defined]
+        doc = _documented(function.__doc__ or "", family, same)
+        return public(described(unknown, shown, doc))
 
     return declare
+
+
+def _by_word(name: str, same: Mapping[str, str], taken: tuple[str, ...]) -> dict[str, str]:
+    """Other libraries' names of parameters, with the names here."""
+    pairs = [(word, parameter) for parameter, words in same.items() for word in words.split()]
+    same_names = dict(pairs)
+    wrong = {*same} - {*taken} | {*same_names} & {*taken}
+    if wrong or len(same_names) < len(pairs):
+        raise ValueError(f"{name}: other names for parameters that clash: {wrong or pairs}")
+    return same_names
 
 
 def described[F: Callable[..., Any]](function: F, signature: Signature, doc: str) -> F:
@@ -170,7 +197,7 @@ def described[F: Callable[..., Any]](function: F, signature: Signature, doc: str
     return function
 
 
-def _documented(doc: str, family: Family) -> str:
+def _documented(doc: str, family: Family, same: Mapping[str, str]) -> str:
     """The docstring with the entries that all distributions have."""
     default = "leading axes are replicates" if family.event_ndim else "default: the parameters'"
     parameters = {
@@ -185,6 +212,7 @@ def _documented(doc: str, family: Family) -> str:
         "ShapeError": "If parameters and shape do not fit together.",
     }
     sections = re.split(r"(?m)^(?=\w+\n-+$)", inspect.cleandoc(doc))
+    sections[0] += _other_names(same)
     titles = [section.partition("\n")[0] for section in sections]
     if "Raises" not in titles:
         sections.insert(titles.index("Parameters") + 1, "Raises\n------\n")
@@ -198,6 +226,17 @@ def _documented(doc: str, family: Family) -> str:
         ]
         sections[place] = "\n".join([section.strip(), *added])
     return "\n\n".join(sections) + "\n"
+
+
+def _other_names(same: Mapping[str, str]) -> str:
+    """The paragraph about other libraries' names of parameters."""
+    if not same:
+        return ""
+    texts = []
+    for parameter, words in same.items():
+        *first, last = (f"`{word}`" for word in words.split())
+        texts.append(f"{', '.join(first)}{' or ' * bool(first)}{last} for `{parameter}`")
+    return textwrap.fill(f"Other names of parameters: {'; '.join(texts)}.", 98) + "\n"
 
 
 def _value_errors(family: Family) -> str:

@@ -93,6 +93,7 @@ DIRICHLET = Family(
     DIRICHLET,
     draws="Vectors that add up to 1 along the last axis.",
     scipy="dirichlet",
+    same={"alpha": "a concentration"},
 )
 def dirichlet(alpha: Any):
     """Probabilities that add up to 1 along the last axis.

@@ -91,6 +91,7 @@ DIRICHLET_MULTINOMIAL = Family(
 @declared(
     DIRICHLET_MULTINOMIAL,
     draws="Counts of classes whose probabilities are a Dirichlet vector.",
+    same={"size": "n total_count", "alpha": "a concentration"},
 )
 def dirichlet_multinomial(size: Any, alpha: Any):
     """Counts of classes whose probabilities are a Dirichlet vector.

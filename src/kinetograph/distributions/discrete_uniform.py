@@ -93,6 +93,8 @@ DISCRETE_UNIFORM = Family(
     draws="Whole numbers min, ..., max, all equally likely.",
     scipy="randint",
     aliases={"": "randint"},
+    advice={"high": "max= is possible itself: give max=high, or max=high - 1 for SciPy's high"},
+    same={"min": "low lower", "max": "upper"},
 )
 def discrete_uniform(min: Any, max: Any):
     """A whole number from `min` to `max`, both included, all equally likely.

@@ -67,6 +67,7 @@ EXPONENTIAL = Family(
     draws="Exponential numbers, with mean 1 / rate.",
     scipy="expon",
     aliases={"": "expon"},
+    same={"rate": "beta lam"},
 )
 def exponential(rate: Any = 1.0):
     """A positive unknown that follows an exponential distribution.

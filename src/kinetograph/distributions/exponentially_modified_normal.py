@@ -89,6 +89,7 @@ EXPONENTIALLY_MODIFIED_NORMAL = Family(
     draws="The sums of normal and of exponential numbers.",
     aliases={"": "emg exgaussian expmodnormal"},
     advice={"nu": "give rate=1 / nu"},
+    same={"mean": "loc mu", "sd": "scale sigma", "rate": "lam"},
 )
 def exponentially_modified_normal(mean: Any = 0.0, sd: Any = 1.0, rate: Any = 1.0):
     """The sum of a normal unknown and an independent exponential one.

@@ -91,6 +91,7 @@ F = Family(
     F,
     draws="Quotients of two chi-squared numbers, each divided by its degrees of freedom.",
     scipy="f",
+    same={"df1": "dfn", "df2": "dfd"},
 )
 def f(df1: Any, df2: Any):
     """A positive unknown that follows an F distribution.

@@ -96,6 +96,7 @@ GAMMA = Family(
     advice=dict.fromkeys(
         ("mu", "mean", "sigma", "sd"), "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
     ),
+    same={"alpha": "a concentration", "rate": "beta"},
 )
 def gamma(alpha: Any, rate: Any = 1.0):
     """A positive unknown that follows a gamma distribution.

@@ -82,7 +82,14 @@ GEOMETRIC = Family(
     GEOMETRIC,
     draws="Numbers of failures before the first success.",
     scipy="geom",
-    advice={"logits": "give prob=kg.ilogit(logits)"},
+    advice={
+        "logits": "give prob=kg.ilogit(logits)",
+        "p": (
+            "give prob=p; counts begin at 0 here, and at 1 in PyMC and SciPy: observe y - 1 for "
+            "such counts"
+        ),
+    },
+    same={"prob": "probs"},
 )
 def geometric(prob: Any):
     """The number of failures before the first success.

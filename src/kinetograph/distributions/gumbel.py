@@ -70,6 +70,7 @@ GUMBEL = Family(
     GUMBEL,
     draws="Gumbel numbers with mode `location`, a limit of largest values.",
     scipy="gumbel_r",
+    same={"location": "loc mu", "scale": "beta"},
 )
 def gumbel(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a Gumbel distribution, the limit of largest values.

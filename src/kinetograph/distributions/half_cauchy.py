@@ -66,6 +66,7 @@ HALF_CAUCHY = Family(
     HALF_CAUCHY,
     draws="|z| of Cauchy numbers z with median 0; their own median is `scale`.",
     scipy="halfcauchy",
+    same={"scale": "beta sigma"},
 )
 def half_cauchy(scale: Any = 1.0):
     """A positive unknown: the absolute value of a Cauchy with location 0.

@@ -77,6 +77,7 @@ HALF_NORMAL = Family(
     HALF_NORMAL,
     draws="|z| of normal numbers z with mean 0 and standard deviation `sd`.",
     scipy="halfnorm",
+    same={"sd": "scale sigma"},
 )
 def half_normal(sd: Any = 1.0):
     """A positive unknown: the absolute value of a normal with mean 0.

@@ -72,6 +72,7 @@ HALF_STUDENT = Family(
     HALF_STUDENT,
     draws="sigma |t| of Student's t with `df` degrees of freedom.",
     aliases={"": "halfstudentt halft"},
+    same={"df": "nu", "sigma": "scale"},
 )
 def half_student(df: Any, sigma: Any = 1.0):
     """A positive unknown: the absolute value of a Student t number.

@@ -68,6 +68,7 @@ HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
     See `negative_binomial` for the parameters.
     """,
     advice=SHARE | ADVICE,
+    same={"size": "alpha concentration n phi total_count", "prob": "p", "mean": "mu"},
 )
 def hurdle_negative_binomial(
     zero: Any,
@@ -92,14 +93,14 @@ def hurdle_negative_binomial(
     size, prob
         Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Alternatives to `size` and `prob`, as in `kg.negative_binomial`.
+        Other parameters of it, as in `kg.negative_binomial`.
 
     Raises
     ------
     ValueError
         If a parameter is known and impossible.
     TypeError
-        If neither size and prob, nor dispersion and one of mean and log_mean are given.
+        If neither size and prob, nor size or dispersion and one of mean and log_mean are given.
 
     Examples
     --------

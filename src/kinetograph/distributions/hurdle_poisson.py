@@ -37,8 +37,8 @@ HURDLE_POISSON = hurdle("hurdle_poisson", POISSON, (RATE,), _draw_positive)
 @declared(
     HURDLE_POISSON,
     draws="A share `zero` of 0, and Poisson numbers above 0.",
-    words={"mu": "rate"},
     advice=SHARE,
+    same={"rate": "lam mu"},
 )
 def hurdle_poisson(zero: Any, rate: Any):
     """Counts that are 0 or Poisson numbers above 0.

@@ -171,7 +171,10 @@ HYPERGEOMETRIC = Family(
     HYPERGEOMETRIC,
     draws="Numbers of the `m` objects, not of the `n`, among `k` drawn without replacement.",
     scipy="hypergeom",
-    advice={"N": "give m=k, n=N - k, k=n for N, k, n elsewhere"},
+    advice={
+        "N": "give m=k, n=N - k, k=n for N, k, n elsewhere",
+        "M": "give m=n, n=M - n, k=N for M, n, N of SciPy",
+    },
 )
 def hypergeometric(m: Any, n: Any, k: Any):
     """The number of objects of one kind, drawn without replacement.

@@ -88,7 +88,7 @@ INVERSE_GAMMA = Family(
         "(df / 2, 1 / 2)": "invchisquare",
         "(df / 2, df * s**2 / 2)": "scaledinvchisquare",
     },
-    words={"rate": "beta"},
+    same={"alpha": "a concentration", "beta": "rate scale"},
 )
 def inverse_gamma(alpha: Any, beta: Any = 1.0):
     """A positive unknown whose inverse follows gamma(alpha, beta).

@@ -64,6 +64,7 @@ LAPLACE = Family(
     draws="Laplace numbers, with density exp(-|x - mu| / sigma) / (2 sigma).",
     scipy="laplace",
     aliases={"": "doubleexponential"},
+    same={"mu": "loc", "sigma": "b scale"},
 )
 def laplace(mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows a Laplace distribution.

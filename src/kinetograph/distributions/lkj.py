@@ -105,6 +105,7 @@ def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     LKJ,
     draws="Correlation matrices of `dim` rows, with density proportional to det(R)**(eta - 1).",
     aliases={"": "lkj lkjcorr"},
+    same={"eta": "concentration", "dim": "dimension n"},
 )
 def lkj_correlation(eta: Any = 1.0, dim: int = 2) -> Chosen:
     """A correlation matrix.

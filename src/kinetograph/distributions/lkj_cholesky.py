@@ -57,13 +57,14 @@ LKJ_CHOLESKY = Family(
 @declared(
     LKJ_CHOLESKY,
     draws="Lower Cholesky factors of the matrices of `lkj_correlation`.",
-    aliases={"": "lkjcholesky lkjcholeskycov lkjcorrcholesky"},
+    aliases={"": "lkjcholesky lkjcorrcholesky"},
     advice={
         "sd_dist": "standard deviations are separate unknowns: kg.diag(sd) @ kg.lkj_cholesky(...)",
         "compute_corr": (
             "with chol = kg.lkj_cholesky(...), correlations are chol @ chol.T; leave it out"
         ),
     },
+    same={"eta": "concentration", "dim": "dimension n"},
 )
 def lkj_cholesky(eta: Any = 1.0, dim: int = 2) -> Chosen:
     """The lower Cholesky factor of a correlation matrix that follows `kg.lkj_correlation`.

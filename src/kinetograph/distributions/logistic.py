@@ -59,6 +59,7 @@ LOGISTIC = Family(
     LOGISTIC,
     draws="Logistic numbers with mean `location`.",
     scipy="logistic",
+    same={"location": "loc mu", "scale": "s sigma"},
 )
 def logistic(location: Any = 0.0, scale: Any = 1.0):
     """An unknown that follows a logistic distribution.

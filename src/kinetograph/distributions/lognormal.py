@@ -59,6 +59,13 @@ LOGNORMAL = Family(
     LOGNORMAL,
     draws="Exponentials of normal numbers with mean `meanlog` and standard deviation `sdlog`.",
     scipy="lognorm",
+    advice={
+        "mean": "give meanlog=kg.log(mean) - sdlog**2 / 2",
+        "median": "give meanlog=kg.log(median)",
+        "loc": "give meanlog=, the mean of the logarithm; a shift is loc + kg.lognormal(...)",
+        "scale": "give sdlog=, the sd of the logarithm; SciPy's scale is kg.exp(meanlog)",
+    },
+    same={"meanlog": "mu", "sdlog": "s sigma"},
 )
 def lognormal(meanlog: Any = 0.0, sdlog: Any = 1.0):
     """A positive unknown whose logarithm is normal.

@@ -78,7 +78,17 @@ def factors_of(
     return mean, rows, columns
 
 
-@declared(MATRIX_NORMAL, draws="Normal matrices, with a covariance of rows and one of columns.")
+@declared(
+    MATRIX_NORMAL,
+    draws="Normal matrices, with a covariance of rows and one of columns.",
+    same={
+        "mean": "loc mu",
+        "row_cov": "rowcov",
+        "col_cov": "colcov",
+        "row_chol": "rowchol scale_tril_row",
+        "col_chol": "colchol scale_tril_column",
+    },
+)
 def matrix_normal(
     mean: Any,
     row_cov: Any = None,

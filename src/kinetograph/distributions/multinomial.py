@@ -103,6 +103,7 @@ MULTINOMIAL = Family(
     draws="Counts of classes in `size` trials, with weights along the last axis.",
     scipy="multinomial",
     advice={"logits": "give prob=kg.softmax(logits)"},
+    same={"size": "n total_count", "prob": "p probs theta"},
 )
 def multinomial(size: Any, prob: Any):
     """Counts of several classes in `size` independent trials.

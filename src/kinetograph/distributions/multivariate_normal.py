@@ -111,6 +111,12 @@ BY_PRECISION = Family(
         "(mean, precision=...)": "multinormalprec",
         "(mean, precision=tau * (D - alpha * W))": "car",
     },
+    same={
+        "mean": "loc mu",
+        "cov": "Sigma covariance_matrix",
+        "chol": "L scale_tril",
+        "precision": "precision_matrix tau",
+    },
 )
 def multivariate_normal(
     mean: Any,

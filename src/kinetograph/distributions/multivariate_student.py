@@ -60,7 +60,7 @@ MULTIVARIATE_STUDENT = Family(
     draws="Vectors of Student's t, along the last axis, with scale matrix `cov`.",
     scipy="multivariate_t",
     aliases={"": "mvstudentt mvt"},
-    words={"scale": "cov"},
+    same={"df": "nu", "mean": "loc mu", "cov": "Sigma scale", "chol": "L scale_tril"},
 )
 def multivariate_student(
     df: Any, mean: Any, cov: Any = None, *, chol: Any = None, drawn: bool = False

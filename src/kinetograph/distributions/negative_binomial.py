@@ -8,11 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
+from ..graph.array import Array
 from ..graph.functions.mathematics import exp
+from ..graph.node import Data
 from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.numerics.gammas import gammaln, log_rising
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import divide, log_expit
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .count_numbers import double
 from .declaration import Chosen, declared
@@ -105,27 +108,36 @@ def two_of(
     Raises
     ------
     TypeError
-        If neither of the two pairs of parameters is given, or more.
+        If the given parameters do not determine the distribution, or are too many.
+    ValueError
+        If the mean is given, and `size` is known and not positive.
     """
-    by_prob = (size is not None, prob is not None) == (True, True)
-    by_mean = dispersion is not None and (mean is None) != (log_mean is None)
-    others = (mean, log_mean, dispersion) if by_prob else (size, prob)
-    if not (by_prob or by_mean) or any(other is not None for other in others):
-        raise TypeError(
-            f"{name}: give size= and prob=, or dispersion= and one of mean= and log_mean="
-            f"{place_text()}"
-        )
-    if by_prob:
+    words = ("size", "prob", "mean", "log_mean", "dispersion")
+    values = (size, prob, mean, log_mean, dispersion)
+    given = {word for word, value in zip(words, values, strict=True) if value is not None}
+    if given == {"size", "prob"}:
         return False, (size, prob)
+    if len(given) != 2 or len(given & {"mean", "log_mean"}) != 1 or "prob" in given:
+        raise TypeError(
+            f"{name}: give size= and prob=, or mean= or log_mean= and one of size= and "
+            f"dispersion={place_text()}"
+        )
+    if dispersion is None:
+        dispersion = _inverse(name, size)
     return True, (mean if log_mean is None else exp(log_mean), dispersion)
+
+
+def _inverse(name: str, size: Any) -> Any:
+    """The dispersion 1 / size."""
+    node = as_node(size, f"{name}: size")
+    sized = (positive("size"),)
+    replace(NEGATIVE_BINOMIAL, name=name, parameters=sized).check_values((node,))
+    return 1.0 / node.value if isinstance(node, Data) and node.literal else 1.0 / Array(node)
 
 
 # Parameters of other libraries, for all negative binomial families.
 ADVICE = {
-    **{
-        word: f"give mean= and dispersion=1 / {word}, or size={word} and prob="
-        for word in ("alpha", "phi", "concentration")
-    },
+    **{word: f"give prob={word} / ({word} + 1)" for word in ("beta", "rate")},
     "probs": "give prob=1 - probs: prob is the probability of a success, which ends the failures",
     "logits": (
         "give prob=kg.ilogit(-logits): prob is the probability of a success, which ends the "
@@ -143,10 +155,12 @@ ADVICE = {
     scipy="nbinom",
     aliases={
         "": "nbinom negbinomial",
-        "(log_mean=..., dispersion=1 / phi)": "negbinomial2log",
-        "(mean=..., dispersion=1 / phi)": "gammapoisson negativebinomial2 negbinomial2",
+        "(log_mean=..., size=phi)": "negbinomial2log",
+        "(mean=..., size=phi)": "negativebinomial2 negbinomial2",
+        "(size=alpha, prob=beta / (beta + 1))": "gammapoisson",
     },
     advice=ADVICE,
+    same={"size": "alpha concentration n phi total_count", "prob": "p", "mean": "mu"},
 )
 def negative_binomial(
     size: Any = None,
@@ -166,13 +180,16 @@ def negative_binomial(
     Parameters
     ----------
     size
-        The number of successes, above zero; it need not be whole.
+        The number of successes, above zero; it need not be whole. It is `phi` of Stan's
+        neg_binomial_2 and `alpha` of PyMC, and the inverse of the dispersion.
     prob
         The probability of success in one trial.
-    mean, dispersion
-        Instead of `size` and `prob`: the mean and the dispersion, both above zero. The variance is
+    mean
+        Instead of `prob`: the mean, above zero; prob = size / (size + mean), and the variance is
+        mean + mean**2 / size.
+    dispersion
+        Instead of `size`, with the mean: 1 / size, above zero. The variance is
         mean + dispersion mean**2, so that a small dispersion is close to a Poisson distribution.
-        size = 1 / dispersion, prob = 1 / (1 + dispersion mean).
     log_mean
         Instead of `mean`: its logarithm. A mean that is a result of `kg.exp` is as exact.
 
@@ -182,7 +199,7 @@ def negative_binomial(
         If `size`, `mean` or `dispersion` is known and not positive, or `prob` known and not
         between 0 and 1.
     TypeError
-        If neither size and prob, nor dispersion and one of mean and log_mean are given.
+        If neither size and prob, nor size or dispersion and one of mean and log_mean are given.
 
     Examples
     --------
@@ -191,7 +208,8 @@ def negative_binomial(
     >>> y = kg.data([3, 0, 7])
     >>> likelihood = kg.observe(y, kg.negative_binomial(2.0, p))
     >>> log_mean = kg.normal(0, 1, name="log_mean")
-    >>> other = kg.negative_binomial(log_mean=log_mean, dispersion=0.5)
+    >>> by_mean = kg.negative_binomial(log_mean=log_mean, dispersion=0.5)
+    >>> the_same = kg.negative_binomial(log_mean=log_mean, phi=2.0)
     """
     by_mean, parameters = two_of("negative_binomial", size, prob, mean, log_mean, dispersion)
     family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL

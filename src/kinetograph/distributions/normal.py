@@ -92,6 +92,7 @@ NORMAL = Family(
         "(0, 1)": "stdnormal",
         "(mean, sd, truncation=(lower, upper))": "truncatednormal",
     },
+    same={"mean": "loc mu", "sd": "scale sigma"},
 )
 def normal(mean: Any = 0.0, sd: Any = 1.0):
     """A normal (Gaussian) unknown.

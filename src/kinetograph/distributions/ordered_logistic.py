@@ -68,7 +68,11 @@ ORDERED_LOGISTIC = Family(
 )
 
 
-@declared(ORDERED_LOGISTIC, draws="Numbers of cutpoints below a logistic number around `eta`.")
+@declared(
+    ORDERED_LOGISTIC,
+    draws="Numbers of cutpoints below a logistic number around `eta`.",
+    same={"eta": "predictor"},
+)
 def ordered_logistic(eta: Any, cutpoints: Any):
     """A label from 0 to K - 1 of ordered classes.
 

@@ -72,6 +72,7 @@ PARETO = Family(
     PARETO,
     draws="Numbers above `b`; the share above x is (b / x)**a.",
     scipy="pareto",
+    same={"a": "alpha", "b": "m scale y_min"},
 )
 def pareto(a: Any, b: Any = 1.0):
     """An unknown above a bound, with a power-law tail.

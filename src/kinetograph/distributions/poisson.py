@@ -189,7 +189,7 @@ POISSON_LOG = Family(
     POISSON,
     scipy="poisson",
     aliases={"(log_rate=...)": "poissonlog poissonlogglm"},
-    words={"mu": "rate"},
+    same={"rate": "lam mu"},
 )
 def poisson(rate: Any = None, *, log_rate: Any = None) -> Chosen:
     """The number of independent events.

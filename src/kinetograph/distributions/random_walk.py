@@ -57,11 +57,13 @@ RANDOM_WALK = Family(
     draws="Gaussian random walks, along the last axis.",
     aliases={"": "gaussianrandomwalk"},
     advice={
+        "steps": "give dim=steps + 1, the number of values",
         "init_dist": "give init_mean= and init_sd= of the first value",
         "innovation_dist": (
             "steps are normal, with sd= and drift=; for other steps write kg.cumsum(steps)"
         ),
     },
+    same={"sd": "scale sigma", "dim": "num_steps", "drift": "mu"},
 )
 def random_walk(
     sd: Any = 1.0,

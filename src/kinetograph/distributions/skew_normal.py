@@ -130,6 +130,7 @@ SKEW_NORMAL = Family(
     SKEW_NORMAL,
     draws="Skew normal numbers, with slant `alpha`.",
     scipy="skewnorm",
+    same={"location": "loc mu xi", "scale": "omega sigma", "alpha": "a"},
 )
 def skew_normal(location: Any = 0.0, scale: Any = 1.0, alpha: Any = 0.0):
     """An unknown that follows a skew normal distribution.

@@ -132,6 +132,7 @@ STUDENT = Family(
     draws="mu + sigma t of Student's t with `df` degrees of freedom.",
     scipy="t",
     aliases={"": "studentt t tdist"},
+    same={"df": "nu", "mu": "loc", "sigma": "scale"},
 )
 def student(df: Any, mu: Any = 0.0, sigma: Any = 1.0):
     """An unknown that follows Student's t distribution.

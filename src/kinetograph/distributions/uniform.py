@@ -111,6 +111,11 @@ UNIFORM = Family(
     UNIFORM,
     draws="Numbers in [min, max), all equally likely.",
     scipy="uniform",
+    advice={
+        "loc": "give min=loc, max=loc + scale",
+        "scale": "give min=loc, max=loc + scale",
+    },
+    same={"min": "alpha low lower", "max": "beta high upper"},
 )
 def uniform(min: Any = 0.0, max: Any = 1.0):
     """An unknown that is equally likely everywhere between two bounds.

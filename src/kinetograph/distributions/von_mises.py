@@ -155,6 +155,7 @@ VON_MISES = Family(
     VON_MISES,
     draws="Angles from -pi to pi around `mu`, with concentration `kappa`.",
     scipy="vonmises",
+    same={"mu": "loc", "kappa": "concentration"},
 )
 def von_mises(mu: Any = 0.0, kappa: Any = 1.0):
     """An angle from -pi to pi that follows a von Mises distribution.

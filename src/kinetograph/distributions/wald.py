@@ -92,7 +92,12 @@ WALD = Family(
     draws="Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam.",
     scipy="invgauss",
     aliases={"": "inversegaussian"},
-    advice={"phi": "give lam=mu * phi"},
+    advice={
+        "phi": "give lam=mu * phi",
+        "loc": "give mu=, the mean; a shift is loc + kg.wald(...)",
+        "scale": "give lam=scale, and mu=mu * scale for SciPy's mu",
+    },
+    same={"lam": "concentration"},
 )
 def wald(mu: Any, lam: Any = 1.0):
     """A positive unknown that follows a Wald (inverse Gaussian) distribution.

@@ -125,6 +125,7 @@ WEIBULL = Family(
     draws="Weibull numbers of shape `alpha`.",
     scipy="weibull_min",
     aliases={"(2, kg.sqrt(2) * sigma)": "rayleigh"},
+    same={"alpha": "c concentration", "scale": "beta sigma"},
 )
 def weibull(alpha: Any, scale: Any = 1.0):
     """A positive unknown that follows a Weibull distribution.

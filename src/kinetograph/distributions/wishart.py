@@ -99,7 +99,7 @@ WISHART = Family(
     WISHART,
     draws="Covariance matrices with mean df scale.",
     scipy="wishart",
-    words={"concentration": "df"},
+    same={"df": "concentration nu", "scale": "S V scale_matrix", "chol": "scale_tril"},
 )
 def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False) -> Chosen:
     """A covariance matrix that follows a Wishart distribution.

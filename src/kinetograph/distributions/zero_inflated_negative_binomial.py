@@ -24,6 +24,12 @@ ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN = zero_inflated(
     See `negative_binomial` for the parameters.
     """,
     advice=SHARE | ADVICE,
+    same={
+        "zero": "gate",
+        "size": "alpha concentration n phi total_count",
+        "prob": "p",
+        "mean": "mu",
+    },
 )
 def zero_inflated_negative_binomial(
     zero: Any,
@@ -50,14 +56,14 @@ def zero_inflated_negative_binomial(
     size, prob
         Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Alternatives to `size` and `prob`, as in `kg.negative_binomial`.
+        Other parameters of it, as in `kg.negative_binomial`.
 
     Raises
     ------
     ValueError
         If a parameter is known and impossible.
     TypeError
-        If neither size and prob, nor dispersion and one of mean and log_mean are given.
+        If neither size and prob, nor size or dispersion and one of mean and log_mean are given.
 
     Examples
     --------

@@ -14,8 +14,8 @@ ZERO_INFLATED_POISSON = zero_inflated("zero_inflated_poisson", POISSON)
 @declared(
     ZERO_INFLATED_POISSON,
     draws="Poisson numbers with a share `zero` replaced by 0.",
-    words={"mu": "rate"},
     advice=SHARE,
+    same={"zero": "gate", "rate": "lam mu"},
 )
 def zero_inflated_poisson(zero: Any, rate: Any):
     """Poisson counts with additional zeros.

@@ -88,6 +88,7 @@ def length_of(
     ZERO_SUM_NORMAL,
     draws="Normal numbers minus their mean, along the last axis.",
     aliases={"": "sumtozerovector"},
+    same={"sd": "scale sigma"},
 )
 def zero_sum_normal(
     sd: Any = 1.0,

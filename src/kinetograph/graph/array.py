@@ -3,6 +3,7 @@
 It behaves like a NumPy array whose values may not be known yet.
 """
 
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +12,13 @@ import numpy as np
 
 from .array_methods import Methods
 from .dims import check_dims
-from .errors import KinetographWarning, NoAttributeError, SymbolicError, SymbolicTruthError
+from .errors import (
+    KinetographWarning,
+    NoAttributeError,
+    StagingError,
+    SymbolicError,
+    SymbolicTruthError,
+)
 from .forms import logarithms as logarithms  # this import and the next one register rules
 from .forms import squares as squares
 from .messages import describe
@@ -276,6 +283,8 @@ class Array(Operators, Methods, Handle):
     if not TYPE_CHECKING:  # type checkers would then accept every attribute name
 
         def __getattr__(self, name: str) -> Any:
+            if name in _PROTOCOLS:
+                self._refuse_protocol()
             instead = _ELSEWHERE.get(name)
             called = None if instead or name.startswith("_") else library_call()
             words = describe(self.node) if instead or called else ""
@@ -286,6 +295,18 @@ class Array(Operators, Methods, Handle):
             raise NoAttributeError(
                 f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"
             )
+
+    def _refuse_protocol(self) -> None:
+        """Raise an error if JAX or polars asks for a conversion.
+
+        Operators of JAX's arrays ask as well, and then leave the operation to the other operand.
+        """
+        called, caller = library_call(), sys._getframe(2)
+        if called is None or caller.f_globals.get("__name__") == _JAX_OPERATORS:
+            return
+        if caller.f_code.co_name != "bind":  # C code that ignores errors, and asks again
+            # JAX and `hasattr` would replace a TypeError or an AttributeError.
+            raise StagingError(answer(called, describe(self.node)))
 
     def _number(self, kind: str, use: str, instead: str = _ITSELF) -> Any:
         if not isinstance(self.node, Data):
@@ -365,6 +386,8 @@ if TYPE_CHECKING:
 else:
     Computed = Array
 
+_JAX_OPERATORS = "jax._src.numpy.array_methods"
+_PROTOCOLS = ("__jax_array__", "__arrow_c_stream__")
 _VALUES = "kg.calculate({0}, values=...) computes its value from given values or from results"
 _DRAWS = "kg.calculate({0}, draws=1000) draws from its distribution"
 _DENSITY = "kg.log_density(distribution, value) computes a log density"
@@ -379,6 +402,9 @@ _ELSEWHERE = {
     **dict.fromkeys(
         ("as_integer_ratio", "numerator"), "kg.mean, kg.median, kg.std, ... take arrays"
     ),
+    "expand": "shape= or dims= of a distribution make copies",
+    "set_value": "model.set_data({0}=...) changes the data of a model",
+    "get_value": _VALUES,
     "cdf": "kg.cdf(distribution, value) is the distribution function",
     "to_numpy": _VALUES,
     **dict.fromkeys(("iloc", "loc"), "select elements by {0}[i]; labels are used in results"),

@@ -15,7 +15,7 @@ from .operations.operands import BAD_KINDS, checked_dtype, refuse_traced
 from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
 from .public import public
-from .source import here, site_of, variable_name
+from .source import here, place_text, site_of, variable_name
 from .tables import labelled_axes, name_of
 from .value_texts import check_name
 
@@ -71,6 +71,11 @@ def data(
     >>> y.dims
     ('school',)
     """
+    if isinstance(value, str) and name is not None and not isinstance(name, str):
+        raise TypeError(
+            f"data: the name {value!r:.40} is given before the values{place_text()}; write "
+            f"kg.data(values, name={value!r:.40})"
+        )
     subject = _Description(value, name)
     if isinstance(value, Array):
         raise DataError(f"{subject}: the value is already a kinetograph array; use it as it is")

@@ -27,8 +27,8 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
         return f"no numbers in {listed}; pass each column alone, and {LABELS}"
     if kind in "US" and not array.shape:
         return (
-            f"the text {str(array)!r:.60} is not a number; pass the values themselves (to read a "
-            "file, use numpy.loadtxt or pandas.read_csv)"
+            f"the text {str(array)!r:.60} is not a number; pass the values themselves, and a name "
+            "by name= (to read a file, use numpy.loadtxt or pandas.read_csv)"
         )
     if kind == "O" and not array.shape:
         return f"{in_words(value)} is not an array of numbers{_advice(value)}"

@@ -40,7 +40,7 @@ __all__ = [
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # Libraries written in Python whose functions may call kinetograph for the user.
-LIBRARIES = frozenset({"numpy", "pandas", "polars", "scipy", "sklearn", "xarray"})
+LIBRARIES = frozenset({"jax", "numpy", "pandas", "polars", "scipy", "sklearn", "xarray"})
 
 COMMAND = "click.core"  # the module that calls the functions of the command line
 

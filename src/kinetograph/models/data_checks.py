@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.support import WholeNumbers
+from ..distributions.support import Support, WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
@@ -118,5 +118,13 @@ def check_support(
     raise DataError(
         f"{doing}: {follows.family.name} data must be {support.describe()}, but "
         f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
-        f"{place_text()}"
+        f"{place_text()}{_labels_from_one(value, support)}"
     )
+
+
+def _labels_from_one(value: np.ndarray, support: Support) -> str:
+    """A question about labels whose values are one too large."""
+    upper = support.upper if isinstance(support, WholeNumbers) else None
+    if isinstance(upper, (int, np.integer)) and value.min() == 1 and value.max() == upper + 1:
+        return "; the smallest is 1: do the labels start at 1? Subtract 1"
+    return ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Never, cast
 
 import numpy as np
 
@@ -163,6 +163,15 @@ class Model(LogDensity):
     def factors(self) -> tuple[Node, ...]:
         """The terms of the log density that belong to no distribution."""
         return (*self.component.factors, *self._made_of[1])
+
+    def __enter__(self) -> Never:
+        raise TypeError(
+            f"a model does not begin a `with` block{place_text()}; write the lines of the model "
+            "without `with`, and model = kg.model(...) of the arrays after them"
+        )
+
+    def __exit__(self, *error: object) -> None:
+        """End nothing: `__enter__` raises an error."""
 
     def debug(self, point: Any = None) -> "DebugReport":
         """Evaluate the model node by node, and find the first non-finite value.

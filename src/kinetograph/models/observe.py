@@ -93,6 +93,11 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     >>> kg.model(mu, z).names
     ('mu', 'z_missing')
     """
+    if isinstance(data, str):
+        raise TypeError(
+            f"observe: the name {data!r:.40} is given in place of the data{place_text()}; write "
+            f"kg.observe(data, distribution, name={data!r:.40})"
+        )
     check_name("observe", name)
     follows = _distribution(data, distribution)
     if (given := incomplete(data)) is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import xarray
 
+from ..graph.hooks import ON_MISSING
 from ..graph.source import place_text
 from ..graph.suggestions import meant, refuse_assignment
 
@@ -47,6 +48,8 @@ class DataTree(xarray.DataTree):
         names = [str(name) for name in (*self.children, *self.variables)]
         within = [group for group, node in self.children.items() if key in node.variables]
         hint = meant(key, names)
+        if not hint and isinstance(key, str):
+            hint = self._elsewhere(key)
         if within:
             hint = f"; it is in the group {within[0]}: results[{within[0]!r}][{key!r}]"
         elif not hint and self.parent is not None and key in self.parent.children:
@@ -57,6 +60,14 @@ class DataTree(xarray.DataTree):
             f"{key!r} is not in {where}{place_text()}; {self._holds_text()} "
             f"{listed or 'nothing'}{hint}"
         )
+
+    def _elsewhere(self, key: str) -> str:
+        """Advice on an attribute of xarray's datasets, or of other libraries' results."""
+        if hasattr(xarray.Dataset, key) and not self.children:
+            return f"; a dataset has it: results[{self.name!r}].to_dataset().{key}(...)"
+        if hasattr(xarray.Dataset, key) and "posterior" in self.children:
+            return f"; a dataset has it: results['posterior'].to_dataset().{key}(...)"
+        return "".join(ON_MISSING("DataTree", key))
 
     def _holds_text(self) -> str:
         return "it holds" if self.parent is not None else "they hold"

@@ -3,6 +3,8 @@
 The times are read in `times`, jumps and doses in `stops`, and events in `events`.
 """
 
+import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,17 +13,40 @@ from ..graph.array import Array
 from ..graph.checks import run_time_check
 from ..graph.control.structure import Structure, flatten
 from ..graph.control.while_loop import GRADS
-from ..graph.errors import KinetographError, ShapeError
+from ..graph.errors import KinetographError, KinetographWarning, ShapeError
 from ..graph.functions.mathematics import stop_gradient
 from ..graph.operations.elementwise import floating
 from ..graph.precision import float_dtype
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
 from .right_hand_side import Leaves
 from .tableaus import Tableau
 from .times import constant_value
 
-__all__ = ["Tolerance", "check_options", "read_positive", "read_start", "read_tolerance"]
+__all__ = [
+    "Tolerance",
+    "check_options",
+    "read_positive",
+    "read_start",
+    "read_tolerance",
+    "warn_of_order",
+]
+
+_TIMES = {"t", "time"}
+
+
+def warn_of_order(f: Callable[..., Any]) -> None:
+    """Warn if f takes the time second, by its parameters' names."""
+    try:
+        names = [*inspect.signature(f).parameters][:2]
+    except (TypeError, ValueError):  # some C functions have no signature
+        return
+    if len(names) == 2 and names[1] in _TIMES and names[0] not in _TIMES:
+        warn_user(
+            f"solve: f is called as f(t, y), and its parameters are {', '.join(names)}"
+            f"{place_text()}; write the time first",
+            KinetographWarning,
+        )
 
 
 def read_start(y0: Any) -> tuple[Leaves, list[str], Structure]:

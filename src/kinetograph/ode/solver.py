@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ..graph.array import Array
 from ..graph.control.results import check_function
 from ..graph.public import public
-from .arguments import check_options, read_positive, read_start, read_tolerance
+from .arguments import check_options, read_positive, read_start, read_tolerance, warn_of_order
 from .dense_output import row_width, values_at
 from .event_search import Watch
 from .events import Solution, read_events
@@ -209,6 +209,7 @@ def solve(
     """
     check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
+    warn_of_order(f)
     check_options(method, (*TABLEAUS, "rodas5p"), max_steps, on_limit, grad)
     leaves, paths, structure = read_start(y0)
     tolerance = read_tolerance(rtol, atol, leaves, paths, structure)

@@ -113,5 +113,6 @@ def check_seed(seed: Any, what: str) -> int:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(
             f"{what}: seed must be a whole number that is not negative, got {seed!r}{place_text()}"
+            f"{'; keys are made from a number, as in seed=1' if np.ndim(seed) else ''}"
         )
     return int(seed)

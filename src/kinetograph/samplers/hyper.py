@@ -97,7 +97,10 @@ class Hyper:
         allowed = "iu" if self.whole else "iuf"
         if array.dtype.kind not in allowed:
             kind = "whole number" if self.whole else "number"
-            raise TypeError(f"{what} must be a {kind}, got {value!r}")
+            hint = ""
+            if type(value).__name__ == "Model":
+                hint = "; a model is given to the run: kg.mcmc(model, sampler)"
+            raise TypeError(f"{what} must be a {kind}, got {value!r:.80}{hint}")
         if not np.all(np.isfinite(array)):
             raise ValueError(f"{what} must be finite, got {value!r}")
         for text, (bound, holds) in self.bounds.items():

@@ -144,7 +144,7 @@ class NamedNoise(Draws):
         name = name or generator.name
         return super()._draw(generator, parameters, shape, name, dtype, like, event)
 
-    def uniform(
+    def uniform(  # type: ignore[override]  # without the other names of the bounds
         self,
         min: Any = 0.0,
         max: Any = 1.0,

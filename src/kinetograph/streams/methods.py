@@ -2,14 +2,18 @@
 
 A method has the parameters of the distribution, then `shape`, by position or by keyword, and the
 keywords `name`, `like` and, for real numbers, `dtype`. It is made from the declaration of the
-distribution (`distributions/declaration.py`), unless it is in `written.py`. Type checkers and
-editors read `methods.pyi`, which `python -m tests.distributions.stubs` writes.
+distribution (`distributions/declaration.py`), unless it is in `written.py`. Methods take other
+libraries' names of parameters as the distribution does. Type checkers and editors read
+`methods.pyi`, which `python -m tests.distributions.stubs` writes.
 """
 
+import inspect
 from collections.abc import Callable
+from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any
 
+from ..calls.same_names import renamed
 from ..distributions.declaration import DISTRIBUTIONS, Declaration, described
 from ..graph.array import Array, ArrayLike
 from ..graph.public import public
@@ -59,6 +63,7 @@ def _method(name: str, declaration: Declaration) -> Callable[..., Array]:
     signature = _signature(declaration)
 
     def draw(self: OneDraw, *values: Any, **named: Any) -> Array:
+        named = renamed(declaration.same_names, named)
         given = dict(signature.bind(self, *values, **named).arguments)
         del given["self"]
         words = ("shape", "name", "dtype", "like")
@@ -70,12 +75,31 @@ def _method(name: str, declaration: Declaration) -> Callable[..., Array]:
         return self._draw(chosen.family, chosen.parameters, event=chosen.event, **settings)
 
     draw.__name__, draw.__qualname__ = name, f"Draws.{name}"
+    draw.same_names = declaration.same_names  # type: ignore[attr-defined]
     return described(draw, signature, declaration.draws)
 
 
+def _with_same_names(name: str, declaration: Declaration) -> Callable[..., Array]:
+    """The written method, with the other names of its parameters."""
+    method = getattr(WrittenDraws, name)
+    parameters = inspect.signature(method).parameters
+    same_names = {
+        word: parameter
+        for word, parameter in declaration.same_names.items()
+        if parameter in parameters
+    }
+
+    @wraps(method)
+    def draw(*values: Any, **named: Any) -> Array:
+        return method(*values, **renamed(same_names, named))
+
+    draw.same_names = same_names  # type: ignore[attr-defined]
+    return draw
+
+
 for _name, _declaration in DISTRIBUTIONS.items():
-    if _declaration.draws:
-        setattr(Draws, _name, _method(_name, _declaration))
+    _make = _method if _declaration.draws else _with_same_names
+    setattr(Draws, _name, _make(_name, _declaration))
 
 public(Draws)  # a decorator of the class would not know these methods
 

@@ -4,6 +4,7 @@ import sys
 from types import FrameType
 from typing import NamedTuple
 
+from ..hooks import ON_MISSING
 from ..source import LIBRARIES, is_own, place_text
 from .alternatives import advice
 
@@ -50,7 +51,8 @@ def library_call() -> Called | None:
         frame = frame.f_back
     outer = None
     while frame is not None and _module(frame).partition(".")[0] in LIBRARIES:
-        outer, frame = frame, frame.f_back
+        outer = outer if frame.f_code.co_name == _FILTER else frame
+        frame = frame.f_back
     if outer is None:
         return None
     code, module = outer.f_code, _module(outer)
@@ -61,6 +63,8 @@ def library_call() -> Called | None:
         holder = holder if isinstance(holder, str) else kind
         distribution = holder if holder in DISTRIBUTIONS else ""
         return Called(f"scipy.stats.{holder}.{code.co_name}", distribution, False)
+    if module.startswith("jax."):
+        return Called(_jax_name(outer), "", False)
     if code.co_qualname.startswith("AxisConcatenator"):
         return Called("np.r_ or np.c_", "", True)
     return Called(_public_name(outer), "", False)
@@ -87,6 +91,27 @@ def _public_name(frame: FrameType) -> str:
         home, name = _public_module(module, qualified_name), qualified_name
     inner = ".".join(part for part in module.split(".") if not part.startswith("_"))
     return f"{home or inner}.{name}"
+
+
+_FILTER = "reraise_with_filtered_traceback"  # JAX's wrapper of its functions
+_OF_JAX = ("jax.numpy", "jax.scipy.special", "jax.nn", "jax.lax", "jax.numpy.linalg", "jax")
+
+
+def _jax_name(frame: FrameType) -> str:
+    """The public name of a function of JAX."""
+    name, module = frame.f_code.co_qualname, _module(frame)
+    function = frame.f_locals.get("fun")
+    if name.endswith(".cache_miss"):  # `fun` is compiled by jax.jit
+        name, module = getattr(function, "__qualname__", ""), getattr(function, "__module__", "")
+        if not str(module).startswith("jax."):
+            return "jax.jit"
+    name = name.partition(".<locals>")[0]
+    if "_stats." in module or ".stats." in module:
+        return f"jax.scipy.stats.{module.rpartition('.')[2]}.{name}"
+    for home in _OF_JAX:
+        if hasattr(sys.modules.get(home), name):
+            return f"{home}.{name}"
+    return f"jax.{name}"
 
 
 def _public_module(module: str, name: str) -> str | None:
@@ -118,11 +143,18 @@ def instead(called: Called, array: str) -> str:
         hint = f"write {array} * numpy.ones(shape)"
     elif called.name.startswith(("pandas.", "polars.")):
         symbol = _SYMBOLS.get(function.strip("_"))
-        hint = f"compute with the numbers of the table, as in table.to_numpy() @ {array}"
+        table = "series" if ".Series" in called.name else "df"
+        hint = f"compute with the numbers of the table, as in {table}.to_numpy() @ {array}"
         if symbol is not None:
-            hint = f"write the operator: table {symbol} array"
+            operand = array if array.isidentifier() else "x"
+            hint = f"write the operator: {table} {symbol} {operand}"
             if called.name.startswith("polars."):
-                hint = f"write table.to_numpy() {symbol} {array}"
+                hint = f"write {table}.to_numpy() {symbol} {operand}"
+    elif called.name.startswith("jax.scipy.stats.") and method:
+        family = DISTRIBUTIONS.get(called.name.split(".")[-2], "distribution")
+        hint = "write " + method.format(f"kg.{family}(...)")
+    elif called.name.startswith("jax."):
+        hint = _of_jax(called.name, array)
     elif words := advice(called.name.rpartition(".")[0], function, array):
         return f"{called.name} is not available for arrays in a graph{place_text()}{words}"
     else:
@@ -134,3 +166,14 @@ def instead(called: Called, array: str) -> str:
         f"{called.name} computes with numbers, and the value of {array} is not known while the "
         f"graph is built{place_text()}; {hint}"
     )
+
+
+def _of_jax(name: str, array: str) -> str:
+    """Advice on a function of JAX that was called with an array."""
+    function = name.rpartition(".")[2]
+    if name.endswith(("numpy.array", "numpy.asarray")):
+        return "kg.stack([...]) joins arrays, and an array itself is taken as it is"
+    if name == "jax._IndexUpdateRef.set":
+        return "write kg.data(x).at[i].set(value)"
+    advice_here = "".join(ON_MISSING("jax", function)).removeprefix("; ")
+    return advice_here or f"kg.lift({name}) makes an operation of it"

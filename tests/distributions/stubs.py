@@ -106,8 +106,8 @@ def of_streams() -> str:
 
 def of_samplers() -> str:
     """The classes of `kg.samplers`, with the settings that each takes."""
-    lines = [HEAD.format("The settings of samplers."), "from collections.abc import Sequence\n\n"]
-    lines = [line.replace("Any, overload", "Any") for line in lines]
+    imports = "from collections.abc import Sequence\nfrom typing import Any\n"
+    lines = [HEAD.format("The settings of samplers.").partition("from typing")[0], f"{imports}\n"]
     classes = [getattr(samplers, name) for name in samplers.__all__]
     lines += [f"from . import {m} as _{m}\n" for m in sorted({module_of(c) for c in classes})]
     lines += ["from .sampler import Sampler\n\n"]

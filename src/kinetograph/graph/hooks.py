@@ -9,7 +9,7 @@ fills the hook when it is imported: `@ON_DISCARD.fill` above a function. An empt
 | ON_DISCARD | graph.control.contexts | streams.streams |
 | ON_ERROR | graph.public | calls.signature_errors |
 | ON_IN_PLACE | graph.operators | autograph.operators.writing |
-| ON_MISSING | graph.numpy.library_calls, graph.suggestions, models.results_tree | calls.name_errors |
+| ON_MISSING | graph.suggestions | calls.name_errors |
 | ON_NARROWED | graph.operations.elementwise | graph.integer_checks |
 | ON_PARTIAL | graph.operations.elementwise | graph.integer_checks |
 | ON_ROLLBACK | graph.control.rollback | streams.functional, streams.streams |

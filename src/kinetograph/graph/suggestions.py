@@ -13,6 +13,7 @@ __all__ = [
     "MissingAttributeError",
     "SuggestingDict",
     "closest",
+    "elsewhere",
     "meant",
     "plain",
     "read_missing",
@@ -47,6 +48,14 @@ def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) 
     """The text `; did you mean 'name'?`, or an empty text."""
     name = closest(wanted, names)
     return "" if name is None else f"; did you mean {show(name)}?"
+
+
+def elsewhere(kind: str, name: str) -> str:
+    """Advice on another library's attribute or function, or an empty text.
+
+    `kind` is the class of the object; "jax" means JAX's functions.
+    """
+    return "".join(ON_MISSING(kind, name))
 
 
 class SuggestingDict[V](dict[str, V]):

@@ -9,9 +9,8 @@ from typing import Any
 
 import xarray
 
-from ..graph.hooks import ON_MISSING
 from ..graph.source import place_text
-from ..graph.suggestions import meant, refuse_assignment
+from ..graph.suggestions import elsewhere, meant, refuse_assignment
 
 __all__ = ["DataTree", "answering", "tree_of"]
 
@@ -67,7 +66,7 @@ class DataTree(xarray.DataTree):
             return f"; a dataset has it: results[{self.name!r}].to_dataset().{key}(...)"
         if hasattr(xarray.Dataset, key) and "posterior" in self.children:
             return f"; a dataset has it: results['posterior'].to_dataset().{key}(...)"
-        return "".join(ON_MISSING("DataTree", key))
+        return elsewhere("DataTree", key)
 
     def _holds_text(self) -> str:
         return "it holds" if self.parent is not None else "they hold"

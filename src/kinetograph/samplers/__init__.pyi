@@ -2,9 +2,8 @@
 # fmt: off
 """The settings of samplers. Written by `python -m tests.distributions.stubs`."""
 
-from typing import Any
-
 from collections.abc import Sequence
+from typing import Any
 
 from . import baoab as _baoab
 from . import ccadl as _ccadl

@@ -4,8 +4,8 @@ import sys
 from types import FrameType
 from typing import NamedTuple
 
-from ..hooks import ON_MISSING
 from ..source import LIBRARIES, is_own, place_text
+from ..suggestions import elsewhere
 from .alternatives import advice
 
 __all__ = ["instead", "library_call"]
@@ -175,5 +175,5 @@ def _of_jax(name: str, array: str) -> str:
         return "kg.stack([...]) joins arrays, and an array itself is taken as it is"
     if name == "jax._IndexUpdateRef.set":
         return "write kg.data(x).at[i].set(value)"
-    advice_here = "".join(ON_MISSING("jax", function)).removeprefix("; ")
+    advice_here = elsewhere("jax", function).removeprefix("; ")
     return advice_here or f"kg.lift({name}) makes an operation of it"

@@ -20,6 +20,7 @@ from . import diagnostics
 from .lost_chains import lost_chains
 from .nan_draws import nan_draws
 from .refused_proposals import refused
+from .reparametrisation import remedy
 from .summary import row_names
 
 __all__ = [
@@ -246,7 +247,9 @@ def _divergences(tree: Any) -> list[Advice]:
     flags = [stats[name].values for name in divergences(map(str, stats))]
     diverging = np.logical_or.reduce(flags) if flags else np.zeros((1, 1), bool)
     diverging = diverging & ~refused(tree)[1]  # a refused proposal has no energy
-    return [_diverged(tree, diverging.sum(1), diverging.size)] if diverging.any() else []
+    if not diverging.any():
+        return []
+    return [_diverged(tree, diverging.sum(1), diverging.size, diverging)]
 
 
 def _settings(tree: Any) -> dict[str, Any]:
@@ -281,14 +284,15 @@ def _target_reached(tree: Any) -> float:
     return 0.0 if targets is None else float(np.max(targets.values))
 
 
-def _diverged(tree: Any, by_chain: np.ndarray, size: int) -> Advice:
+def _diverged(
+    tree: Any, by_chain: np.ndarray, size: int, diverging: np.ndarray | None = None
+) -> Advice:
     count, worst = int(by_chain.sum()), int(by_chain.argmax())
     message = (
         f"{count} of {size} draws ({percent(count, size)}) ended in a "
         f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
-        "the curvature there, and that region may be missing from the draws. Reparametrise (a "
-        "hierarchy often wants theta = mu + tau * z), use tighter priors, or "
-        f"{_smaller_steps(tree)}."
+        "the curvature there, and that region may be missing from the draws. "
+        f"{remedy(tree, diverging)} {_smaller_steps(tree)}."
     )
     return Advice("divergences", count, message)
 

@@ -18,6 +18,7 @@ from ..results.advice import LOOKED_AT, SamplingWarning, diagnose_averages, find
 from ..results.check import walkers_of
 from ..results.model_picture import drawn
 from ..results.refused_proposals import solvers_used_up
+from ..results.reparametrisation import recorded_hierarchies
 from .assembly import as_tree
 from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
@@ -204,6 +205,7 @@ def _tree(
         "interrupted": int(ending.stopped is not None or ending.error is not None),
         **solvers_used_up(run.program.model),
         **drawn(run.program.model),
+        **recorded_hierarchies(run.program.model),
     }
     if attributes["interrupted"]:
         attributes["stopped_by"] = "error" if ending.error is not None else _signal_name(ending)

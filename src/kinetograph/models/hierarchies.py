@@ -1,0 +1,190 @@
+"""Unknowns whose spread is an unknown scale, and their form.
+
+    centred        theta ~ normal(mu, tau)
+    non-centred    theta = mu + tau * z,  z ~ normal(0, 1)
+
+Both are the same prior of theta. Where tau is small, the centred form is narrow in theta, and
+samplers with one step size diverge there; where the data of each theta are many, the non-centred
+form is narrow.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..distributions.support import Interval
+from ..distributions.variable import Distribution, Variable
+from ..graph.messages import describe
+from ..graph.node import Apply, Node, ancestors
+from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.operations.indexing import READS, SLICE
+from ..graph.operations.shaping import BROADCAST, RESHAPE, TRANSPOSE
+from .discovery import unknowns_above
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["Hierarchy", "hierarchies"]
+
+# For each family: its parameters of location and scale, and the standard distribution.
+_FAMILIES = {
+    "normal": ("mean", "sd", "kg.normal(0, 1{})"),
+    "student": ("mu", "sigma", "kg.student({df}, 0, 1{})"),
+    "cauchy": ("location", "scale", "kg.cauchy(0, 1{})"),
+    "laplace": ("mu", "sigma", "kg.laplace(0, 1{})"),
+    "logistic": ("location", "scale", "kg.logistic(0, 1{})"),
+    "gumbel": ("location", "scale", "kg.gumbel(0, 1{})"),
+    "lognormal": ("meanlog", "sdlog", "kg.normal(0, 1{})"),
+}
+_MOVES = {*READS, SLICE, BROADCAST, RESHAPE, TRANSPOSE}
+_MULTIPLY, _ADD, _EXP = (ELEMENTWISE[name] for name in ("multiply", "add", "exp"))
+MOST = 20  # hierarchies of a model that are found
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """An unknown with an unknown scale, in texts as users write them."""
+
+    unknown: str  # its name in results
+    centred: bool
+    scale: str
+    scales: tuple[str, ...]  # names of the unknowns from which the scale is computed
+    written: str  # the distribution, or the product with the scale
+    instead: str  # the other form
+
+
+def hierarchies(model: "Model") -> list[Hierarchy]:
+    """The unknowns of a model whose spread is an unknown scale."""
+    names = model.known_as
+    unknowns = model.component.unknowns
+    found: list[Hierarchy] = []
+    for unknown in unknowns:
+        form = unknown.distribution and _centred(model, unknown, unknown.distribution, names)
+        if form:
+            found.append(form)
+    found += _non_centred(model, names)
+    return found[:MOST]
+
+
+def _centred(
+    model: "Model", unknown: Variable, follows: Distribution, names: dict[int, str]
+) -> Hierarchy | None:
+    """The hierarchy of a centred unknown; None if its scale is known."""
+    if follows.family.key not in _FAMILIES:
+        return None
+    location, scale, standard = _FAMILIES[follows.family.key]
+    arguments = follows.arguments
+    scales = _names_above(model, arguments[scale])
+    if not scales:
+        return None
+    df = describe(arguments["df"], names) if "df" in arguments else ""
+    spread = f"{_factor(describe(arguments[scale], names))} * "
+    spread += standard.format(_shape(unknown.shape), df=df)
+    centre = describe(arguments[location], names)
+    value = spread if centre in ("0", "0.0") else f"{centre} + {spread}"
+    value = f"kg.exp({value})" if follows.family.key == "lognormal" else value
+    name = model.name(unknown)
+    return Hierarchy(
+        name,
+        True,
+        describe(arguments[scale], names),
+        scales,
+        f"{name} ~ {follows.expression(names)}",
+        f"{name} = {value}",
+    )
+
+
+def _non_centred(model: "Model", names: dict[int, str]) -> Iterator[Hierarchy]:
+    """The products of a standard unknown with an unknown scale."""
+    terms = [term.node for term in model.density.terms]
+    nodes = sorted({*model.component.nodes, *ancestors(terms)}, key=lambda node: node.serial)
+    taken: set[Node] = set()
+    for node in nodes:
+        if not isinstance(node, Apply) or node.operation is not _MULTIPLY:
+            continue
+        for standard, scale in (node.parents, node.parents[::-1]):
+            unknown = _moved_unknown(standard)
+            if unknown in taken or not isinstance(unknown, Variable) or not _is_standard(unknown):
+                continue
+            if unknown not in model.component.unknowns or not _is_scale(scale):
+                continue
+            taken.add(unknown)
+            yield _of_product(model, names, nodes, node, unknown, scale)
+            break
+
+
+def _of_product(
+    model: "Model",
+    names: dict[int, str],
+    nodes: list[Node],
+    product: Apply,
+    unknown: Variable,
+    scale: Node,
+) -> Hierarchy:
+    sums = (n for n in nodes if isinstance(n, Apply) and n.operation is _ADD)
+    around = next((n for n in sums if product in n.parents), None)
+    centre = "0"
+    if around is not None:
+        other = around.parents[0] if around.parents[1] is product else around.parents[1]
+        centre = describe(other, names)
+    assert unknown.distribution is not None
+    family = unknown.distribution.family.key
+    arguments = unknown.distribution.arguments
+    first = f"{describe(arguments['df'], names)}, " if "df" in arguments else ""
+    scale_text = describe(scale, names)
+    return Hierarchy(
+        model.name(unknown),
+        False,
+        scale_text,
+        _names_above(model, scale),
+        describe(product, {k: v for k, v in names.items() if k != id(product)}),
+        f"kg.{family}({first}{centre}, {scale_text}{_shape(unknown.shape)})",
+    )
+
+
+def _moved_unknown(node: Node) -> Node:
+    """The node whose elements a node takes or moves."""
+    while isinstance(node, Apply) and node.operation in _MOVES:
+        node = node.parents[0]
+    return node
+
+
+def _is_standard(unknown: Variable) -> bool:
+    """Whether an unknown has a location, a scale and known parameters."""
+    follows = unknown.distribution
+    if follows is None or follows.family.key not in _FAMILIES or follows.family.key == "lognormal":
+        return False
+    return not unknowns_above(follows.parents)
+
+
+def _is_scale(node: Node) -> bool:
+    """Whether a node depends on a positive unknown or an exponential."""
+    above = ancestors([node])
+    exponential = any(isinstance(n, Apply) and n.operation is _EXP for n in above)
+    positive = any(isinstance(n, Variable) and _is_positive(n) for n in above)
+    return positive or (exponential and bool(unknowns_above([node])))
+
+
+def _is_positive(unknown: Variable) -> bool:
+    support = unknown.support
+    if not isinstance(support, Interval) or isinstance(support.lower, Node):
+        return False
+    return bool(np.all(np.asarray(support.lower) == 0))
+
+
+def _names_above(model: "Model", node: Node) -> tuple[str, ...]:
+    """The names of the unknowns from which a node is computed."""
+    above = ancestors([node], lambda n: isinstance(n, Variable))
+    return tuple(model.name(n) for n in above if n in model.component.unknowns)
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text and "(" not in text else text
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    if not shape:
+        return ""
+    return f", shape={shape[0] if len(shape) == 1 else shape}"

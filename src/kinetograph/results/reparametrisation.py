@@ -1,0 +1,93 @@
+"""Advice on the form of hierarchical unknowns, for runs with divergences.
+
+The hierarchies of the model are an attribute of results, so that `kg.diagnose` knows them, too.
+"""
+
+import json
+import weakref
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..models.hierarchies import Hierarchy, hierarchies
+from ..models.model import Model
+
+__all__ = ["HIERARCHIES", "recorded_hierarchies", "remedy"]
+
+HIERARCHIES = "hierarchies"  # the name of the attribute
+ENOUGH = 10  # divergences from which the values of scales there are evidence
+SMALL, LARGE = 0.35, 0.65  # mean ranks of a scale at divergences; 0.5 if it has no influence
+_FOUND: "weakref.WeakKeyDictionary[Model, tuple[int, str]]" = weakref.WeakKeyDictionary()
+
+
+def recorded_hierarchies(model: Model) -> dict[str, str]:
+    """The attribute with the hierarchies of a model."""
+    version, text = _FOUND.get(model, (None, ""))
+    if version != model.version:
+        with suppress(Exception):  # a failure here must not lose the draws of the run
+            text = json.dumps([asdict(each) for each in hierarchies(model)])
+        _FOUND[model] = model.version, text
+    return {HIERARCHIES: text} if text else {}
+
+
+def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
+    """The advice on the model's form, as the begin of a sentence.
+
+    `diverging` are flags of draws, (chain, draw).
+    """
+    recorded = tree.attrs.get(HIERARCHIES)
+    if recorded is None:
+        return (
+            "Reparametrise (a hierarchy often wants theta = mu + tau * z), use tighter priors, or"
+        )
+    each = [Hierarchy(**fields) for fields in json.loads(recorded)]
+    if not each:
+        return "Use tighter priors, or"
+    ranks = [_rank(tree, hierarchy, diverging) for hierarchy in each]
+    # The scale with the clearest evidence; otherwise a centred unknown before a non-centred one.
+    order = sorted(range(len(each)), key=lambda i: (-_evidence(ranks[i]), not each[i].centred))
+    chosen, rank = each[order[0]], ranks[order[0]]
+    more = _more([each[i] for i in order[1:]], chosen.centred)
+    if chosen.centred:
+        place = f", which is small in most of these draws{more}" if rank < SMALL else more
+        return (
+            f"{chosen.unknown} is centred, {chosen.written}, with the unknown scale "
+            f"{chosen.scale}{place}: write {chosen.instead}, use tighter priors, or"
+        )
+    place = f", and {chosen.scale} is large in most of these draws" if rank > LARGE else ""
+    return (
+        f"{chosen.unknown} is non-centred already, {chosen.written}{more}{place}: use a tighter "
+        f"prior of {' and '.join(chosen.scales)}, the centred form {chosen.instead} if the data "
+        "say much about each element, or"
+    )
+
+
+def _rank(tree: Any, hierarchy: Hierarchy, diverging: np.ndarray | None) -> float:
+    """The mean rank of a scale at divergences; 0.5 if unknown."""
+    if diverging is None or diverging.sum() < ENOUGH:
+        return 0.5
+    posterior, ranks = tree["posterior"].dataset, []
+    for name in hierarchy.scales:
+        if name not in posterior or posterior[name].values.shape[:2] != diverging.shape:
+            continue
+        values = posterior[name].values
+        rows = values.reshape((diverging.size, -1))
+        order = rows.argsort(0).argsort(0) / max(len(rows) - 1, 1)
+        ranks.append(float(order[diverging.ravel()].mean()))
+    return ranks[0] if ranks else 0.5
+
+
+def _evidence(rank: float) -> float:
+    distance = abs(rank - 0.5)
+    return distance if not SMALL <= rank <= LARGE else 0.0
+
+
+def _more(others: list[Hierarchy], centred: bool) -> str:
+    """The names of further unknowns of the same form."""
+    names = [each.unknown for each in others if each.centred == centred]
+    if not names:
+        return ""
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f" (and so {'is' if len(names) == 1 else 'are'} {shown})"

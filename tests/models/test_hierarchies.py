@@ -1,0 +1,82 @@
+"""Unknowns with an unknown scale: which form the model has, and how the other form is written."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.models.hierarchies import hierarchies
+
+GROUP = np.array([0, 1, 2, 0, 1, 2])
+Y = np.arange(6.0)
+
+
+def centred():
+    mu, tau = kg.normal(0, 5), kg.half_cauchy(5)
+    theta = kg.normal(mu, tau, shape=3)
+    kg.observe(Y, kg.normal(theta[GROUP], 1))
+    return mu, tau, theta
+
+
+def non_centred():
+    mu, tau, z = kg.normal(0, 5), kg.half_cauchy(5), kg.normal(0, 1, shape=3)
+    theta = mu + tau * z
+    kg.observe(Y, kg.normal(theta[GROUP], 1))
+    return mu, tau, z
+
+
+def by_rows():
+    mu, log_tau, z = kg.normal(0, 5), kg.normal(0, 1), kg.student(4, 0, 1, shape=3)
+    kg.observe(Y, kg.normal(mu + z[GROUP] * kg.exp(log_tau), 1))
+    return mu, log_tau, z
+
+
+def positive():
+    mu, tau = kg.normal(0, 5), kg.half_normal(1)
+    rate = kg.lognormal(mu, 2 * tau, shape=3)
+    kg.observe(Y, kg.normal(rate[GROUP], 1))
+    return mu, tau, rate
+
+
+def regression():
+    mu, sigma, b = kg.normal(0, 5), kg.half_normal(1), kg.normal(0, 1)
+    kg.observe(Y, kg.normal(mu + b * Y, sigma))
+    return mu, sigma, b
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (centred, ("theta", True, "tau", ("tau",), "theta = mu + tau * kg.normal(0, 1, shape=3)")),
+        (non_centred, ("z", False, "tau", ("tau",), "kg.normal(mu, tau, shape=3)")),
+        (
+            by_rows,
+            ("z", False, "exp(log_tau)", ("log_tau",), "kg.student(4, mu, exp(log_tau), shape=3)"),
+        ),
+        (
+            positive,
+            (
+                *("rate", True, "2 * tau", ("tau",)),
+                "rate = kg.exp(mu + (2 * tau) * kg.normal(0, 1, shape=3))",
+            ),
+        ),
+    ],
+)
+def test_the_form_and_the_other_form(build, expected):
+    (found,) = hierarchies(kg.model(build))
+    assert (found.unknown, found.centred, found.scale, found.scales, found.instead) == expected
+
+
+def test_the_other_form_has_the_same_prior():
+    """The line in the advice, run as code."""
+    (found,) = hierarchies(kg.model(centred))
+    mu, tau = kg.normal(0, 5, name="mu"), kg.half_cauchy(5, name="tau")
+    scope = {"kg": kg, "mu": mu, "tau": tau}
+    exec(found.instead, scope)
+    drawn = kg.calculate(scope["theta"], values={"mu": 2.0, "tau": 3.0}, draws=4000, seed=1)
+    values = drawn["theta"].reshape(-1)
+    assert abs(values.mean() - 2.0) < 5 * 3.0 / np.sqrt(12000)
+    assert abs(values.std() - 3.0) < 5 * 3.0 / np.sqrt(24000)
+
+
+def test_a_scale_of_the_noise_is_not_a_hierarchy():
+    assert hierarchies(kg.model(regression)) == []

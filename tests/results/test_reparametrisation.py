@@ -1,0 +1,61 @@
+"""Advice on divergences names the unknown, its form, its scale, and the line to write."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from tests.models.test_hierarchies import centred, non_centred, regression
+
+import kinetograph as kg
+from kinetograph.results.advice import _divergences
+from kinetograph.results.reparametrisation import recorded_hierarchies
+
+
+def results(build, large=False, recorded=True):
+    """100 draws in 2 chains, 20 of which diverge: at the smallest or the largest tau."""
+    tau = np.random.default_rng(1).permutation(100).reshape(2, 50)
+    tau = tau.astype(float)
+    diverging = tau >= 80 if large else tau < 20
+    groups = {
+        "posterior": xr.Dataset({"tau": (("chain", "draw"), tau)}),
+        "sample_stats": xr.Dataset({"diverging": (("chain", "draw"), diverging)}),
+    }
+    tree = xr.DataTree.from_dict(groups)
+    if recorded:
+        tree.attrs.update(recorded_hierarchies(kg.model(build)))
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("build", "large", "text"),
+    [
+        (
+            centred,
+            False,
+            "theta is centred, theta ~ normal(mu, tau), with the unknown scale tau, which is small "
+            "in most of these draws: write theta = mu + tau * kg.normal(0, 1, shape=3), use",
+        ),
+        (
+            non_centred,
+            True,
+            "z is non-centred already, tau * z, and tau is large in most of these draws: use a "
+            "tighter prior of tau, the centred form kg.normal(mu, tau, shape=3) if the data",
+        ),
+        (non_centred, False, "z is non-centred already, tau * z: use a tighter prior of tau,"),
+        (regression, False, "from the draws. Use tighter priors, or smaller steps"),
+    ],
+)
+def test_the_advice_knows_the_form(build, large, text):
+    (advice,) = _divergences(results(build, large))
+    assert text in advice.message
+    assert advice.message.endswith("kg.samplers.NUTS(target_acceptance=0.95).")
+
+
+def test_results_without_the_attribute():
+    (advice,) = _divergences(results(centred, recorded=False))
+    assert "a hierarchy often wants theta = mu + tau * z" in advice.message
+
+
+def test_a_run_records_the_hierarchies():
+    tree = kg.mcmc(kg.model(centred), draws=2, warmup=2, chains=1, seed=1, progress=False)
+    assert '"unknown": "theta"' in tree.attrs["hierarchies"]
+    assert "hierarchies" not in kg.report(tree).html

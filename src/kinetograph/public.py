@@ -69,7 +69,7 @@ with _paused(lasting=True):
     from .models.mixtures import joint, mixture, responsibilities
     from .models.model import Model, model
     from .models.observe import observe
-    from .models.probabilities import cdf, log_cdf, log_survival, quantile
+    from .models.probabilities import cdf, log_cdf, log_survival, normal_score, quantile
     from .models.restraints import tether, wall
     from .models.variables import (
         cholesky_variable,
@@ -217,6 +217,7 @@ __all__ = [
     "log_cdf",
     "log_density",
     "log_survival",
+    "normal_score",
     "quantile",
     "calibration",
     "joint",

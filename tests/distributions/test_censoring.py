@@ -209,3 +209,38 @@ def test_as_they_were_written():
 def test_families_are_found_by_their_keys():
     for family in (censored(FAMILIES["gamma"], ("lower",)), interval_censored(FAMILIES["gamma"])):
         assert family_of(family.key) is family
+
+
+def test_intervals_by_row_far_out():
+    """Rows with their own bounds, some 1000 standard deviations away, against mpmath."""
+    import mpmath as mp
+
+    low = np.array([-31.0, 30.0, 1000.0, 60.0, -np.inf, 2.0, 0.5])
+    high = np.array([-30.0, 31.0, 1001.0, np.inf, -200.0, 2.0, 0.7])
+
+    def build():
+        mu = kg.normal(0, 1, name="mu")
+        rows = np.stack([low, high], axis=-1)
+        kg.observe(rows, kg.normal(mu, 1.0, censoring="interval"))
+        return mu
+
+    def upper(x):
+        return mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2
+
+    def row(a, b, at):
+        a, b = a - at, b - at
+        if a == b:
+            return mp.log(mp.npdf(a))
+        a, b = (-b, -a) if a < 0 and b < 0 else (a, b)
+        return mp.log((upper(a) if np.isfinite(a) else 1) - (upper(b) if np.isfinite(b) else 0))
+
+    model, at = kg.model(build), 0.25
+    with mp.workdps(60):
+        total = sum(row(a, b, at) for a, b in zip(low, high, strict=True)) + mp.log(mp.npdf(at))
+        step = 1e-6
+        slope = sum(
+            (row(a, b, at + step) - row(a, b, at - step)) / (2 * step)
+            for a, b in zip(low, high, strict=True)
+        )
+    assert model.log_prob([at]) == pytest.approx(float(total), rel=1e-13)
+    assert model.gradient([at])[0] == pytest.approx(float(slope) - at, rel=1e-8)

@@ -97,3 +97,45 @@ def test_bad_input():
         kg.cdf(used, 1.0)
     p = kg.placeholder((2,), name="p")
     assert np.isnan(kg.compile([p], kg.quantile(kg.normal(0, 1), p))([-0.1, np.nan])).all()
+
+
+def test_normal_scores_far_out():
+    """Scores by the tails' logarithms, against mpmath's inverse of the normal tail."""
+    import mpmath as mp
+
+    def score(log_upper):
+        start = mp.sqrt(-2 * log_upper)
+        return mp.findroot(lambda z: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - log_upper, start)
+
+    with mp.workdps(60):
+        x = [1.0, 5.0, 30.0, 800.0, 1e6]
+        z = kg.compile([], kg.normal_score(kg.exponential(1.0), x))()
+        np.testing.assert_allclose(z, [float(score(-mp.mpf(v))) for v in x], rtol=1e-13)
+        # The lower tail of a Weibull distribution: P(X <= x) = x^2 to first order.
+        z = kg.compile([], kg.normal_score(kg.weibull(2.0, 1.0), [1e-3, 1e-150]))()
+        exact = [-float(score(mp.log(-mp.expm1(-(mp.mpf(v) ** 2))))) for v in (1e-3, 1e-150)]
+        np.testing.assert_allclose(z, exact, rtol=1e-13)
+
+
+def test_a_gaussian_copula_of_two_distributions():
+    """The joint log density, by SciPy's distributions."""
+    x, y, rho = np.array([0.3, 2.0, 9.0]), np.array([-1.0, 0.4, 3.0]), 0.6
+    a = kg.normal(0, 1, name="a")
+    first, second = kg.gamma(2.0, kg.exp(a)), kg.student(4, a, 1.0)
+    scores = kg.stack([kg.normal_score(first, x), kg.normal_score(second, y)], axis=-1)
+    joint = kg.log_density(kg.multivariate_normal(np.zeros(2), [[1, rho], [rho, 1]]), scores)
+    model = kg.model(a, factors=[joint.sum() + 0.5 * (scores**2).sum()])
+    at = 0.7
+    u = stats.gamma(2, scale=np.exp(-at)), stats.t(4, at)
+    z = np.stack([stats.norm.isf(d.sf(v)) for d, v in zip(u, (x, y), strict=True)], -1)
+    expected = stats.multivariate_normal(np.zeros(2), [[1, rho], [rho, 1]]).logpdf(z).sum()
+    expected += 0.5 * (z**2).sum() + stats.norm.logpdf(at)
+    assert model.log_prob([at]) == pytest.approx(expected, rel=1e-10)
+    step = 1e-5
+    slope = (model.log_prob([at + step]) - model.log_prob([at - step])) / (2 * step)
+    assert model.gradient([at])[0] == pytest.approx(slope, rel=1e-6)
+
+
+def test_counts_have_no_normal_score():
+    with pytest.raises(TypeError, match=r"poisson\(2\) is discrete.*kg.log_cdf at both sides"):
+        kg.normal_score(kg.poisson(2.0), 1)

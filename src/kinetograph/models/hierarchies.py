@@ -8,6 +8,7 @@ samplers with one step size diverge there; where the data of each theta are many
 form is narrow.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..distributions.support import Interval
 from ..distributions.variable import Distribution, Variable
-from ..graph.messages import describe
+from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import READS, SLICE
@@ -47,7 +48,7 @@ MOST = 20  # hierarchies of a model that are found
 class Hierarchy:
     """An unknown with an unknown scale, in texts as users write them."""
 
-    unknown: str  # its name in results
+    unknown: str  # its name in results, and its place if the user has given no name
     centred: bool
     scale: str
     scales: tuple[str, ...]  # names of the unknowns from which the scale is computed
@@ -87,7 +88,7 @@ def _centred(
     value = f"kg.exp({value})" if follows.family.key == "lognormal" else value
     name = model.name(unknown)
     return Hierarchy(
-        name,
+        _called(model, unknown),
         True,
         describe(arguments[scale], names),
         scales,
@@ -135,13 +136,21 @@ def _of_product(
     first = f"{describe(arguments['df'], names)}, " if "df" in arguments else ""
     scale_text = describe(scale, names)
     return Hierarchy(
-        model.name(unknown),
+        _called(model, unknown),
         False,
         scale_text,
         _names_above(model, scale),
         describe(product, {k: v for k, v in names.items() if k != id(product)}),
         f"kg.{family}({first}{centre}, {scale_text}{_shape(unknown.shape)})",
     )
+
+
+def _called(model: "Model", unknown: Variable) -> str:
+    """The name of an unknown, with its place if the name was made."""
+    name = model.name(unknown)
+    assert unknown.distribution is not None
+    made = re.fullmatch(rf"{unknown.distribution.family.name}_\d+", name)
+    return f"{name}{site_text(unknown)}" if made else name
 
 
 def _moved_unknown(node: Node) -> Node:

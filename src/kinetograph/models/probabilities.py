@@ -1,4 +1,4 @@
-"""`kg.log_cdf`, `kg.cdf`, `kg.log_survival`, `kg.quantile`: probabilities of distributions."""
+"""Probabilities, quantiles and normal scores of distributions."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.derived import family_of
+from ..distributions.tails import normal_quantile
 from ..distributions.variable import Distribution
 from ..graph.array import Array
 from ..graph.errors import ShapeError
@@ -18,7 +19,7 @@ from ..graph.public import public
 from ..graph.source import place_text
 from .data_checks import consume, shapes_of, unused_distribution
 
-__all__ = ["cdf", "log_cdf", "log_survival", "quantile"]
+__all__ = ["cdf", "log_cdf", "log_survival", "normal_score", "quantile"]
 
 
 def _log_cdf(x: Any, *parameters: Any, family: str) -> Any:
@@ -27,6 +28,10 @@ def _log_cdf(x: Any, *parameters: Any, family: str) -> Any:
 
 def _log_survival(x: Any, *parameters: Any, family: str) -> Any:
     return family_of(family).log_tails(x, *parameters)[1]
+
+
+def _normal_score(x: Any, *parameters: Any, family: str) -> Any:
+    return normal_quantile(*family_of(family).log_tails(x, *parameters))
 
 
 def _quantile(p: Any, *parameters: Any, family: str, dtype: np.dtype) -> Any:
@@ -39,6 +44,7 @@ def _quantile(p: Any, *parameters: Any, family: str, dtype: np.dtype) -> Any:
 
 LOG_CDF = Operation("log_cdf", _log_cdf)
 LOG_SURVIVAL = Operation("log_survival", _log_survival)
+NORMAL_SCORE = Operation("normal_score", _normal_score)
 QUANTILE = Operation("quantile", _quantile)
 
 
@@ -160,6 +166,59 @@ def quantile(distribution: Array, probability: Any) -> Array:
             f"{place_text()}"
         )
     return _at("quantile", QUANTILE, distribution, probability)
+
+
+@public
+def normal_score(distribution: Array, value: Any) -> Array:
+    """The number with the same place in the standard normal distribution.
+
+        z with P(Z <= z) = P(X <= value),  Z ~ normal(0, 1)
+
+    If X follows the distribution, z is standard normal. So a Gaussian copula joins distributions of
+    any kind: observe each of them, and give their scores a joint normal density. The score is
+    computed from the logarithm of the smaller tail, so it stays finite and accurate far out, where
+    P(X <= value) is 0 or 1 in floating-point numbers. It is differentiable in value and parameters.
+
+    Parameters
+    ----------
+    distribution
+        A continuous distribution of single numbers, as for `kg.log_cdf`.
+    value
+        An array, or numbers.
+
+    Returns
+    -------
+    Array
+        With the shape to which value and parameters broadcast.
+
+    Raises
+    ------
+    TypeError
+        If the distribution is discrete: then no z has that probability.
+    TypeError, ShapeError, ModelError
+        As `kg.log_cdf`.
+
+    Notes
+    -----
+    The log density of a Gaussian copula with the correlation matrix R at scores z is
+    log normal(z; 0, R) - sum_i log normal(z_i; 0, 1). Source: P. X.-K. Song, Multivariate
+    dispersion models generated from Gaussian copula, Scandinavian Journal of Statistics 27 (2000).
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> kg.compile([], kg.normal_score(kg.exponential(1.0), [0.1, 1.0, 800.0]))().round(4)
+    array([-1.3096,  0.3375, 39.8847])
+    """
+    if isinstance(distribution, Array) and getattr(distribution.node, "distribution", None):
+        law: Distribution = distribution.node.distribution  # type: ignore[attr-defined]
+        if law.family.discrete:
+            raise TypeError(
+                f"normal_score: {law.expression()} is discrete, so that its distribution function "
+                f"jumps, and a value has no normal score{place_text()}; use kg.log_cdf at both "
+                "sides of the value"
+            )
+    return _at("normal_score", NORMAL_SCORE, distribution, value)
 
 
 def _at(doing: str, operation: Operation, distribution: Array, value: Any) -> Array:

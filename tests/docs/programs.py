@@ -1,6 +1,7 @@
 """Example programs of the documentation as files for type checkers.
 
-They are from pages, from the correct versions in the page of mistakes, and from docstrings.
+They are from pages and notebooks, from the correct versions in the page of mistakes, and from
+docstrings.
 """
 
 import doctest
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from tests.docs.mistakes import PAGE as MISTAKES
 from tests.docs.mistakes import mistakes
+from tests.docs.notebooks import NOTEBOOKS, read
 from tests.docs.pages import ROOT, code_lines
 
 import kinetograph
@@ -38,6 +40,9 @@ def _pages() -> dict[str, str]:
         if path != MISTAKES and text.strip():
             place = path.relative_to(ROOT).with_suffix("")
             programs["_".join(place.parts).replace("-", "_")] = text
+    for path in NOTEBOOKS:
+        cells = [cell.source for cell in read(path).cells if cell.cell_type == "code"]
+        programs[f"notebook_{path.stem}".replace("-", "_")] = "\n".join(cells) + "\n"
     return programs
 
 

@@ -62,6 +62,11 @@ def _complete(function: griffe.Function) -> None:
 class Parameters(griffe.Extension):
     """Griffe extension: splits shared parameter lines, renames types, completes distributions."""
 
+    def on_module_members(self, *, mod: griffe.Module, **rest: Any) -> None:
+        """Drop the overloads of stubs, which cannot be merged into imported functions."""
+        if mod.is_init_module and str(mod.filepath).endswith(".pyi"):
+            mod.overloads.clear()
+
     def on_object(self, *, obj: griffe.Object, **rest: Any) -> None:
         """Rewrite a docstring before it is read."""
         if isinstance(obj, griffe.Function) and _is_declared(obj):

@@ -54,6 +54,15 @@ def test_each_parameter_of_a_run_has_its_default() -> None:
     assert [p.name for p in parameters] == [*inspect.signature(kg.opt).parameters]
 
 
+def test_the_site_finds_every_public_name() -> None:
+    griffe = pytest.importorskip("griffe")
+    extensions = griffe.load_extensions(str(ROOT / "scripts" / "docs_griffe.py"))
+    package = griffe.load(
+        "kinetograph", search_paths=[str(ROOT / "src")], extensions=extensions, resolve_aliases=True
+    )
+    assert [name for name in kg.public.__all__ if name not in package.all_members] == []
+
+
 def test_names_in_tables_of_the_reference_are_links() -> None:
     class Page:
         class file:

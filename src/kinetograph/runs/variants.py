@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..bits.draws import chain_key
-from ..graph.errors import KinetographError
-from ..graph.node import Node
+from ..graph.errors import KinetographError, ModelError
+from ..graph.node import Node, ancestors
 from ..models.model import Model
 from ..programs.engine import build
 from ..samplers.nuts import NUTS
@@ -57,6 +57,8 @@ def run_variants(
 
     Raises
     ------
+    ModelError
+        If sums that are computed once, for all chains, depend on these arguments.
     StartError
         If a chain finds no starting point.
     KeyboardInterrupt, SystemExit
@@ -66,6 +68,7 @@ def run_variants(
     samplers = check_samplers(NUTS() if sampler is None else sampler, chains, doing)
     seed_used = check_seed(seed, doing)
     display = Telling(make_progress(progress, doing), doing)
+    _check_derived(doing, model, variants[0])
     kept = dict(zip(model.target_names, model.targets, strict=True))
     program = program_of(model, samplers[0], kept, (), (), ())
     program = replace(program, varied=tuple(variants[0]))
@@ -116,6 +119,19 @@ def run_variants(
         as_tree(program, targets, running[i : i + chains], draws, attributes)
         for i in range(0, count, chains)
     ]
+
+
+def _check_derived(doing: str, model: Model, variant: Mapping[Node, np.ndarray]) -> None:
+    """Refuse arguments from which further arguments have been computed."""
+    density = model.density
+    terms = [term for term in density.terms if term.compressed is not None]
+    terms += [] if density.batches is None or not density.batches.derived else density.batches.terms
+    used = {node for term in terms for node in ancestors(term.plain_needs())}
+    if shared := [model.name(node) for node in variant if node in used]:
+        raise ModelError(
+            f"{doing}: {', '.join(shared)} cannot differ between chains, because sums of them are "
+            "computed once for all chains; run kg.mcmc for each of the values"
+        )
 
 
 def _earlier(program: Any, samplers: Sequence[Any], results: Any) -> tuple[list[Any], list[Any]]:

@@ -34,10 +34,26 @@ def negative_binomial(y, mu, shape):
     return stats.nbinom.logpmf(y, shape, shape / (shape + mu))
 
 
+def skewed(y, mean, sd, alpha):
+    """SciPy's density with this mean and this standard deviation."""
+    unit = stats.skewnorm(alpha)
+    scale = sd / unit.std()
+    return stats.skewnorm.logpdf(y, alpha, mean - scale * unit.mean(), scale)
+
+
+def at_quantile(y, mu, sigma, q):
+    """SciPy's density, whose quantile of the probability q is mu."""
+    law = stats.laplace_asymmetric(np.sqrt(q / (1 - q)), mu, sigma / np.sqrt(q * (1 - q)))
+    np.testing.assert_allclose(law.cdf(mu), q)
+    return law.logpdf(y)
+
+
 EXPIT, EXP = special.expit, np.exp
 CASES = {
     "gaussian": ("y", lambda y, e, v: stats.norm.logpdf(y, e, v["sigma"])),
     "student": ("y", lambda y, e, v: stats.t.logpdf(y, v["nu"], e, v["sigma"])),
+    "skew_normal": ("y", lambda y, e, v: skewed(y, e, v["sigma"], v["alpha"])),
+    "asym_laplace": ("y", lambda y, e, v: at_quantile(y, e, v["sigma"], v["quantile"])),
     "lognormal": (
         "positive",
         lambda y, e, v: stats.lognorm.logpdf(y, v["sigma"], scale=EXP(e)),

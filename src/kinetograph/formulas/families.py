@@ -4,11 +4,13 @@ The first parameter of a family is the main one, that the first formula is of. T
 unknowns, or have formulas of their own. brms has the same names and parametrisations.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..distributions import (
+    asymmetric_laplace,
     bernoulli,
     beta,
     beta_binomial,
@@ -25,6 +27,7 @@ from ..distributions import (
     ordered_logistic,
     ordered_probit,
     poisson,
+    skew_normal,
     student,
     von_mises,
     wald,
@@ -34,7 +37,7 @@ from ..distributions import (
 )
 from ..graph.array import Array
 from ..graph.functions.arranging import concatenate, stack
-from ..graph.functions.mathematics import exp
+from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import cumsum
 from ..graph.functions.special import gammaln, log_ndtr, softplus
 from ..graph.source import place_text
@@ -87,6 +90,25 @@ def _counts(p: Mapping[str, Linked], share: str) -> dict[str, Any]:
 def _log_below(z: Any, link: str) -> Any:
     """The log of P(latent number <= z), logistic or normal."""
     return log_ndtr(z) if link == "probit" else -softplus(-z)
+
+
+def _skewed(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    """The skew normal distribution by its mean and standard deviation."""
+    alpha, sd = p["alpha"].value, p["sigma"].value
+    delta = alpha / sqrt(1.0 + alpha * alpha)
+    scale = sd / sqrt(1.0 - 2.0 / math.pi * delta * delta)
+    location = p["mu"].value - scale * delta * math.sqrt(2.0 / math.pi)
+    return skew_normal, {"location": location, "scale": scale, "alpha": alpha}
+
+
+def _at_quantile(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    """The asymmetric Laplace distribution whose quantile of a probability is mu.
+
+    log p(y) = log(q (1 - q) / sigma) - z (q - (z < 0)),  z = (y - mu) / sigma
+    """
+    q, sigma = p["quantile"].value, p["sigma"].value
+    spread, kappa = sigma / sqrt(q * (1.0 - q)), sqrt(q / (1.0 - q))
+    return asymmetric_laplace, {"mu": p["mu"].value, "sigma": spread, "kappa": kappa}
 
 
 def _cumulative(p: Mapping[str, Any], trials: Any) -> MakerCall:
@@ -160,6 +182,18 @@ FAMILIES: dict[str, ResponseFamily] = {
                 {"df": p["nu"].value, "mu": p["mu"].value, "sigma": p["sigma"].value},
             ),
             aliases=("t", "studentt"),
+        ),
+        ResponseFamily(
+            "skew_normal",
+            {"mu": "identity", "sigma": _LOG, "alpha": "identity"},
+            _skewed,
+            aliases=("skewnormal",),
+        ),
+        ResponseFamily(
+            "asym_laplace",
+            {"mu": "identity", "sigma": _LOG, "quantile": _LOGIT},
+            _at_quantile,
+            aliases=("asymmetric_laplace", "asymmetriclaplace"),
         ),
         ResponseFamily(
             "lognormal",

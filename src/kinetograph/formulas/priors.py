@@ -1,8 +1,9 @@
 """Default priors by the rules of bambi or brms.
 
 A rule is a function of `Unknown`, which says what an unknown is, and returns the unknown with its
-prior. `s` is the standard deviation of the response, and `m` its mean, for the families gaussian
-and student; for all other families s = 1 and m = 0. `sd(x)` is the standard deviation of a column.
+prior. `s` is the standard deviation of the response, and `m` its mean, for the families gaussian,
+student, skew_normal and asym_laplace; for all other families s = 1 and m = 0. `sd(x)` is the
+standard deviation of a column.
 
 The rules of bambi (https://bambinos.github.io/bambi, `priors/scaler.py`), with s' = 1 and slopes of
 scale 1 / sd(x) and 1, intercepts of scale 1.5, for bernoulli and binomial with logit and probit:
@@ -168,6 +169,8 @@ BAMBI: dict[str, Rule] = {
     "lscale": lambda u: inverse_gamma(3.0, 2.0, **u.place),
     "sigma": lambda u: half_student(4.0, u.scales.sd, **u.place),
     "nu": lambda u: gamma(2.0, 0.1, **u.place),
+    "alpha": lambda u: normal(0.0, 4.0, **u.place),
+    "quantile": lambda u: beta(1.0, 1.0, **u.place),
     "shape": lambda u: half_cauchy(1.0, **u.place),
     "phi": lambda u: half_cauchy(1.0, **u.place),
     "kappa": lambda u: half_student(4.0, u.scales.sd, **u.place),

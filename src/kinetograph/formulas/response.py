@@ -137,7 +137,7 @@ class Response:
             return Scales(unit=unit)
         link = "log" if self.family.name == "lognormal" else link
         moments = {}
-        if self.family.name in ("gaussian", "student"):
+        if self.family.name in ("gaussian", "student", "skew_normal", "asym_laplace"):
             moments = {"mean": float(y.mean()), "sd": float(y.std()) or 1.0}
         transforms: dict[str, Any] = {
             "identity": lambda y: y,

@@ -146,7 +146,7 @@ def _of_product(
 
 
 def _called(model: "Model", unknown: Variable) -> str:
-    """The name of an unknown, with its place if the name was made."""
+    """The name of an unknown, with its place for a made name."""
     name = model.name(unknown)
     assert unknown.distribution is not None
     made = re.fullmatch(rf"{unknown.distribution.family.name}_\d+", name)

@@ -336,7 +336,7 @@ def test_a_long_run_is_not_read_whole(tmp_path, monkeypatch):
     assert peak < size / 2  # 38 MB; most of the peak is figures that await collection
     assert not any(v.variable._in_memory for v in tree["posterior"].data_vars.values())
     page = check(report)
-    assert "Of every 150th draw" in page.texts["quantities"]
+    assert "From every 150th draw" in page.texts["quantities"]
     assert "1 of 300000 draws" in page.texts["divergences"]  # which none of those looked at is
 
 

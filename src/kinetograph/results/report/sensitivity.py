@@ -41,6 +41,7 @@ def sensitivity(selection: Selection) -> str:
         for name, prior in tree["log_prior"].dataset.items()
         if not prior.attrs.get("hierarchical", 0)
     ]
+    tree = _thinned(tree, selection.every)
     names = _examined(tree["posterior"].dataset)
     if not top or not names:
         return note("Not computed: no real unknown has a prior with known parameters.")
@@ -56,6 +57,15 @@ def sensitivity(selection: Selection) -> str:
     )
     lines = list(_lines(tree["posterior"].dataset, names, *each))
     return "\n".join([lead, cells(("", "prior", "likelihood", ""), lines)])
+
+
+def _thinned(tree: Any, every: int) -> Any:
+    """The groups that are needed, with every n-th draw."""
+    import xarray as xr
+
+    groups = ("posterior", "log_prior", "log_likelihood")
+    thinned = {name: tree[name].dataset.isel(draw=slice(None, None, every)) for name in groups}
+    return xr.DataTree.from_dict(thinned)
 
 
 def _examined(posterior: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
     <!-- table of the blocks below -->     a row for each `:::` up to the next such table
     <!-- table of its rows -->             a row for each name that already has a row here
-    <!-- table of pages -->                a row for each page, with its names
+    <!-- table of pages -->                tables of pages and their sections, with their names
 
 A row has the signature of a name and the first sentence of its docstring. The table ends at
 `<!-- end of table -->`.
@@ -91,18 +91,35 @@ def row(name: str) -> str:
     return "".join(f"| {cell.replace('|', chr(92) + '|')} " for cell in cells) + "|\n"
 
 
+def sections(page: str, file: str) -> dict[str, list[str]]:
+    """Links to the sections of a page, each with its names; one link if there are none."""
+    title = page.partition("\n")[0].removeprefix("# ")
+    heads = [*re.finditer(r"^## (.*)$", page, re.MULTILINE)]
+    ends = [*(head.start() for head in heads[1:]), len(page)][: len(heads)]
+    remaining, links = names(page), {}
+    for head, end in zip(heads, ends, strict=True):
+        inside = names(page[head.start() : end])
+        listed = [name for name in remaining if name in inside]
+        remaining = [name for name in remaining if name not in inside]
+        if listed:
+            anchor = re.sub(r"[^\w ]", "", head[1]).lower().replace(" ", "-")
+            links[f"[{title}: {head[1].lower()}]({file}#{anchor})"] = listed
+    return links if links and not remaining else {f"[{title}]({file})": names(page)}
+
+
 def index() -> str:
-    """A row for each page, in the order of the site's menu."""
-    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    rows = []
-    for file in re.findall(r"reference/([\w-]+\.md)", menu):
-        page = (ROOT / "docs" / "reference" / file).read_text(encoding="utf-8")
-        if file != "index.md":
-            listed = ", ".join(f"`{name}`" for name in names(page))
-            rows.append(
-                f"| [{page.partition(chr(10))[0].removeprefix('# ')}]({file}) | {listed} |\n"
-            )
-    return "".join(rows)
+    """A table for each part of the site's menu, with a row for each section of its pages."""
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("- Reference:\n")[2]
+    parts = []
+    for line in menu.partition("\n\n")[0].splitlines():
+        head, file = line.strip(" -:"), re.search(r"reference/([\w-]+\.md)", line)
+        if file is None:
+            parts += [f"\n## {head}\n\n{HEAD}"]
+        elif file[1] != "index.md":
+            page = (ROOT / "docs" / "reference" / file[1]).read_text(encoding="utf-8")
+            for link, listed in sections(page, file[1]).items():
+                parts += [f"| {link} | {', '.join(f'`{name}`' for name in listed)} |\n"]
+    return "".join(parts).lstrip("\n")
 
 
 def written(page: str) -> str:
@@ -112,8 +129,8 @@ def written(page: str) -> str:
         kind, old_rows = match.groups()
         below = page[match.end() :].partition("<!-- table of the blocks below -->")[0]
         listed = {"the blocks below": BLOCK.findall(below), "its rows": ROW.findall(old_rows)}
-        rows = index() if kind == "pages" else "".join(map(row, listed[kind]))
-        return f"<!-- table of {kind} -->\n\n{HEAD}{rows}\n<!-- end of table -->"
+        rows = index() if kind == "pages" else HEAD + "".join(map(row, listed[kind]))
+        return f"<!-- table of {kind} -->\n\n{rows}\n<!-- end of table -->"
 
     return TABLE.sub(table, page)
 

@@ -39,6 +39,17 @@ def test_every_public_name_is_on_one_page() -> None:
     assert [name for name, count in counts.items() if count > 1] == []
 
 
+def test_the_index_has_every_name_once_by_purpose() -> None:
+    parts = TEXTS["index.md"].partition("<!-- table of pages -->")[2].split("\n## ")[1:]
+    listed = [name for part in parts for name in re.findall(r"`([\w.]+)`", part)]
+    assert sorted(listed) == sorted(PUBLIC)
+    purposes = [part.partition("\n")[0] for part in parts]
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("- Reference:\n")[2]
+    assert purposes == re.findall(r"^      - ([^:]+):$", menu.partition("\n\n")[0], re.MULTILINE)
+    rows = re.findall(r"^\| \[.*$", TEXTS["index.md"], re.MULTILINE)
+    assert max(row.count("`") // 2 for row in rows) < 60  # a row that can be read at a glance
+
+
 @pytest.mark.parametrize("page", [page for page in TEXTS if page not in ("index.md", "command.md")])
 def test_every_name_has_a_row(page: str) -> None:
     rows = re.findall(r"^\| `([\w.]+)(?:\(|`)", TEXTS[page], re.MULTILINE)

@@ -336,7 +336,10 @@ class Array(Operators, Methods, Handle):
         number: int = self._number("int", use, instead).__index__()
         return number
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    # With this type of objects, type checkers do not take `numbers * x` for an array of numbers.
+    def __array__(
+        self, dtype: Any = None, copy: Any = None
+    ) -> np.ndarray[Any, np.dtype[np.object_]]:
         if isinstance(self.node, Data):
             return np.array(self.node.value, dtype=dtype)
         if draws_by_numpy():

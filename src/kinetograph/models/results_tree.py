@@ -4,8 +4,8 @@ It is a separate module because importing xarray takes time; it is imported when
 """
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import ItemsView, Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import xarray
 
@@ -14,6 +14,23 @@ from ..graph.suggestions import elsewhere, meant, refuse_assignment
 
 __all__ = ["DataTree", "answering", "tree_of"]
 
+type GroupName = Literal[
+    "averages",
+    "constant_data",
+    "log_likelihood",
+    "log_prior",
+    "observed_data",
+    "posterior",
+    "posterior_predictive",
+    "predictions",
+    "predictions_constant_data",
+    "prior",
+    "prior_predictive",
+    "sample_stats",
+    "sampler_state",
+    "warmup_posterior",
+    "warmup_sample_stats",
+]
 _SHOWN = 12  # greatest number of names in a message
 
 
@@ -28,6 +45,23 @@ class DataTree(xarray.DataTree):
             refuse_assignment(self, name, sys._getframe(1).f_code.co_filename)
         super().__setattr__(name, value)
 
+    if TYPE_CHECKING:
+        averages: "ResultsGroup"
+        constant_data: "ResultsGroup"
+        log_likelihood: "ResultsGroup"
+        log_prior: "ResultsGroup"
+        observed_data: "ResultsGroup"
+        posterior: "ResultsGroup"
+        posterior_predictive: "ResultsGroup"
+        predictions: "ResultsGroup"
+        prior: "ResultsGroup"
+        prior_predictive: "ResultsGroup"
+        sample_stats: "ResultsGroup"
+
+    @overload
+    def __getitem__(self, key: GroupName) -> "ResultsGroup": ...
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         try:
             return super().__getitem__(key)
@@ -70,6 +104,17 @@ class DataTree(xarray.DataTree):
 
     def _holds_text(self) -> str:
         return "it holds" if self.parent is not None else "they hold"
+
+
+if TYPE_CHECKING:
+
+    class ResultsGroup(DataTree):
+        """A group of results: a `DataTree` whose keys are names of variables."""
+
+        def __getitem__(self, key: str) -> xarray.DataArray: ...  # type: ignore[override]
+        def items(self) -> ItemsView[str, xarray.DataArray]: ...  # type: ignore[override]
+        @property
+        def data_vars(self) -> Mapping[str, xarray.DataArray]: ...  # type: ignore[override]
 
 
 def tree_of(groups: Mapping[str, Any], whole: Any = None) -> DataTree:

@@ -136,6 +136,20 @@ def test_predictions_have_the_moments_of_the_posterior_draws():
     assert kg.predict(model, results, seed=1)["posterior_predictive"]["y"].shape == (2, 100, ROWS)
 
 
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_predicted_classes_are_the_levels_of_the_column():
+    levels = ["low", "mid", "high", "top"]
+    t = pd.Categorical(DATA["t"], categories=levels, ordered=True)
+    model = kg.formula("t ~ 1", DATA.assign(t=t), family="cumulative")
+    results = kg.mcmc(model, draws=20, warmup=20, chains=1, seed=1, progress=False)
+    drawn = model.predict(results, {"x": [0.0] * 200}, seed=2)["predictions"]["t"]
+    assert set(np.unique(drawn)) == set(levels)
+    share = np.mean(DATA["t"] == "low")  # the levels are in the order of the codes
+    assert abs(np.mean(drawn == "low") - share) < 0.25
+    mean = model.predict(results, {"x": [0.0]}, kind="mean")["predictions"]["t_mean"]
+    assert 0 < float(mean.mean()) < 3
+
+
 def test_priors_are_printed_and_replaced():
     tau = kg.half_normal(1, name="tau")
     prior = {"b": kg.normal(0, tau), "b_z": kg.student(3, 0, 2), "sd": kg.half_cauchy(2)}

@@ -126,6 +126,14 @@ def test_wrong_arguments(tanh):
         tanh.loss(np.zeros(8))
     with pytest.raises(ShapeError, match="got 40 rows of inputs and 3 labels"):
         tanh.on(X, SIGNS[:3])
+    with pytest.raises(ShapeError, match=r"outputs: expected rows .* shape \(2,\), got .*\(4, 3\)"):
+        tanh.outputs(np.zeros(9), np.zeros((4, 3)))
+    with pytest.raises(ShapeError, match=r"on: expected rows .* shape \(2,\), got .*\(40, 1\)"):
+        tanh.on(X[:, :1], SIGNS)
+    for make in (kg.neural.Landscape, kg.neural.posterior):
+        for loss in ("mean_squared", lambda z, y: z[0]):
+            with pytest.raises(ShapeError, match="the network does not take inputs"):
+                make(tanh.network, tanh.layout, loss, X[:, :1], SIGNS)
     with pytest.raises(ValueError, match="which='largest' or 'smallest'"):
         tanh.hessian_eigenpairs(np.zeros(9), 1, "middle")
     with pytest.raises(ValueError, match="scale must be"):

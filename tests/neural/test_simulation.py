@@ -40,16 +40,18 @@ def test_training_reaches_the_least_squares_fit():
 
 
 def test_two_runs_are_one_longer_run():
-    one, two = linear(number_walkers=2), linear(number_walkers=2)
-    one.set_options(max_steps=40)
-    whole, parts = one.sample(), [two.sample(), two.sample()]
+    nn = linear(number_walkers=2)
+    parts, momenta = [nn.sample(), nn.sample()], np.array(nn.momenta)
+    nn.reset_parameters()
+    nn.set_options(max_steps=40)
+    whole = nn.sample()
     for name in ("run_info", "trajectory", "averages"):
         got = [
             getattr(part, name).drop(columns="time_per_nth_step", errors="ignore") for part in parts
         ]
         wanted = getattr(whole, name).drop(columns="time_per_nth_step", errors="ignore")
         np.testing.assert_array_equal(np.concatenate([g.to_numpy() for g in got]), wanted)
-    np.testing.assert_array_equal(one.momenta, two.momenta)
+    np.testing.assert_array_equal(nn.momenta, momenta)
 
 
 def test_values_at_the_parameters():
@@ -140,8 +142,11 @@ class _Momenta:
 
 
 def test_a_walker_is_a_single_run_and_starts_differ():
-    many = linear(number_walkers=2).sample().parameters
-    np.testing.assert_array_equal(linear().sample().parameters[0], many[0])
+    nn = linear(number_walkers=2)
+    many = nn.sample().parameters
+    nn.set_options(number_walkers=1)
+    nn.reset_parameters()
+    np.testing.assert_array_equal(nn.sample().parameters[0], many[0])
     assert not np.allclose(many[0], many[1])
     same = linear(number_walkers=2, walker_starts="same").parameters
     np.testing.assert_array_equal(same[0], same[1])
@@ -340,13 +345,16 @@ def test_other_numbers_of_walkers_are_mapped_explicitly(tmp_path):
 
 
 def test_runs_without_rows_move_on():
-    whole, parts = linear(max_steps=12), linear(max_steps=6, every_nth=8)
+    parts = linear(max_steps=6, every_nth=8)
     none = parts.sample()
     assert none.trajectory.shape == (0, 6)
     assert none.to_tree()["posterior"].sizes["draw"] == 0
     parts.sample()
-    whole.sample()
-    np.testing.assert_array_equal(parts.parameters, whole.parameters)
+    end = np.array(parts.parameters)
+    parts.reset_parameters()
+    parts.set_options(max_steps=12)
+    parts.sample()
+    np.testing.assert_array_equal(parts.parameters, end)
     parts.set_options(max_steps=0)
     assert len(parts.sample().run_info) == 0
     with pytest.raises(ValueError, match="the trajectory has no rows"):
@@ -392,6 +400,10 @@ def test_the_accuracy_of_signs():
     nn = kg.neural.Simulation([X[:4], np.array([1, -1, 1, -1])], seed=1)
     nn.parameters = [1.0, 0.0, 0.0]
     assert nn.score() == np.mean(np.sign(X[:4, 0]) == [1, -1, 1, -1])
+    nn.dataset = [X[:4], [1, 0, 1, 0]]
+    assert nn.score() == np.mean((X[:4, 0] > 0.5) == [1, 0, 1, 0])
+    nn.dataset = [X[:4], [1, 0, 1, 0.5]]
+    assert np.isnan(nn.score())
 
 
 class Noisy(kg.samplers.GLA2):
@@ -478,6 +490,7 @@ def test_programs_of_rows_are_compiled_once():
     settings = {"loss": "sigmoid_cross_entropy", "batch_size": 5, "max_steps": 5, "seed": 1}
     nn = kg.neural.Simulation([x, 1.0 * (x > 0)], **settings)
     nn.sample()
+    nn.loss(full=True)
     texts = []
     handler = logging.Handler()
     handler.emit = lambda record: texts.append(record.getMessage())
@@ -486,12 +499,44 @@ def test_programs_of_rows_are_compiled_once():
     try:
         with jax.log_compiles():
             nn.sample()
+            nn.dataset = [x, 1.0 * (x < 0)]
+            w, loss = np.array(nn.parameters), nn.loss(full=True)
+            info = nn.sample().run_info
     finally:
         logger.removeHandler(handler)
     assert [text for text in texts if "Finished XLA compilation" in text] == []
+    # The new data are in the values and in the sampler.
+    z = x * w[0] + w[1]
+    assert loss == pytest.approx(np.mean(np.log1p(np.exp(z)) - z * (x < 0)), rel=1e-5)
+    potential = info["total_energy"] - info["kinetic_energy"]
+    np.testing.assert_allclose(potential, info["loss"], rtol=1e-4)
 
 
 @pytest.mark.parametrize("sampler", ["HMC", "MALA", "NUTS"])
 def test_masses_are_one(sampler):
     walkers = linear(sampler=sampler)._walkers()
     assert np.all(walkers.chains[0].hyper["scale"] == 1.0)
+
+
+def test_one_walker_is_trained_alone(tmp_path):
+    settings = {"number_walkers": 3, "optimizer": "adam", "max_steps": 5, "batch_size": 8}
+    one = linear(**settings)
+    before = np.array(one.parameters)
+    data = one.fit(walker=1)
+    np.testing.assert_array_equal(one.parameters[[0, 2]], before[[0, 2]])
+    assert (one.parameters[1] != before[1]).all()
+    assert data.run_info["id"].tolist() == [1] * 5
+    assert data.parameters.shape == (1, 5, 3)
+    assert list(one._parts) == [*("data", "network", "model"), "training:1"]  # the other chains
+    one.save(str(tmp_path / "state"))  # are not made
+    restored = linear(**settings, restore_model=str(tmp_path / "state"))
+    np.testing.assert_array_equal(restored.fit(walker=1).parameters, one.fit(walker=1).parameters)
+    for changed in ({"learning_rate": 0.1}, {"do_accumulates": False}, {"number_walkers": 2}):
+        one._parts["training"] = one._parts.setdefault("training:1", None)
+        one.set_options(**changed)
+        assert not {"training", "training:1"} & set(one._parts)
+
+
+def test_labels_that_are_texts_are_named_at_once():
+    with pytest.raises(kg.DataError, match=r"labels must be numbers, but row 1 has 'yes'"):
+        kg.neural.Simulation([X[:2], [0.5, "yes"]])

@@ -9,6 +9,7 @@ from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
+from kinetograph.samplers.ensemble_factor import ensemble_factor
 from kinetograph.samplers.eqn import _InsideEnsemble
 
 EQN = samplers.EQN
@@ -23,11 +24,20 @@ def slope(q):
     return q @ PRECISION
 
 
+LABELS = np.array([0, 1, 0])
+
+
 def factor(others, eta, covariance):
     """B of the definition, by SciPy."""
     c = np.cov(others.T)
     if covariance == "diagonal":
         c = np.diag(np.diag(c))
+    if covariance == "blocks":
+        c = c * (LABELS[:, None] == LABELS)
+    if covariance == "low-rank":
+        values, vectors = np.linalg.eigh(c)
+        c = (vectors[:, 1:] * values[1:]) @ vectors[:, 1:].T
+        return linalg.sqrtm(np.eye(3) + eta * c)
     return linalg.cholesky(np.eye(3) + eta * c, lower=True)
 
 
@@ -47,14 +57,17 @@ CASES = [
     ("GLA2", samplers.GLA2(0.2, friction=0.0), "full", 3),
     ("GLA1", samplers.GLA1(0.2, friction=0.0), "diagonal", 2),
     ("GLA2", samplers.Splitting("OBABO", 0.2, friction=0.0), "full", 2),
+    ("BAOAB", samplers.BAOAB(0.2, friction=0.0), "low-rank", 2),
+    ("GLA2", samplers.GLA2(0.2, friction=0.0), "blocks", 3),
 ]
 
 
-@pytest.mark.parametrize(("scheme", "sampler", "covariance", "groups"), thinned(CASES, 5))
+@pytest.mark.parametrize(("scheme", "sampler", "covariance", "groups"), thinned(CASES, 7))
 def test_a_step_is_numpys(scheme, sampler, covariance, groups):
     """Without noise and from rest: each group in turn, by the covariance of all others then."""
     walkers, eta, steps = 6, 3.0, 4
     made = EQN(sampler, walkers=walkers, groups=groups, eta=eta, steps=steps, covariance=covariance)
+    made.rank, made.blocks = 2, tuple(LABELS) if covariance == "blocks" else ()
     start = np.random.default_rng(0).normal([5.0, 0.0, 0.0], size=(3, walkers, 3))
     found, _ = transitions(made, normal, start, small=True, inverse_temperature=1e300)
     size, h = walkers // groups, sampler.step_size
@@ -122,7 +135,9 @@ def test_moments_of_few_walkers_are_exact():
 def test_moments_of_correlated_unknowns(transposed, monkeypatch):
     """Exact; but not where the drift goes by B^T and the kick by B."""
     if transposed:
-        monkeypatch.setattr(_InsideEnsemble, "place", lambda self, y: self.origin + y @ self.factor)
+        monkeypatch.setattr(
+            _InsideEnsemble, "place", lambda self, y: self.origin + y @ self.factor.matrix
+        )
     start = np.random.default_rng(0).normal(size=(8, 6, 3))
     made = EQN(samplers.BAOAB(0.2, friction=2.0), walkers=6, eta=1.0, steps=5)
     q = series(made, normal, start, 4000)
@@ -212,6 +227,28 @@ def test_blocks_are_of_each_unknown_by_itself():
         slopes = np.stack([q[group, 0] - over, q[group, 1] - over, over], axis=1)
         q[group] = q[group] - h * slopes @ matrix
     np.testing.assert_allclose(chain.q, q, rtol=1e-10)
+
+
+def test_a_factor_that_fails_has_a_smaller_eta():
+    """Two equal coordinates and a weight of 1e20: 1 is lost in the sum, and the factor is NaN."""
+    q = np.random.default_rng(5).normal(size=(4, 3)) * [1.0, 1.0, 1e-3]
+    q[:, 1] = q[:, 0]
+    results = {}
+    for structure in ("full", "low-rank"):
+        factor, eta = ensemble_factor(kg.data(q), kg.data(1e20), structure, labels=LABELS, rank=2)
+        parts = [part for part in factor if part is not None]
+        results[structure] = [np.asarray(v) for v in kg.compile([], [*parts, eta])()]
+    matrix, eta = results["full"]
+    bound = 1 / (8 * 3 * np.finfo(float).eps) / np.trace(np.cov(q.T))
+    assert eta == pytest.approx(bound, rel=1e-12)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(3) + bound * np.cov(q.T), rtol=1e-6)
+    assert results["low-rank"][-1] == 1e20  # has no such limit
+
+
+def test_blocks_need_a_label_of_each_coordinate():
+    made = EQN(samplers.SGLD(0.1), walkers=6, covariance="blocks", blocks=(0, 1))
+    with pytest.raises(kg.ShapeError, match=r"EQN: blocks: expected 3 labels.*got .*2"):
+        kg.chain(kg.model(kg.normal(0.0, 1.0, shape=3, name="x")), made, seed=1).step(1)
 
 
 @pytest.mark.slow

@@ -25,6 +25,12 @@ __all__ = [
 ]
 
 
+_WITHOUT_NUMBERS = {  # kinds of types, and what to do
+    "m": "convert it to numbers, for example data[{0!r}].dt.total_seconds()",
+    "c": "give real and imaginary parts, or absolute values, as columns of their own",
+}
+
+
 def as_frame(data: Any) -> pd.DataFrame:
     """The columns as a pandas frame.
 
@@ -101,15 +107,22 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
                 continue
             columns = list(map(str, frame.columns))
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
+            of = "" if what == repr(name) else f" in {what}"
             raise DataError(
-                f"formula: {what} has {name!r}, which is not a column of the data{place_text()}; "
-                f"the columns are {shown}{meant(name, columns)}"
+                f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
+                f"{meant(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):
             raise DataError(
                 f"formula: {what} uses {name!r}, but {column.shape[1]} columns have this name"
                 f"{place_text()}; rename them"
+            )
+        advice = _WITHOUT_NUMBERS.get(getattr(column.dtype, "kind", ""))
+        if advice is not None:
+            raise DataError(
+                f"formula: {what} uses {name!r}, a column of {column.dtype}{place_text()}; "
+                f"{advice.format(name)}"
             )
         missing = np.flatnonzero(column.isna())
         if len(missing):

@@ -151,7 +151,8 @@ class FormulaModel(Model):
             As for `response`. Without new rows, the observed responses are drawn again.
         kind
             "response" draws responses; "mean" computes their expectations, with the name of the
-            response and `_mean`. Ordered and unordered classes are numbers, 0 for the first.
+            response and `_mean`. Drawn classes are values of the response's column; the mean is of
+            their numbers, 0 for the first.
         seed
             As for `kg.predict`.
 
@@ -187,7 +188,14 @@ class FormulaModel(Model):
             wanted: dict[str, Any] = {f"{name}_mean": expectation(distribution)}
         else:
             wanted = {name: distribution}
-        return predict(self, results, seed=seed, **wanted)
+        tree = predict(self, results, seed=seed, **wanted)
+        levels = self._encoding.response.levels
+        if kind == "response" and levels is not None:
+            drawn = tree["predictions"].to_dataset()
+            codes = drawn[name]
+            classes = codes.copy(data=np.asarray(levels)[codes.values.astype(int)])
+            tree["predictions"].dataset = drawn.assign({name: classes})
+        return tree
 
     def _rows(self, new: Any, new_levels: str) -> tuple[pd.DataFrame, str]:
         """The rows, and the prefix of the names of their data."""

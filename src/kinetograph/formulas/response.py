@@ -40,6 +40,8 @@ class Response:
         Numbers; for classes their codes.
     labels
         The labels of the classes, None for numbers.
+    levels
+        The values of the classes in the column, None for numbers.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Response:
         self.name = plain_name(text.response)
         self.additions = text.additions
         self.labels: list[str] | None = None
+        self.levels: list[Any] | None = None
         what = f"the response {text.response!r}"
         if family.response in ("ordered", "class") or (
             family.response == "binary" and text.response in frame
@@ -112,7 +115,7 @@ class Response:
                 f"formula: {what} must have two levels, got {', '.join(map(repr, levels))}"
                 f"{place_text()}; use family='categorical'"
             )
-        self.labels = label_texts(levels)
+        self.labels, self.levels = label_texts(levels), levels
         index = {level: i for i, level in enumerate(levels)}
         return np.array([index[value] for value in column])
 

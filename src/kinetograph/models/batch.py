@@ -12,6 +12,10 @@ over batches is
 
 If rows are drawn with replacement, the factor 1 - B / n is absent, and n - 1 is n. V over the rows
 of the batch, with B - 1, is an unbiased estimate of V.
+
+A batch may have noise: the elements of its last data are then random words, new for each row and
+transition. A function of a row takes its random numbers from its word, for example dropout. The
+word 0, the value of the data, stands for no noise; so a density of all rows has none.
 """
 
 from collections.abc import Sequence
@@ -19,16 +23,20 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from ..bits.draws import words
 from ..distributions.variable import Variable
 from ..graph.lower import Environment, Scope
-from ..graph.node import Data, ancestors
+from ..graph.node import Data, Node, ancestors
 from ..graph.trips import Capacity
 from .batch_order import batch_order
 from .density import Density
 from .term import Term
 
 __all__ = ["RowBatch", "RowsTerm"]
+
+_NOISE = 0x6E6F6973  # the purpose of the random words: "nois"
 
 
 class RowsTerm(Term):
@@ -59,6 +67,8 @@ class RowBatch:
         Which rows are the batch of a transition.
     estimate
         The estimate of the log density, a density of data with the rows of a batch.
+    noise
+        A name of the noise, for messages; None without noise.
     """
 
     def __init__(
@@ -70,11 +80,12 @@ class RowBatch:
         replace: bool,
         last: str | None,
         allow_noisy: bool,
+        noise: str | None = None,
     ) -> None:
         self.rows = tuple(rows)
         self.count, self.size = self.rows[0].shape[0], size
         self.order = batch_order(self.count, size, order, replace, last)
-        self.allow_noisy = allow_noisy
+        self.allow_noisy, self.noise = allow_noisy, noise
         of_rows = set(self.rows)
         self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
         other_terms = [term for term in density.terms if term not in self.terms]
@@ -98,17 +109,31 @@ class RowBatch:
     def settings(self) -> tuple[Any, ...]:
         """The arguments of a batch, without the density."""
         _, size, name, replace, last = self.order
-        return self.rows, size, name, replace, last, self.allow_noisy
+        return self.rows, size, name, replace, last, self.allow_noisy, self.noise
 
     @property
     def of_unknowns(self) -> tuple[Term, ...]:
         """Terms that belong to rows, but are the prior of an unknown."""
         return tuple(term for term in self.terms if isinstance(term.target, Variable))
 
+    def rows_of(self, key: Any, event: Any) -> Any:
+        """The rows of a transition, (size,), or with their words (size, 2)."""
+        rows = self.order.rows(key, event)
+        if self.noise is None:
+            return rows
+        drawn = words(key, event, _NOISE, np.arange(self.size, dtype=np.uint32))[0]
+        return jnp.stack([rows, drawn.astype(rows.dtype)], 1)
+
     def taken(self, data: Environment, rows: Any) -> Environment:
-        """The data, reduced to the given rows."""
+        """The data, reduced to the given rows and their words."""
+        drawn = rows[:, 1] if jnp.ndim(rows) == 2 else None
+        rows = rows if drawn is None else rows[:, 0]
         held = {node: data.get(node, node.value) for node in self.rows}
-        return {**data, **{node: jnp.asarray(held[node])[rows] for node in self.rows}}
+        values: dict[Node, Any] = {node: jnp.asarray(held[node])[rows] for node in self.rows}
+        if drawn is not None:
+            node = self.rows[-1]
+            values[node] = drawn.astype(values[node].dtype)
+        return {**data, **values}
 
     def with_covariance(
         self, free: Any, data: Environment, capacity: Capacity, rows: Any, *, full: bool

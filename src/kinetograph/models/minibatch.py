@@ -134,6 +134,10 @@ def minibatch(
             "(kg.mixture), whose rows are independent"
         )
     by_rows = _found(model) if rows is None else _given(model, rows)
+    noise = None
+    if model.batch is not None and model.batch.noise is not None:
+        noise, words = model.batch.noise, model.batch.rows[-1]
+        by_rows = [*(node for node in by_rows if node is not words), words]
     count = by_rows[0].shape[0]
     is_whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
     if not is_whole or not 1 <= size <= count:
@@ -143,7 +147,7 @@ def minibatch(
         )
     batch_order(count, int(size), order, bool(replace), last)  # raises errors of the arguments
     return in_batches(
-        model, tuple(by_rows), int(size), order, bool(replace), last, bool(allow_noisy)
+        model, tuple(by_rows), int(size), order, bool(replace), last, bool(allow_noisy), noise
     )
 
 

@@ -10,6 +10,7 @@ estimators   ensembles of members that are trained and sampled, with scikit-lear
 datasets     reading, features of inputs, synthetic sets
 explorer     search for minima
 surfaces     loss surfaces, paths between minima, outputs on grids of inputs
+comparison   differences of two records, with tolerances
 calibration  coverage of intervals, calibration errors, reliability pictures
 analysis     averages, covariances, diffusion maps and free energies of trajectories
 
@@ -20,6 +21,7 @@ import typing as _typing
 
 from ..graph.public import public_package as _public_package
 from . import analysis, calibration, datasets, explorer, surfaces
+from .comparison import RecordComparison, compare_records
 from .landscape import Landscape
 from .losses import Loss
 from .network import Network, mlp, network
@@ -40,10 +42,12 @@ __all__ = [
     "Loss",
     "Network",
     "Prediction",
+    "RecordComparison",
     "Simulation",
     "TrajectoryData",
     "analysis",
     "calibration",
+    "compare_records",
     "datasets",
     "ensemble",
     "explorer",

@@ -25,8 +25,8 @@ def accuracy_of(loss: Loss, labels: Any) -> Rule | None:
     """The rule for the share of correct answers at one row.
 
     It takes outputs and label; a regression has no rule. Labels of -1 and 1 agree in sign, one-hot
-    labels and classes in the largest output. A loss of real labels is a loss of signs or one-hot
-    rows if all of its labels are.
+    labels and classes in the largest output. A loss of real labels is a loss of signs, one-hot rows
+    or numbers 0 and 1 if all of its labels are; outputs above 0.5 then agree with 1.
     """
     if loss.labels == "binary" and loss.outputs == "probabilities":
         return _RULES["probabilities"]
@@ -35,5 +35,7 @@ def accuracy_of(loss: Loss, labels: Any) -> Rule | None:
     values = np.asarray(labels)
     if np.isin(values, (-1, 1)).all():
         return _RULES["signs"]
-    one_hot = values.ndim == 2 and values.shape[1] > 1 and np.isin(values, (0, 1)).all()
-    return _RULES["one-hot"] if one_hot and (values.sum(1) == 1).all() else None
+    if not np.isin(values, (0, 1)).all():
+        return None
+    one_hot = values.ndim == 2 and values.shape[1] > 1 and (values.sum(1) == 1).all()
+    return _RULES["one-hot" if one_hot else "probabilities"]

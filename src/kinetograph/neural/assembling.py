@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bits.draws import chain_key
 from ..graph.precision import precision
 from .columns import columns_of, observables_of
 from .ingredients import DataPart, ModelPart, NetworkPart, hyper_values, make_sampler
@@ -18,6 +19,7 @@ __all__ = ["ROLES", "SimulationParts"]
 
 ROLES = ("sampling", "training")
 ORDER = ("data", "network", "model", "sampling")  # a part depends on those before it
+_OF_BOTH = {"number_walkers", "do_accumulates"}  # options of both roles
 
 
 class SimulationParts:
@@ -34,9 +36,11 @@ class SimulationParts:
         self._made: dict[str, tuple[int, int]] = {}
         self._recorders: dict[str, Recorder] = {}
         self._files: dict[str, dict[str, str]] = {role: {} for role in ROLES}
-        self._batch = 0
+        self._batch, self._collapsed = 0, False
         if self._seed is None:
             self._seed = secrets.randbits(31)
+        if dataset is not None:
+            _ = self._data  # wrong data are an error at once
 
     # Parts.
     @property
@@ -62,10 +66,15 @@ class SimulationParts:
         return part
 
     def _walkers(self, role: str = "sampling") -> Walkers:
-        """The running chains of a role, at the present parameters."""
+        """The running chains of a role, at the present parameters.
+
+        The role "training:1" is the training of walker 1 alone.
+        """
+        kind, _, number = role.partition(":")
+        only = slice(int(number), int(number) + 1) if number else slice(None)
         if role not in self._parts:
-            options, starts, model = self._options, self._vectors(), self._model
-            sampler = make_sampler(role, options, len(starts))
+            options, starts, model = self._options, self._vectors()[only], self._model
+            sampler = make_sampler(kind, options, len(starts), self._network.layout)
             generation, before = self._made.get(role, (0, 0))
             columns = columns_of(sampler, options["do_accumulates"])
             with precision(options["precision"]):
@@ -73,7 +82,8 @@ class SimulationParts:
                     model.model,
                     sampler,
                     starts,
-                    seed=self._seed + (role == "training") * 2**32,
+                    seed=self._seed + (kind == "training") * 2**32,
+                    first=int(number or 0),
                     generation=generation,
                     before=before,
                     observables=observables_of(sampler, columns),
@@ -84,8 +94,17 @@ class SimulationParts:
                 walkers.momenta = old
             self._parts[role] = walkers
         walkers = self._parts[role]
-        walkers.positions = self._vectors()
+        walkers.positions = self._vectors()[only]
         return walkers
+
+    def _batch_key(self, walker: int) -> np.ndarray:
+        """The key of the batches that a walker sees in sampling."""
+        walkers = self._parts.get("sampling")
+        if walkers is not None:
+            return np.asarray(walkers.key(walker))
+        generation, _ = self._made.get("sampling", (0, 0))
+        chain = 0 if self._options["covariance_blending"] else walker
+        return chain_key(self._seed, generation * 2**16 + chain)
 
     def _vectors(self) -> np.ndarray:
         """The free parameters of all walkers, (walkers, N)."""
@@ -107,6 +126,8 @@ class SimulationParts:
             names = [*ORDER[ORDER.index(first) :], "training"]
         elif first in ROLES:
             names = [first]
+        if "training" in names:
+            names += [role for role in self._parts if role.startswith("training:")]
         for name in names:
             part = self._parts.pop(name, None)
             if isinstance(part, Walkers):
@@ -136,6 +157,8 @@ class SimulationParts:
         for first in (*ORDER, "training"):
             if first in remakes:
                 self._forget(first)
+        if _OF_BOTH & set(changed):
+            self._forget("training")
         walkers = self._parts.get("sampling")
         if "values" in remakes and walkers is not None:
             every = hyper_values(walkers.sampler, self._options)
@@ -174,11 +197,20 @@ class SimulationParts:
         options = self._options | (other or {})
         walkers = self._walkers(role)
         recorder = self._recorders.setdefault(role, Recorder(walkers.count))
-        files = self._files[role]
+        kind, _, number = role.partition(":")
+        files = self._files[kind]
         if options["verbose"] > 1:
-            print(f"{role}: {self!r}", file=sys.stderr)
-        records = run(role, walkers, recorder, self._network, self._model, options, files, keep)
-        self._positions, self._batch = walkers.positions, walkers.event
+            print(f"{kind}: {self!r}", file=sys.stderr)
+        records = run(
+            *(kind, walkers, recorder, self._network, self._model, options, files, keep),
+            stationary=role == "sampling" and not self._collapsed,
+        )
+        self._batch = walkers.event
+        if number:
+            self._positions = self._vectors().copy()
+            self._positions[int(number)] = walkers.positions[0]
+        else:
+            self._positions = walkers.positions
         return records
 
     def __repr__(self) -> str:

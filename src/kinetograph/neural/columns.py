@@ -61,7 +61,11 @@ def columns_of(sampler: Sampler, accumulates: bool) -> tuple[str, ...]:
         return ()
     if isinstance(sampler, EQN):
         inside = columns_of(sampler.sampler, True)
-        return (*(name for name in inside if name != "scaled_noise"), "unpreconditioned")
+        return (
+            *(name for name in inside if name != "scaled_noise"),
+            "unpreconditioned",
+            "eta_effective",
+        )
     for kinds, names in _KINDS:
         if type(sampler) in kinds:  # a subclass may record something else
             return names

@@ -33,6 +33,7 @@ class Descending(Sampler):
         The learning rate, or a function of the number of the step.
     """
 
+    optimizes = True
     step_size = hyper(0.03, positive=True, scalar=True)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
 

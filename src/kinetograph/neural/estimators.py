@@ -112,7 +112,13 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
             isinstance(w, (int, np.integer)) for w in value
         ):
             return mlp(value, self.activation)
-        return as_network(value, name)
+        network = as_network(value, name)
+        if network.noise is not None:
+            raise ValueError(
+                f"{name}: network: members of an ensemble are trained and sampled without "
+                f"{network.noise}; give a network without it"
+            )
+        return network
 
     def _check_settings(self, rows: int) -> None:
         leasts = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}

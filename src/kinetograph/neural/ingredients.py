@@ -70,6 +70,11 @@ class DataPart(NamedTuple):
             data = read(tuple(dataset))
         return cls(data.x.astype(kind), data.y.astype(kind), data.inputs)
 
+    def is_like(self, other: "DataPart", classes: bool) -> bool:
+        """Whether both have the same shapes, columns, and numbers of classes."""
+        shapes = [(part.x.shape, part.y.shape, part.columns) for part in (self, other)]
+        return shapes[0] == shapes[1] and not (classes and self.y.max() != other.y.max())
+
 
 class NetworkPart(NamedTuple):
     """The network, the layout of its parameters, its loss, and initial parameters."""
@@ -85,6 +90,11 @@ class NetworkPart(NamedTuple):
     def make(cls, given: Any, data: DataPart, options: Options, seed: int) -> "NetworkPart":
         """The network for the data."""
         names = options["hidden_activation"]
+        if given is not None and options["dropout"]:
+            raise ValueError(
+                "dropout: the option is for the perceptron of the options; for network= write "
+                "network=kg.neural.mlp(..., dropout=...)"
+            )
         network = (
             as_network(given, "Simulation")
             if given is not None
@@ -94,6 +104,7 @@ class NetworkPart(NamedTuple):
                 options["output_activation"],
                 bias=options["bias"],
                 initial=options["initial"],
+                dropout=options["dropout"],
             )
         )
         if options["input_columns"]:
@@ -185,11 +196,31 @@ class ModelPart(NamedTuple):
                 made = minibatch(made, size, order=options["shuffle"])
         return cls(landscape, made)
 
+    def with_data(self, data: DataPart) -> "ModelPart":
+        """The posterior of other data of the same shape, without another compilation."""
+        whole = self.landscape.model
+        landscape = self.landscape.on(data.x, data.y)
+        for each in {id(part): part for part in (whole, self.model)}.values():
+            each.set_data(x=data.x, y=data.y)
+        landscape.__dict__["model"] = whole
+        return ModelPart(landscape, self.model)
+
     @property
     def scale(self) -> float:
         """The factor s of the mean loss in the potential."""
         count = len(self.landscape.x)
         return scale_factor(self.landscape.scale, count) * count
+
+    @property
+    def sees_all_rows(self) -> bool:
+        """Whether each step sees all rows."""
+        batch = self.model.batch
+        return batch is None or batch.size == batch.count
+
+    @property
+    def noise(self) -> str | None:
+        """The name of the noise of the potential, such as dropout."""
+        return None if self.model.batch is None else self.model.batch.noise
 
     def rows(self, key: np.ndarray, events: np.ndarray) -> np.ndarray | None:
         """The rows of the batches of some transitions.
@@ -239,8 +270,13 @@ def hyper_values(sampler: Any, options: Options) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in declared}
 
 
-def make_sampler(role: str, options: Options, walkers: int) -> Any:
-    """The sampler of a role, "sampling" or "training"."""
+def make_sampler(
+    role: str, options: Options, walkers: int, layout: ParameterLayout | None = None
+) -> Any:
+    """The sampler of a role, "sampling" or "training".
+
+    The layout tells which parameters are a layer; it is needed for covariances in blocks.
+    """
     if role == "training":
         rate = scheduled_rate(options["learning_rate"], options["schedule"], options["max_steps"])
         return descending(options["optimizer"], rate)
@@ -260,10 +296,13 @@ def make_sampler(role: str, options: Options, walkers: int) -> Any:
             "covariance_blending: the walkers move in two groups; number_walkers must be even and "
             f"at least 4, got {walkers}"
         )
+    structure = options["covariance_structure"]
     return EQN(
         given,
         walkers=walkers,
         eta=options["covariance_blending"],
         steps=options["covariance_after_steps"],
-        covariance=options["covariance_structure"],
+        covariance="blocks" if structure == "block" else structure,
+        rank=options["covariance_rank"],
+        blocks=layout.layers if structure == "block" and layout is not None else (),
     )

@@ -113,12 +113,19 @@ class Landscape:
 
     def on(self, x: Any, y: Any) -> "Landscape":
         """The landscape of other data; programs are shared if shapes agree."""
+        if np.shape(x)[1:] != self.x.shape[1:]:
+            raise ShapeError(
+                f"Landscape.on: expected rows of inputs, each of shape {self.x.shape[1:]}, got "
+                f"shape {np.shape(x)}"
+            )
         other = copy.copy(self)
-        for of_data in ("model", "row_values"):
-            other.__dict__.pop(of_data, None)
+        other.__dict__.pop("model", None)
         other._take(x, y)
         if other._accuracy is not self._accuracy:
-            other.__dict__.pop("_functions", None)
+            for name in ("_functions", "row_values"):
+                other.__dict__.pop(name, None)
+        elif "row_values" in other.__dict__:
+            other.__dict__["row_values"] = self.row_values.of(other)
         return other
 
     @property
@@ -178,8 +185,20 @@ class Landscape:
         return self._values("hessian_vector", *np.broadcast_arrays(points, vectors))
 
     def outputs(self, points: Any, x: Any) -> np.ndarray:
-        """The outputs for rows of inputs, (..., rows, width)."""
-        return self._values("outputs", points, x=np.asarray(x, self.dtype))
+        """The outputs for rows of inputs, (..., rows, width).
+
+        Raises
+        ------
+        ShapeError
+            If the rows do not have the shape of the rows of the data.
+        """
+        rows = np.asarray(x, self.dtype)
+        if rows.shape[1:] != self.x.shape[1:] or not rows.ndim:
+            raise ShapeError(
+                f"Landscape.outputs: expected rows of inputs, each of shape {self.x.shape[1:]}, "
+                f"got shape {rows.shape}"
+            )
+        return self._values("outputs", points, x=rows)
 
     def hessian_eigenpairs(self, point: Any, count: int = 1, which: str = "largest") -> Eigenpairs:
         """Extreme eigenvalues of the Hessian of the potential, and their eigenvectors.

@@ -165,16 +165,24 @@ def check_labels(loss: Loss, labels: Any, doing: str) -> None:
 def check_widths(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str) -> None:
     """Refuse outputs whose number does not fit the labels.
 
-    The user's own losses are not checked. `outputs` makes the outputs of one row.
+    The labels of a user's own loss are not checked. `outputs` makes the outputs of one row.
 
     Raises
     ------
     ShapeError
-        With both numbers. Otherwise arrays of different widths would be broadcast.
+        With both numbers; otherwise arrays of different widths would be broadcast. Or if the
+        network does not take the inputs.
     """
+    try:
+        got = int(np.prod(jax.eval_shape(outputs).shape))
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ShapeError(
+            f"{doing}: the network does not take inputs with the shape of a row, or parameters of "
+            f"this layout: {reason}"
+        ) from error
     if loss is not LOSSES.get(loss.name):
         return
-    got = int(np.prod(jax.eval_shape(outputs).shape))
     width = int(np.prod(np.shape(labels)[1:]))
     if loss.labels == "classes":
         classes = int(np.max(labels)) + 1

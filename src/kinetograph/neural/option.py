@@ -26,8 +26,8 @@ class Option:
         A sentence.
     remakes
         The first part of a simulation that is made again when the option changes.
-    least, above
-        Bounds of a number: at least, or above.
+    least, above, below
+        Bounds of a number: at least, above, or below.
     names
         A function that returns the names to choose from; none for any text.
     objects
@@ -42,6 +42,7 @@ class Option:
     remakes: str = "nothing"
     least: float | None = None
     above: float | None = None
+    below: float | None = None
     names: Callable[[], Sequence[str]] | None = None
     objects: str = ""
 
@@ -94,9 +95,10 @@ class Option:
             raise ValueError(f"{self.name}: unknown name {value!r}{hint}; the names are {there}")
 
     def _check_range(self, value: Any) -> None:
-        below = self.least is not None and not value >= self.least
-        below = below or (self.above is not None and not value > self.above)
-        if below or not np.isfinite(value):
+        outside = self.least is not None and not value >= self.least
+        outside = outside or (self.above is not None and not value > self.above)
+        outside = outside or (self.below is not None and not value < self.below)
+        if outside or not np.isfinite(value):
             raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}")
 
     @property
@@ -111,5 +113,7 @@ class Option:
             kind += f" of at least {self.least:g}"
         if self.above is not None:
             kind += f" above {self.above:g}"
+        if self.below is not None:
+            kind += f" and below {self.below:g}"
         kind += f" or {self.objects}" if self.objects else ""
         return kind + (" or None" if self.default is None else "")

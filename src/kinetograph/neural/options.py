@@ -98,6 +98,11 @@ _TABLE = (
         objects="a function of a JAX key and a shape",
     ),
     Option(
+        "dropout", None, "number", "network",
+        "The probability with which training drops a hidden unit, for each row and step. Sampling "
+        "with it warns.", "network", 0, below=1,
+    ),
+    Option(
         "loss", "mean_squared", "name", "network",
         "The loss of a row.", "network", names=_losses, objects="a kg.neural.Loss",
     ),
@@ -198,7 +203,17 @@ _TABLE = (
     ),
     Option(
         "covariance_structure", "full", "name", "walkers",
-        "The structure of the covariance.", "sampling", names=_of("full", "diagonal"),
+        "The structure of the covariance: full, a block for each layer, its diagonal, or its "
+        "largest eigenpairs.", "sampling", names=_of("full", "block", "diagonal", "low-rank"),
+    ),
+    Option(
+        "covariance_rank", 10, "whole number", "walkers",
+        "The number of eigenpairs of the structure low-rank.", "sampling", 1,
+    ),
+    Option(
+        "collapse_walkers", False, "flag", "walkers",
+        "Whether sample() first moves all walkers to the one of lowest potential. Its records are "
+        "then marked as not stationary.",
     ),
     Option(
         "optimizer", "gradient_descent", "name", "training",
@@ -240,6 +255,14 @@ _TABLE = (
         "parse_steps", (), "whole numbers", "output",
         "The steps of the rows of parse_parameters_file that walkers take in turn; by default the "
         "last.", "network", 0,
+    ),
+    Option(
+        "sql_db", None, "file", "output",
+        "A SQLite file whose table `runs` gets the time and the settings of each run.",
+    ),
+    Option(
+        "sql_scalars", False, "flag", "output",
+        "Whether the table `scalars` of sql_db gets the last row of each block of steps.",
     ),
     Option(
         "do_accumulates", True, "flag", "output",

@@ -64,6 +64,20 @@ class ParameterLayout:
         return dict(zip(self.shapes, (slice(int(a), int(b)) for a, b in pairs), strict=True))
 
     @cached_property
+    def layers(self) -> tuple[int, ...]:
+        """The number of the layer of each free number.
+
+        A layer is the part of the tree that has weights and a bias; leaves without a common part
+        are layers of their own.
+        """
+        parts = [name.rpartition("/")[0] or name for name in self.shapes]
+        numbers = {part: i for i, part in enumerate(dict.fromkeys(parts))}
+        layers = np.zeros(self.size, int)
+        for part, place in zip(parts, self.places.values(), strict=True):
+            layers[place] = numbers[part]
+        return tuple(layers[self.free].tolist())
+
+    @cached_property
     def columns(self) -> list[str]:
         """The names of all numbers, such as weight0 and bias0."""
         names: list[str] = []

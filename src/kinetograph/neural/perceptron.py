@@ -36,6 +36,7 @@ class _Layers:
     activations: tuple[Any, ...]
     bias: bool
     initial: Any
+    dropout: float | None = None
 
     def start(self, key: Any, row: Any, outputs: int) -> Perceptron:
         """Initial parameters."""
@@ -54,6 +55,24 @@ class _Layers:
         functions = [activation(each, "mlp") for each in self.activations]
         for function, matrix, vector in zip(functions, parameters.weights, vectors, strict=True):
             x = function(x @ matrix + vector)
+        return x
+
+    def apply_noisy(self, parameters: Perceptron, row: Any, word: Any) -> Any:
+        """The outputs of a row with dropped hidden units.
+
+        All units stay if the word is 0.
+        """
+        x, key = jnp.reshape(row, -1), jax.random.key(word)
+        rate, vectors = self.dropout, parameters.bias or (0.0,) * len(parameters.weights)
+        functions = [activation(each, "mlp") for each in self.activations]
+        layers = zip(functions, parameters.weights, vectors, strict=True)
+        for number, (function, matrix, vector) in enumerate(layers):
+            x = function(x @ matrix + vector)
+            if number < len(self.widths) and rate is not None:
+                layer = jax.random.fold_in(key, number)
+                uniform = jax.random.uniform(layer, x.shape, jnp.float32)
+                stays = jnp.where(uniform < rate, 0.0, 1 / (1 - rate)).astype(x.dtype)
+                x = x * jnp.where(word == 0, jnp.ones((), x.dtype), stays)
         return x
 
     def apply_rows(self, parameters: Perceptron, rows: Any) -> Any:
@@ -80,6 +99,7 @@ def mlp(
     *,
     bias: bool = True,
     initial: str | Callable[[Any, tuple[int, ...]], Any] = "he",
+    dropout: float | None = None,
 ) -> Network:
     """Make a multilayer perceptron.
 
@@ -98,6 +118,10 @@ def mlp(
     initial
         How weights begin: "uniform", U(-0.5, 0.5) with biases of 0.1; "glorot", "he" or "normal"
         (of standard deviation 1) with biases of 0; or a function of a JAX key and a shape.
+    dropout
+        The probability with which training sets the value of a hidden unit to 0, for each row and
+        step; other values are divided by 1 - dropout. Losses, predictions and derivatives of the
+        trained network are computed without it.
 
     Returns
     -------
@@ -107,7 +131,8 @@ def mlp(
     Raises
     ------
     ValueError
-        If a width is negative, or the name of an activation or rule is unknown.
+        If a width is negative, the name of an activation or rule is unknown, or dropout is not a
+        number from 0 to below 1.
 
     Examples
     --------
@@ -127,7 +152,10 @@ def mlp(
     for each in (*names, output_activation):
         activation(each, "mlp")
     _initial(initial)
-    layers = _Layers(tuple(widths), (*names, output_activation), bias, initial)
+    if dropout is not None and not 0 <= dropout < 1:
+        raise ValueError(f"mlp: dropout: expected a number from 0 to below 1, got {dropout!r}")
+    rate = float(dropout) if dropout and widths else None
+    layers = _Layers(tuple(widths), (*names, output_activation), bias, initial, rate)
     last = output_activation if isinstance(output_activation, str) else None
     return Network(
         layers.start,
@@ -135,6 +163,8 @@ def mlp(
         f"perceptron {widths}",
         output_activation=last,
         apply_rows=layers.apply_rows,
+        apply_noisy=None if rate is None else layers.apply_noisy,
+        noise=None if rate is None else "dropout",
     )
 
 

@@ -11,6 +11,7 @@ from ..graph.array import Array
 from ..graph.inputs import data
 from ..graph.public import public
 from ..models.jax_model import jax_model
+from ..models.minibatch import in_batches
 from ..models.model import Model
 from .losses import check_labels, check_outputs, check_widths
 from .losses import loss as as_loss
@@ -59,7 +60,9 @@ def posterior(
     Returns
     -------
     Model
-        Of one unknown, `parameters`, the vector of the free parameters.
+        Of one unknown, `parameters`, the vector of the free parameters. With a network that has
+        dropout, each step of a sampler has random units, a batch of all rows; other functions of
+        the model are without dropout.
 
     Raises
     ------
@@ -96,14 +99,21 @@ def posterior(
     def log_prior(free: Any) -> Any:
         return of_free(free["parameters"])
 
-    def log_likelihood(free: Any, rows: Any, labels: Any) -> Any:
-        outputs = network.outputs(tree(free), rows)
+    def log_likelihood(free: Any, rows: Any, labels: Any, *words: Any) -> Any:
+        w = tree(free)
+        outputs = network.noisy_outputs(w, rows, *words) if words else network.outputs(w, rows)
         return -factor * jax.vmap(row_loss.function)(outputs, labels)
 
     like = {"parameters": np.zeros(len(layout.free))}
     named = {"x": x, "y": y}
+    if network.noise is not None:
+        named[network.noise] = np.zeros(count, np.int64)
     rows = [v if isinstance(v, Array) else data(v, name) for name, v in named.items()]
-    return jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows, batched=True)
+    made = jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows, batched=True)
+    if network.noise is None:
+        return made
+    nodes: Any = tuple(row.node for row in rows)
+    return in_batches(made, nodes, count, "cyclic", False, None, False, network.noise)
 
 
 def log_prior_of(prior: Prior, tree: Callable[[Any], Any]) -> Callable[[Any], Any]:

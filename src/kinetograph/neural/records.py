@@ -48,7 +48,8 @@ class TrajectoryData:
     averages
         Columns id, step, epoch, loss and averages over the rows after the burn-in.
     attrs
-        beta, the number of rows of the data n, the scale of the loss, and the sampler.
+        beta, the number of rows of the data n, the scale of the loss, the sampler, the seed, and
+        whether the rows may be stationary: not of training, or after `collapse_walkers`.
     layout
         The layout of the parameters.
     """

@@ -1,5 +1,6 @@
 """Values of a landscape on batches, and of each row alone."""
 
+import copy
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,12 @@ class RowValues:
 
         self._scores, self._losses = BatchedProgram(scores), BatchedProgram(losses)
         self._gradients = BatchedProgram(gradients)
+
+    def of(self, landscape: "Landscape") -> "RowValues":
+        """The functions of a landscape of other data, with the same programs."""
+        other = copy.copy(self)
+        other._landscape = landscape
+        return other
 
     def scores(self, draws: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Loss and accuracy of each draw on its rows, (draws, batch size)."""

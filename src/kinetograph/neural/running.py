@@ -10,6 +10,7 @@ import pandas as pd
 
 from .columns import RUN, columns_of, values_of
 from .counter import counted
+from .database import run_database
 from .ingredients import ModelPart, NetworkPart
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .walkers import WalkerRows, Walkers
@@ -93,7 +94,7 @@ def _base(
     loss, accuracy = _scores(walkers, rows, model, options)
     widths = rows.statistics.get("step_width", np.full((count, width), np.nan))
     return {
-        "id": np.repeat(np.arange(width)[None], count, 0),
+        "id": np.repeat(walkers.first + np.arange(width)[None], count, 0),
         "step": steps,
         "epoch": model.epochs(steps),
         "accuracy": accuracy,
@@ -110,10 +111,10 @@ def _scores(
     landscape = model.landscape
     count, width, _ = rows.draws.shape
     wants_accuracy = options["do_accumulates"] and landscape._accuracy is not None
-    if landscape.prior is None and not wants_accuracy:
+    if landscape.prior is None and not wants_accuracy and model.noise is None:
         loss = -_density(rows.statistics) / model.scale
         return np.asarray(loss, float), np.full((count, width), np.nan)
-    if model.model.batch is None:
+    if model.sees_all_rows:
         both = landscape.loss_and_accuracy(rows.draws)
         return np.asarray(both[0], float), np.asarray(both[1], float)
     values = landscape.row_values
@@ -135,6 +136,7 @@ def run(
     options: Mapping[str, Any],
     files: dict[str, str],
     keep: bool,
+    stationary: bool = True,
 ) -> TrajectoryData:
     """Make max_steps steps, and return their records.
 
@@ -151,11 +153,16 @@ def run(
     if options["directions_file"] is not None:
         directions = read_directions(options["directions_file"], len(network.names))
     at_once = max(1, NUMBERS // (walkers.count * (len(network.names) + 32)))
-    if options["progress"] or options["verbose"] > 2:
+    if options["progress"] or options["verbose"] > 2 or options["sql_scalars"]:
         at_once = min(at_once, 1 + left // thin // BLOCKS)
     blocks: list[list[pd.DataFrame]] = []
     start = time.perf_counter()
-    with counted(options["progress"], role, steps, "steps") as advance:
+    with (
+        run_database(
+            options["sql_db"], _run_values(role, walkers, model, options), options["sql_scalars"]
+        ) as database,
+        counted(options["progress"], role, steps, "steps") as advance,
+    ):
         while left or not blocks:
             begun, transitions = time.perf_counter(), min(left, thin * at_once)
             rows = walkers.step(transitions, thin)
@@ -167,6 +174,8 @@ def run(
                     files[name] = options[name]
             left -= transitions
             advance(transitions * length)
+            if database is not None:
+                database.add(frames[0], walkers.count)
             if options["verbose"] > 2 and len(frames[0]):
                 last = frames[0].iloc[-1]
                 _note(f"{role}: step {last['step']:.0f}, loss {last['loss']:.6g}")
@@ -174,6 +183,8 @@ def run(
                 blocks.append(frames)
             elif not blocks or not left:
                 blocks = [[frame.iloc[:0] for frame in frames]]
+        if database is not None:
+            database.end(steps, time.perf_counter() - start)
     if options["verbose"]:
         seconds = time.perf_counter() - start
         rate = f"{steps / seconds:,.0f} steps/s" if seconds > 0 else "no time"
@@ -186,8 +197,30 @@ def run(
         "scale": model.scale,
         "sampler": type(walkers.sampler).__name__,
         "seed": walkers.seed,
+        "stationary": stationary,
     }
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
+
+
+def _run_values(
+    role: str, walkers: Walkers, model: ModelPart, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The settings of a run, for its database."""
+    batch, sampler = model.model.batch, walkers.sampler
+    rows = len(model.landscape.x)
+    return {
+        "role": role,
+        "method": sampler.optimizer.name if sampler.optimizes else repr(sampler),
+        "network": model.landscape.network.title,
+        "parameters": model.landscape.size,
+        "data_rows": rows,
+        "batch_size": rows if batch is None else batch.size,
+        "walkers": walkers.count,
+        "first_step": walkers.made + 1,
+        "steps": options["max_steps"],
+        "precision": options["precision"],
+        "seed": walkers.seed,
+    }
 
 
 def _note(text: str) -> None:

@@ -15,10 +15,10 @@ from ..programs.sealed_files import (
     seal,
     write_whole,
 )
-from .assembling import ROLES
 from .options import OPTIONS
 from .records import RunningAverages
 from .running import Recorder
+from .walkers import Walkers
 
 __all__ = ["load_state", "save_state"]
 
@@ -37,16 +37,15 @@ def save_state(simulation: Any, path: str) -> None:
         "options": options,
         "seed": simulation._seed,
         "batch": simulation._batch,
+        "collapsed": simulation._collapsed,
         "made": simulation._made,
         "roles": {},
         "files": simulation._files,
     }
     if simulation._momenta is not None:
         arrays["momenta"] = simulation._momenta
-    for role in ROLES:
-        walkers = simulation._parts.get(role)
-        if walkers is None:
-            continue
+    running = {n: part for n, part in simulation._parts.items() if isinstance(part, Walkers)}
+    for role, walkers in running.items():
         if walkers.has_momenta and role == "sampling":
             arrays["momenta"] = walkers.momenta
         text["roles"][role] = [walkers.generation, walkers.before, len(walkers.chains)]
@@ -111,6 +110,7 @@ def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path
     simulation._forget("network")
     simulation._options |= options
     simulation._seed, simulation._batch = text["seed"], text["batch"]
+    simulation._collapsed = text["collapsed"]
     simulation._files = text["files"]
     size = simulation.num_parameters()
     if arrays["parameters"].shape[1] != size:

@@ -7,14 +7,12 @@ import pandas as pd
 
 from ..graph.errors import ShapeError
 from ..graph.public import public
-from .assembling import SimulationParts
+from .assembling import ROLES
 from .ingredients import DataPart
-from .landscape import Landscape
-from .losses import check_labels
 from .options import check_options
-from .prediction import log_predictive_density, predicted
 from .records import TrajectoryData
 from .saving import load_state, save_state
+from .values import SimulationValues
 from .vectors import WalkerVectors
 
 __all__ = ["Simulation"]
@@ -23,7 +21,7 @@ QUIET = {"progress": False, "verbose": 0}
 
 
 @public
-class Simulation(SimulationParts):
+class Simulation(SimulationValues):
     """Training and sampling of a network, with everything that they need.
 
     The density of the parameters w is
@@ -98,7 +96,8 @@ class Simulation(SimulationParts):
         Parameters
         ----------
         walker
-            The walker that is trained; by default all.
+            The walker that is trained; by default all. A walker that is trained alone has its own
+            state of the optimiser and its own count of steps.
         keep
             Whether rows are returned; with False only files have them.
 
@@ -107,17 +106,9 @@ class Simulation(SimulationParts):
         TrajectoryData
             The parameters at the end become the parameters of the simulation.
         """
-        before = self._vectors().copy()
-        records = self._run("training", keep)
+        role = "training" if walker is None else f"training:{self._index(walker)}"
+        records = self._run(role, keep)
         self._save_model()
-        if walker is not None:
-            index = self._index(walker)
-            after = self._vectors()[index].copy()
-            before[index] = after
-            self._positions = before
-            frames = (records.run_info, records.trajectory, records.averages)
-            only = [f[f["id"] == index].reset_index(drop=True) for f in frames]
-            records = TrajectoryData(only[0], only[1], only[2], records.attrs, records.layout)
         return records
 
     def sample(self, *, keep: bool = True) -> TrajectoryData:
@@ -130,9 +121,31 @@ class Simulation(SimulationParts):
         keep
             Whether rows are returned; with False only files have them.
         """
+        if self._options["collapse_walkers"]:
+            self.collapse_walkers()
         records = self._run("sampling", keep)
         self._save_model()
         return records
+
+    def collapse_walkers(self, walker: int | None = None) -> None:
+        """Move all walkers to one of them, as an annealing step.
+
+        Later records have `attrs["stationary"]` = False until `reset_parameters`, because walkers
+        that begin together do not have the density of the sampler.
+
+        Parameters
+        ----------
+        walker
+            The walker to which the other walkers move; by default the one of lowest potential on
+            all rows.
+        """
+        vectors = self._vectors()
+        if walker is None:
+            chosen = int(np.nanargmin(self.landscape.potential(vectors)))
+        else:
+            chosen = self._index(walker)
+        self._positions = np.repeat(vectors[chosen][None], len(vectors), 0)
+        self._collapsed = True
 
     def _save_model(self) -> None:
         if self._options["save_model"] is not None:
@@ -141,157 +154,6 @@ class Simulation(SimulationParts):
     def step(self) -> pd.DataFrame:
         """Make one step of the sampler; return its row of each walker."""
         return self._run("sampling", True, {"max_steps": 1, "every_nth": 1, **QUIET}).run_info
-
-    # Values at the present parameters.
-    def loss(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The mean loss L of the current batch, or of all rows."""
-        return self._each(walker, lambda land, w: float(land.loss(w)), full)
-
-    def potential(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The potential U of the current batch, or of all rows."""
-        return self._each(walker, lambda land, w: float(land.potential(w)), full)
-
-    def gradients(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The gradient of the potential U, (N,), on the current batch."""
-        return self._each(walker, lambda land, w: land.gradient(w), full)
-
-    def hessians(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The Hessian of U, (N, N), on the current batch."""
-        return self._each(walker, lambda land, w: land.hessian(w), full)
-
-    def hessian_vector(self, v: Any, walker: int | None = None, *, full: bool = False) -> Any:
-        """The Hessian of U times a vector, (N,), on the current batch."""
-        vector = np.asarray(v, self._options["precision"])
-        return self._each(walker, lambda land, w: land.hessian_vector(w, vector), full)
-
-    def score(self, walker: int | None = None, *, full: bool = False) -> Any:
-        """The accuracy on the current batch; NaN for a regression."""
-        return self._each(walker, lambda land, w: float(land.accuracy(w)), full)
-
-    def next_batch(self) -> None:
-        """Take the next batch as the current one."""
-        self._batch += 1
-
-    def gradient_covariance(self, walker: int | None = None) -> Any:
-        """The covariance of the gradients of the rows' losses, (N, N)."""
-        values = self._model.landscape.row_values
-        return self._each(walker, lambda land, w: np.cov(values.gradients(w).T), True)
-
-    def hessian_spectrum(
-        self, count: int = 1, which: str = "largest", walker: int | None = None
-    ) -> Any:
-        """Extreme eigenvalues of the Hessian of U on all rows, descending."""
-        return self._each(walker, lambda land, w: land.hessian_eigenpairs(w, count, which)[0], True)
-
-    def optimal_step_width(self, walker: int | None = None) -> Any:
-        """The largest stable step size, 2 / sqrt(k).
-
-        k is the largest eigenvalue of the Hessian of U on all rows.
-        Schemes of Langevin dynamics are stable below it near the present parameters. It is infinite
-        if U is not curved upwards.
-        """
-
-        def bound(land: Any, w: np.ndarray) -> float:
-            (k,) = land.hessian_eigenpairs(w)[0]
-            return float(2 / np.sqrt(k)) if k > 0 else float("inf")
-
-        return self._each(walker, bound, True)
-
-    def predict(
-        self,
-        X: Any,
-        walker: int | None = None,
-        *,
-        trajectory: TrajectoryData | pd.DataFrame | None = None,
-        quantiles: Any = (),
-    ) -> Any:
-        """The outputs of the network for rows of inputs, (rows, outputs).
-
-        Parameters
-        ----------
-        X
-            Inputs.
-        walker
-            The walker whose parameters are used.
-        trajectory
-            Records of a run: the result is then a `Prediction` with mean, standard deviation and
-            quantiles over all of its rows and walkers.
-        quantiles
-            Probabilities.
-        """
-        x = np.asarray(X, self._options["precision"])
-        shape = self._data.x.shape[1:]
-        x = x[:, None] if x.ndim == 1 and shape == (1,) else x
-        if x.shape[1:] != shape or not len(x):
-            raise ShapeError(
-                f"predict: expected rows of inputs, each of shape {shape}, got shape {x.shape}"
-            )
-        if trajectory is not None:
-            draws = self._draws(trajectory)
-            return predicted(self._model.landscape, draws, x, quantiles)
-        return self._each(walker, lambda land, w: land.outputs(w, x), True)
-
-    def log_predictive_density(
-        self, X: Any, Y: Any, trajectory: TrajectoryData | pd.DataFrame
-    ) -> np.ndarray:
-        """log(mean of exp(-loss)) over a trajectory, for each row.
-
-        If the loss is minus a log likelihood, this is the log predictive density of the average
-        over the posterior.
-        """
-        data, land = DataPart.make([X, Y], self._options), self._model.landscape
-        check_labels(land.row_loss, data.y, "log_predictive_density")
-        land.check_widths(data.y, "log_predictive_density")
-        draws = self._draws(trajectory)
-        return log_predictive_density(land.row_values, draws, data.x, data.y)
-
-    def _draws(self, trajectory: TrajectoryData | pd.DataFrame) -> np.ndarray:
-        frame = trajectory.trajectory if isinstance(trajectory, TrajectoryData) else trajectory
-        names = self._network.names
-        if any(name not in frame for name in names):
-            raise ValueError(
-                f"predict: the trajectory needs the columns {names[0]} to {names[-1]}, got "
-                f"{', '.join(map(str, frame.columns[:6]))}, ..."
-            )
-        if not len(frame):
-            raise ValueError("predict: the trajectory has no rows")
-        return frame[names].to_numpy(self._options["precision"])
-
-    def _each(self, walker: int | None, value: Any, full: bool) -> Any:
-        """A value of one walker, or the stacked values of several."""
-        vectors = self._vectors()
-        which = range(len(vectors)) if walker is None else [self._index(walker)]
-        values = [value(self._landscape(i, full), vectors[i]) for i in which]
-        single = walker is not None or (len(values) == 1 and not self._options["always_list"])
-        return values[0] if single else np.stack(values)
-
-    def _landscape(self, walker: int, full: bool) -> Any:
-        """The landscape on a walker's current batch, or on all rows."""
-        model = self._model
-        land = model.landscape
-        if full or model.model.batch is None:
-            return land
-        rows = model.rows(self._walkers().key(walker), np.array([self._batch]))
-        assert rows is not None
-        return land.on(land.x[rows[0]], land.y[rows[0]])
-
-    def _index(self, walker: int) -> int:
-        count = self._options["number_walkers"]
-        if not isinstance(walker, (int, np.integer)) or not 0 <= walker < count:
-            raise ValueError(
-                f"walker: expected a number below number_walkers={count}, got {walker!r}"
-            )
-        return int(walker)
-
-    @property
-    def landscape(self) -> Landscape:
-        """The losses of all rows at any free parameters, a `kg.neural.Landscape`."""
-        return self._model.landscape
-
-    @property
-    def seed(self) -> int:
-        """The seed, also if it was drawn from the system's entropy."""
-        return int(self._seed)
 
     # Parameters and momenta.
     @property
@@ -365,28 +227,40 @@ class Simulation(SimulationParts):
     def reset_parameters(self, seed: int | None = None) -> None:
         """Begin again: initial parameters, and noise, batches and files from the beginning.
 
-        With a seed they are drawn with this seed.
+        With a seed they are drawn with this seed. Nothing is compiled again.
         """
         if seed is not None:
             self._options |= check_options({"seed": seed})
             self._seed = seed
-        self._forget("network")
+        part = self._parts.get("network")
+        if part is not None:
+            self._parts["network"] = part._replace(seed=self._seed)
+        for role in ROLES:
+            self._forget(role)
         self._positions = self._momenta = None
         self._made.clear()
         self._files = {role: {} for role in self._files}
-        self._batch = 0
+        self._batch, self._collapsed = 0, False
 
     @property
     def dataset(self) -> list[np.ndarray]:
-        """Inputs and labels, [X, Y]; another pair may be set."""
+        """Inputs and labels, [X, Y]; another pair may be set.
+
+        With data of the same shape nothing is compiled again.
+        """
         return list(self._data[:2])
 
     @dataset.setter
     def dataset(self, pair: Any) -> None:
-        DataPart.make(pair, self._options)
-        self._dataset = pair
-        self._forget("data")
-        self._batch = 0
+        data, model = DataPart.make(pair, self._options), self._parts.get("model")
+        if model is not None and self._data.is_like(data, self._network.loss.labels == "classes"):
+            self._parts["model"] = model.with_data(data)
+            self._parts["data"] = data
+            for role in ROLES:
+                self._forget(role)
+        else:
+            self._forget("data")
+        self._dataset, self._batch = pair, 0
 
     def reset_dataset(self) -> None:
         """Make the first batch the current one."""

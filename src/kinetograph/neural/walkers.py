@@ -45,6 +45,8 @@ class Walkers:
     round
         The number of steps in a transition of the chains: 1, or the steps of an ensemble between
         two preconditioners.
+    first
+        The number of the first walker.
     before
         The number of steps that were made before these chains began.
     """
@@ -58,14 +60,17 @@ class Walkers:
         seed: int,
         generation: int = 0,
         before: int = 0,
+        first: int = 0,
         observables: Any = (),
         threads: int | None = None,
     ) -> None:
         self.sampler, self.threads, self.seed = sampler, threads, seed
         self.together = sampler.walkers is not None
         self.count, self.generation, self.before = len(starts), generation, before
+        self.first = first
         self.round = int(sampler.steps) if self.together else 1
-        numbers = [generation * 2**16 + i for i in range(1 if self.together else len(starts))]
+        chains = 1 if self.together else len(starts)
+        numbers = [generation * 2**16 + first + i for i in range(chains)]
         self.keys = [chain_key(seed, number) for number in numbers]
         self.chains: list[Chain] = [
             chain(

@@ -183,7 +183,7 @@ class _BlockSteps:
         noise = Noise(chain.key, chain.transition)
         density, batch = self.density, self.density.batch
         if batch is not None:
-            density = density._replace(rows=batch.order.rows(*noise))
+            density = density._replace(rows=batch.rows_of(*noise))
         return Moment(chain.hyper, noise, density, drawn)
 
     def draw(self, chain: ChainState, count: int) -> Sequence[Any]:

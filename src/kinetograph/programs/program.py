@@ -161,6 +161,12 @@ class Program:
         batch = self.model.batch
         if batch is None or not self.kernel.moves_by_values:
             return False
+        if batch.noise is not None:
+            raise ModelError(
+                f"{doing}: {type(self.sampler).__name__} compares values of the potential, as a "
+                f"Metropolis test does, but {batch.noise} makes these values random. Take a "
+                f"sampler that uses the gradient alone (SGLD, BAOAB, SGNHT), or {batch.noise}=None"
+            )
         if not batch.allow_noisy:
             raise ModelError(
                 f"{doing}: {type(self.sampler).__name__} compares values of the potential, as a "

@@ -21,7 +21,7 @@ Stable   for h^2 max(B^T K B) < 4 with symmetric schemes, for every C that occur
          OBABO need h^2 eta < 1, SGLD h eta < 1/2; BAOAB and LM have exact positions
 Cost     m gradients per walker and step, and a Cholesky factorisation per group
 Records  the kinetic energy of each walker at the end of the step; the number of groups without a
-         preconditioner, because their factor was not finite
+         preconditioner, because their factor was not finite; the mean eta of the groups' factors
 Source   C. Matthews, J. Weare, B. Leimkuhler, Ensemble preconditioning for Markov chain Monte Carlo
          simulation, Statistics and Computing 28 (2018) 277-290.
 """
@@ -34,16 +34,16 @@ from typing import Any
 import numpy as np
 
 from ..autograph.convert import convert
+from ..graph.errors import ShapeError
 from ..graph.functions.arranging import concatenate
-from ..graph.functions.mathematics import sqrt, where
-from ..graph.functions.matrices import cholesky
-from ..graph.functions.reductions import all as all_of
+from ..graph.functions.mathematics import where
 from ..graph.functions.reductions import sum as sum_of
 from ..graph.operations.operands import as_node
 from ..graph.public import public
 from ..graph.ranges import range
 from ..kernels.contract import Space, TransitionKernel
 from .baoab import BAOAB
+from .ensemble_factor import EnsembleFactor, ensemble_factor
 from .gla1 import GLA1
 from .gla2 import GLA2
 from .hyper import Hyper, hyper
@@ -88,7 +88,13 @@ class EQN(Sampler):
     steps
         m, the number of steps of the scheme for each group.
     covariance
-        "full"; "blocks", only within each unknown; or "diagonal". The other elements of C are 0.
+        "full"; "blocks", only within each block; or "diagonal": the other elements of C are 0. Or
+        "low-rank": C has only its largest eigenpairs, which needs no matrix of all coordinates.
+    rank
+        The number of eigenpairs of "low-rank".
+    blocks
+        For "blocks" a label of each free coordinate; coordinates with the same label are a block.
+        By default each unknown is one.
 
     Raises
     ------
@@ -116,7 +122,9 @@ class EQN(Sampler):
     groups = hyper(2, lower=2, static=True)
     eta = hyper(1.0, lower=0, scalar=True)
     steps = hyper(10, lower=1, scalar=True)
-    covariance = hyper("full", choices=("full", "blocks", "diagonal"))
+    covariance = hyper("full", choices=("full", "blocks", "diagonal", "low-rank"))
+    rank = hyper(10, lower=1, static=True)
+    blocks = hyper((), static=True)
 
     def __init__(self, sampler: Sampler | None = None, *values: Any, **settings: Any) -> None:
         scheme = BAOAB() if sampler is None else sampler
@@ -180,10 +188,12 @@ class EQN(Sampler):
         """Move each group once."""
         size = self.walkers // self.groups
         unpreconditioned: Any = 0
+        etas: Any = 0.0
         for _ in range(self.groups):  # after the last group all walkers are in their order again
             group, other_walkers = at.split(size)
-            factor, usable = self._factor(other_walkers.q)
-            unpreconditioned = unpreconditioned + where(usable, 0, 1)
+            factor, eta = self._factor(other_walkers.q)
+            unpreconditioned = unpreconditioned + where((eta == 0) & (self.eta > 0), 1, 0)
+            etas = etas + eta / self.groups
             inside = _InsideEnsemble(self, group, factor)
             point, group_slots = inside.start, {name: slots[name][:size] for name in slots}
             for _ in range(self.steps):
@@ -191,41 +201,36 @@ class EQN(Sampler):
             at = other_walkers.join(inside.left(point))
             slots = {name: concatenate([slots[name][size:], group_slots[name]]) for name in slots}
         self.record("unpreconditioned", unpreconditioned)
+        self.record("eta_effective", etas)
         if "p" in slots:
             self.record("kinetic_energy", 0.5 * sum_of(slots["p"] ** 2, axis=1))
         return at, slots
 
-    def _factor(self, q: Any) -> tuple[Any, Any]:
-        """B or its diagonal; the identity if it is not finite.
+    def _factor(self, q: Any) -> tuple[EnsembleFactor, Any]:
+        """The factor B, and its eta: 0 for the identity."""
+        labels = self._labels(q.shape[1])
+        return ensemble_factor(q, self.eta, self.covariance, labels=labels, rank=self.rank)
 
-        Also returns whether B is usable.
-        """
-        count, size = q.shape
-        centred = q - sum_of(q, axis=0) / count
-        if self.covariance == "diagonal":
-            factor = sqrt(1 + self.eta * sum_of(centred * centred, axis=0) / (count - 1))
-            identity: Any = np.ones(size, q.dtype)
-        else:
-            c = centred.T @ centred / (count - 1)
-            if self.covariance == "blocks":
-                c = c * self._blocks(size).astype(q.dtype)
-            identity = np.eye(size, dtype=q.dtype)
-            factor = cholesky(identity + self.eta * c)
-        usable = all_of(abs(factor) < np.inf)
-        return where(usable, factor, identity), usable
-
-    def _blocks(self, size: int) -> np.ndarray:
-        """Whether two coordinates belong to the same unknown, as a matrix."""
+    def _labels(self, size: int) -> np.ndarray:
+        """The block of each coordinate: its unknown, or what `blocks` says."""
+        if len(self.blocks):
+            labels = np.asarray(self.blocks)
+            if labels.shape != (size,):
+                raise ShapeError(
+                    f"EQN: blocks: expected {size} labels, one for each free coordinate, got an "
+                    f"array of shape {labels.shape}"
+                )
+            return labels
         label = np.zeros(size, int)
         for i, (place, _) in enumerate(self._staging("step").space.parts.values()):
             label[place] = i
-        return label[:, None] == label
+        return label
 
 
 class _InsideEnsemble:
     """A group of walkers in the coordinates B^-1 (q - q_0)."""
 
-    def __init__(self, sampler: EQN, group: Point, factor: Any) -> None:
+    def __init__(self, sampler: EQN, group: Point, factor: EnsembleFactor) -> None:
         self.sampler, self.origin, self.factor = sampler, group.q, factor
         self.outside = outside = sampler._staging("step")
         self.start = self.point(group, 0 * group.q)
@@ -239,14 +244,11 @@ class _InsideEnsemble:
 
     def place(self, y: Any) -> Any:
         """The positions q of the group."""
-        factor = self.factor
-        return self.origin + (y * factor if factor.ndim == 1 else y @ factor.T)
+        return self.origin + self.factor.times(y)
 
     def point(self, at: Point, y: Any) -> Point:
         """The point in the coordinates y."""
-        factor = self.factor
-        slope = at.gradient * factor if factor.ndim == 1 else at.gradient @ factor
-        return Point(y, at.potential, slope, at.free)
+        return Point(y, at.potential, self.factor.transposed_times(at.gradient), at.free)
 
     def left(self, point: Point) -> Point:
         """The point in the coordinates q."""

@@ -119,6 +119,7 @@ class Sampler(Settings):
     True
     """
 
+    optimizes = False  # whether steps lower the potential, instead of sampling
     walkers: Any = None
     scale: Any = Scale(None, False, POSITIVE, ())
 

@@ -142,16 +142,16 @@ def test_a_search(call, monkeypatch):
 
     # The command has the name of its module.
     monkeypatch.setattr(sys.modules["kinetograph.neural.commands.explore"], "_explore", explore)
-    beta = ("--prior", 2, "--inverse-temperature", 100)
+    prior = ("--prior", 2)
     legs = ("--trajectories", 2, "--max-legs", 1, "--max-steps", 30)
-    result = call("explore", "--config", "c.toml", *beta, *legs, "--out", "found")
+    result = call("explore", "--config", "c.toml", *prior, *legs, "--out", "found")
     assert result.exit_code == 0, result.output
     ((landscape, settings, search),) = calls
     nn, w = simulation(prior=2.0), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     np.testing.assert_allclose(landscape.potential(w), nn.landscape.potential(w), rtol=1e-12)
     sampler = settings.pop("sampler")
     assert type(sampler) is kg.samplers.BAOAB
-    assert sampler.settings()["inverse_temperature"] == 100
+    assert sampler.settings()["inverse_temperature"] == 100  # as of the API
     given = {"trajectories": 2, "max_legs": 1, "steps": 30, "thin": 1, "seed": 1}
     assert given.items() <= settings.items()
     for name in ("minima", "corner_points", "legs", "averages"):

@@ -1,5 +1,7 @@
 """Searches for minima of two-cluster nets, and their pieces against closed forms."""
 
+import warnings
+
 import jax
 import numpy as np
 import pytest
@@ -116,6 +118,55 @@ def test_copies_by_permutation_and_sign(activation, odd):
     negated = w.copy()
     negated[[0, 3]] *= -1  # not a copy
     assert not np.allclose(explorer.canonical(surface, negated), forms[0])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_copies_of_a_network_of_other_origin(transposed):
+    """A 2-3-1 net with named layers, as of Flax, or with outputs first, as of Equinox."""
+    start = {
+        "dense_2": {"bias": np.zeros(3), "kernel": np.zeros((3, 2) if transposed else (2, 3))},
+        "dense_10": {"kernel": np.zeros((1, 3) if transposed else (3, 1))},
+    }
+
+    def outputs(w, x):
+        first, last = (w[name]["kernel"] for name in ("dense_2", "dense_10"))
+        first, last = (first.T, last.T) if transposed else (first, last)
+        return jax.numpy.tanh(x @ first + w["dense_2"]["bias"]) @ last
+
+    layout = kg.neural.ParameterLayout(start)
+    surface = kg.neural.Landscape((outputs, start), layout, "mean_squared", CLUSTERS, SIGNS)
+    tree = jax.tree.map(lambda a: RNG.normal(size=a.shape), start)
+    order, signs = [2, 0, 1], np.array([-1.0, 1, -1])
+    axis = int(not transposed)
+    copy = {
+        "dense_2": {
+            "bias": (tree["dense_2"]["bias"] * signs)[order],
+            "kernel": np.take(
+                tree["dense_2"]["kernel"] * (signs[:, None] if transposed else signs), order, axis
+            ),
+        },
+        "dense_10": {
+            "kernel": np.take(
+                tree["dense_10"]["kernel"] * (signs if transposed else signs[:, None]),
+                order,
+                1 - axis,
+            )
+        },
+    }
+    w, v = (np.asarray(layout.vector(each)) for each in (tree, copy))
+    assert not np.allclose(w, v)
+    np.testing.assert_allclose(surface.loss(w), surface.loss(v), rtol=1e-6)
+    forms = [explorer.canonical(surface, each) for each in (w, v)]
+    np.testing.assert_allclose(forms[0], forms[1], rtol=1e-6)
+    assert explorer.merged(surface, np.stack([w, v])).tolist() == [0, 0]
+
+
+def test_a_search_says_early_that_copies_are_not_merged():
+    surface = analytic(lambda w: (w**2).sum(), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(kg.KinetographWarning, match=r"symmetric: .* form of a perceptron"):
+            explorer.explore(surface, **SETTINGS)
 
 
 def test_fixed_parameters_are_not_moved():

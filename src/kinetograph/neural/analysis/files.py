@@ -23,7 +23,7 @@ RECORDS = {
     *("id", "step", "epoch", "accuracy", "loss", "time_per_nth_step", "beta", "step_width"),
     *("scaled_gradient", "virial", "scaled_noise", "scaled_momentum", "momentum_norm"),
     *("total_energy", "old_total_energy", "kinetic_energy", "average_rejection_rate", "accepted"),
-    *("thermostat", "noise_covariance_trace", "learning_rate", "eta_effective"),
+    *("thermostat", "noise_covariance_trace", "learning_rate", "unpreconditioned", "eta_effective"),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from ...cli.errors import note
+from ..explorer.exploration import INVERSE_TEMPERATURE
 from ..explorer.exploration import explore as _explore
 from ..ingredients import make_sampler
 from ..simulation import Simulation
@@ -20,6 +21,7 @@ TABLES = ("minima", "corner_points", "legs", "averages")
 @option_flags(
     *("data", "network", "prior", "sampling", "walkers", "system"),
     names=("progress",),
+    defaults={"inverse_temperature": INVERSE_TEMPERATURE},
     without=("batch_size", "shuffle", "burn_in_steps", "walker_starts", "walker_jitter"),
 )
 @signature_flag(_explore, "trajectories", "The number of trajectories of a leg.")
@@ -47,13 +49,15 @@ def explore(show_traceback: bool, out: Path, **values: Any) -> None:
     a leg, and which of them are rows. The prior options keep minima finite.
     """
     with explained(show_traceback):
-        options = given_options(values)
+        options = {"inverse_temperature": INVERSE_TEMPERATURE} | given_options(values)
         simulation = Simulation(**options)
         settings = {name: v for name, v in values.items() if name not in simulation.get_options()}
         every = simulation.get_options()
         search = _explore(
             simulation.landscape,
-            sampler=make_sampler("sampling", every, every["number_walkers"]),
+            sampler=make_sampler(
+                "sampling", every, every["number_walkers"], simulation.landscape.layout
+            ),
             steps=every["max_steps"],
             thin=every["every_nth"],
             seed=simulation.seed,

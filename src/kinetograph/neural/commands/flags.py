@@ -9,9 +9,11 @@ values. One file may serve all commands: each of them reads the keys that it has
 import inspect
 import json
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -30,7 +32,7 @@ __all__ = ["OptionType", "explained", "given_options", "interval", "option_flags
 
 Decorator = Callable[[Any], Any]
 _NONE = "none"
-_FILES = ("run_file", "trajectory_file", "averages_file", "save_model")
+_FILES = ("run_file", "trajectory_file", "averages_file", "save_model", "sql_db")
 
 
 class OptionType(click.ParamType):
@@ -98,7 +100,12 @@ def _flag(option: Option) -> Decorator:
     )
 
 
-def option_flags(*groups: str, names: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Any:
+def option_flags(
+    *groups: str,
+    names: tuple[str, ...] = (),
+    without: tuple[str, ...] = (),
+    defaults: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
     """Add --config, the flags of options, and --traceback.
 
     Parameters
@@ -107,13 +114,16 @@ def option_flags(*groups: str, names: tuple[str, ...] = (), without: tuple[str, 
         Groups of options, and further options.
     without
         Options of the groups that the command has no use for.
+    defaults
+        Defaults in the help of the command that differ from the table.
     """
 
     def decorate(command: Any) -> Any:
         command = traceback_option(command)
         for option in reversed(OPTIONS.values()):
             if (option.group in groups or option.name in names) and option.name not in without:
-                command = _flag(option)(command)
+                default = defaults.get(option.name, option.default)
+                command = _flag(replace(option, default=default))(command)
         return click.option(
             "--config",
             type=click.Path(path_type=Path),

@@ -76,7 +76,13 @@ class InputColumns:
         """
         inner = as_network(network, "InputColumns.network")
         made = _Featured(self, inner)
-        return replace(inner, start=made.start, apply=made.apply, apply_rows=made.apply_rows)
+        return replace(
+            inner,
+            start=made.start,
+            apply=made.apply,
+            apply_rows=made.apply_rows,
+            apply_noisy=None if inner.apply_noisy is None else made.apply_noisy,
+        )
 
     def __reduce__(self) -> Any:
         return InputColumns, (self.names, self.columns)
@@ -141,6 +147,11 @@ class _Featured:
     def apply(self, parameters: Any, row: Any) -> Any:
         """The outputs of a row."""
         return self.inner.apply(parameters, self.features(row))
+
+    def apply_noisy(self, parameters: Any, row: Any, word: Any) -> Any:
+        """The outputs of a row with noise."""
+        assert self.inner.apply_noisy is not None
+        return self.inner.apply_noisy(parameters, self.features(row), word)
 
     def apply_rows(self, parameters: Any, rows: Any) -> Any:
         """The outputs of many rows."""

@@ -138,9 +138,10 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
         try:
             array = array.astype(float)
         except (TypeError, ValueError) as error:
+            row, value = _first_text(array)
             raise DataError(
-                f"read: {title} must be numbers, got {array.dtype}: {error}; encode texts as "
-                "numbers, for example with pandas.get_dummies"
+                f"read: {title} must be numbers, but row {row} has {value!r:.60}; encode texts as "
+                "numbers, for example with pandas.get_dummies or pandas.factorize"
             ) from error
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         row, *column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -148,6 +149,17 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
         value = array[(row, *column)]
         raise DataError(f"read: {title}: row {row}{place} is {value}; remove or fill such rows")
     return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def _first_text(array: np.ndarray) -> tuple[int, Any]:
+    """Row and value of the first element that is not numeric."""
+    for row, values in enumerate(array):
+        for value in np.ravel(np.asarray(values, object)):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return row, value.item() if isinstance(value, np.generic) else value
+    return 0, array[0]
 
 
 def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:

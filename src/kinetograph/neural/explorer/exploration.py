@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...graph.errors import KinetographWarning
 from ...graph.public import public
+from ...graph.source import warn_user
 from ...optimizers.opt import choose
 from ...samplers.baoab import BAOAB
 from ...samplers.sampler import Sampler
@@ -27,9 +29,11 @@ from ..surfaces.evaluation import identity
 from .candidates import candidates
 from .legs import Leg, pool, random_starts, sampled_leg
 from .minima import classify, merged, refine
+from .symmetry import hidden_layers
 
 __all__ = ["Exploration", "explore"]
 
+INVERSE_TEMPERATURE = 100.0  # of the default sampler
 MOST_CANDIDATES = 5  # of a trajectory
 
 
@@ -149,7 +153,8 @@ def explore(
     optimizer, gradient_tolerance
         As of `refine`.
     symmetric
-        Whether copies by exchanged or negated hidden units are the same minimum.
+        Whether copies by exchanged or negated hidden units are the same minimum. This needs
+        parameters of a perceptron: a weight matrix and at most one bias for each layer.
     seed
         A whole number.
     workers
@@ -182,9 +187,10 @@ def explore(
     >>> len(found.minima) > 0, found.legs["rows"].tolist()
     (True, [100, 100])
     """
-    sampler = BAOAB(step_size=0.1, inverse_temperature=100.0) if sampler is None else sampler
+    if sampler is None:
+        sampler = BAOAB(step_size=0.1, inverse_temperature=INVERSE_TEMPERATURE)
     optimizer = choose("explore", optimizer)
-    if not (sampler is None or isinstance(sampler, Sampler)):
+    if not isinstance(sampler, Sampler):
         raise TypeError(
             f"explore: sampler must be a sampler, such as kg.samplers.BAOAB(0.1), got {sampler!r}"
         )
@@ -207,6 +213,14 @@ def explore(
                 f"explore: starts: expected the shape ({count}, {landscape.size}), one for each "
                 f"trajectory and walker, got {next_starts.shape}"
             )
+    if symmetric and not hidden_layers(landscape.layout):
+        warn_user(
+            "explore: symmetric: the parameters of the network do not have the form of a "
+            "perceptron, a weight matrix and at most one bias for each layer. So copies by "
+            "exchanged hidden units count as different minima; give symmetric=False if this is "
+            "intended",
+            KinetographWarning,
+        )
     options = {"outliers": "local"} | dict(map_options or {})
     finished = FinishedParts(
         store,

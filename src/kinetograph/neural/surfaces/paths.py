@@ -13,10 +13,13 @@ from ...graph.errors import ShapeError
 from ...graph.public import public
 from ..analysis.inputs import numbers, positive
 from ..counter import Progress
-from ..landscape import Landscape
+from ..landscape import DENSE, Landscape
 from .evaluation import evaluated
 
 __all__ = ["path", "relaxed_path"]
+
+REFRESH = 50  # steps of a relaxation between two computations of its step sizes
+FLAT = 1e-3  # of the largest curvature: smaller curvatures do not enlarge steps
 
 
 @public
@@ -128,7 +131,8 @@ def relaxed_path(
     steps
         The number of steps.
     step_size
-        The step size; by default 1 over the largest eigenvalue of the Hessian at the ends.
+        The step size. By default each image has its own, 1/2 over the largest magnitude of the
+        eigenvalues of its Hessian, which is computed again after every 50 steps.
 
     Returns
     -------
@@ -161,15 +165,29 @@ def relaxed_path(
             f"relaxed_path: expected three images or more and a number of steps, got {images} "
             f"images and {steps} steps"
         )
-    if step_size is None:
-        ends = (string[0], string[-1])
-        step_size = 1 / max(abs(landscape.hessian_eigenpairs(w).values[0]) for w in ends)
-    h = positive(step_size, "relaxed_path", "step_size")
+    h: Any = 0.0 if step_size is None else positive(step_size, "relaxed_path", "step_size")
     string = _equidistant(string, images)
-    for _ in range(steps):
+    for number in range(steps):
+        if step_size is None and number % REFRESH == 0:
+            h = _step_sizes(landscape, string[1:-1])
         string[1:-1] -= h * landscape.gradient(string[1:-1])
         string = _equidistant(string, images)
     return string
+
+
+def _step_sizes(landscape: Landscape, images: np.ndarray) -> np.ndarray:
+    """Stable step sizes of gradient descent at images, (image, 1)."""
+    if landscape.size <= DENSE:
+        values = np.linalg.eigvalsh(landscape.hessian(images))[:, [0, -1]]
+    else:
+        ends = ("largest", "smallest")
+        values = np.array(
+            [[landscape.hessian_eigenpairs(w, 1, end).values[0] for end in ends] for w in images]
+        )
+    largest = np.abs(values).max(1, keepdims=True)
+    bound = FLAT * largest.max()
+    sizes: np.ndarray = 0.5 / np.maximum(largest, bound if bound > 0 else 1.0)
+    return sizes
 
 
 def _equidistant(nodes: np.ndarray, count: int) -> np.ndarray:

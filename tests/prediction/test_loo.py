@@ -252,3 +252,17 @@ def test_only_models_of_the_same_data_are_compared():
         kg.compare({"a": fits["a"], "b": drawn(5)})
     with pytest.raises(ValueError, match="at least two models"):
         kg.compare({"a": fits["a"]})
+
+
+def test_an_observation_that_tells_nothing():
+    """Its density is equal in all draws, and its weights are, too."""
+
+    def build():
+        b = kg.normal(0, PRIOR, shape=2, name="b")
+        rows = X * (np.arange(14) > 0)[:, None]
+        kg.observe(kg.data(Y, name="y"), kg.normal(rows @ b, NOISE))
+        return b
+
+    result = kg.loo(kg.model(build), drawn(200))
+    assert result.elpd_i.values[0] == pytest.approx(stats.norm.logpdf(Y[0]), abs=1e-7)
+    assert result.pareto_k.values[0] < result.good_k

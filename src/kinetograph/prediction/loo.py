@@ -113,7 +113,7 @@ def loo(
     check_flag("loo", "moment_match", moment_match)
     check_whole("loo", {"refits": (refits, 0)})
     observations = Observations("loo", model, var_name, by)
-    tree = unit_densities("loo", model, results, observations)
+    tree = _spread_out(unit_densities("loo", model, results, observations), observations.name)
     densities = tree["log_likelihood"][observations.name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arviz-stats warns of tails that are improved below
@@ -154,6 +154,21 @@ def unit_densities(doing: str, model: Model, results: Any, observations: Observa
     groups = {"posterior": tree["posterior"].dataset}
     groups["log_likelihood"] = units.to_dataset(name=observations.name)
     return xr.DataTree.from_dict(groups)
+
+
+def _spread_out(tree: Any, name: str) -> Any:
+    """The densities, with noise of 1e-9 where all draws are equal.
+
+    Such a unit does not depend on the unknowns, and all its weights are equal: a tail cannot be
+    fitted to equal weights.
+    """
+    densities = tree["log_likelihood"][name]
+    values = densities.values
+    equal = np.ptp(values, (0, 1)) <= 1e-10 * np.maximum(1.0, np.abs(values[0, 0]))
+    if equal.any():
+        noise = 1e-9 * np.random.default_rng(0).normal(size=values.shape)
+        tree["log_likelihood"][name] = densities.copy(data=np.where(equal, values + noise, values))
+    return tree
 
 
 def _unreliable(elpd: Any) -> np.ndarray:

@@ -16,6 +16,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "numpyro": ("numpyro", "diffrax", "funsor"),
     "pymc": ("pymc",),
     "nutpie": ("nutpie", "pymc", "numba"),
+    "posteriors": ("posteriors", "torch"),
+    "bde": ("sklearn-contrib-bde",),
 }
 ALL_IN_ONE = {
     "reliability": ("-e", str(ROOT), "numpyro", "blackjax", "nutpie", "arviz-stats[xarray]")

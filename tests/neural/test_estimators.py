@@ -96,6 +96,29 @@ def test_the_summary_is_of_predictions(fitted):
     )
 
 
+@pytest.mark.parametrize(
+    ("step_size", "wanted"), [(1e-7, True), (0.02, False)], ids=["stays", "moves"]
+)
+def test_members_that_do_not_mix_are_named(step_size, wanted, recwarn):
+    """Of a line: its posterior is normal, and members that move agree."""
+    x = np.linspace(-1, 1, 30)[:, None]
+    y = x[:, 0] + 0.3 * np.random.default_rng(1).normal(size=30)
+    settings = {"members": 3, "draws": 50, "thin": 20, "warmup": 0, "epochs": 300}
+    sampler = kg.samplers.BAOAB(step_size, friction=2.0, scale=1.0)
+    model = kg.neural.EnsembleRegressor((), **settings, sampler=sampler).fit(x, y)
+    texts = [str(w.message) for w in recwarn if issubclass(w.category, kg.SamplingWarning)]
+    assert bool(texts) == wanted
+    found = model.summary()
+    most = max(found["r_hat", name] for name in found.names)
+    if wanted:
+        assert most > 2
+        assert "the predictions of members disagree: R-hat is above 1.2 at 30 of 30" in texts[0]
+        assert f"at most {most:.2f}" in texts[0]
+        assert "warmup=1000 or thin=40, or a larger step size of the sampler" in texts[0]
+    else:
+        assert most < 1.1
+
+
 def test_many_rows_are_predicted_in_parts(line, fitted, monkeypatch):
     whole = fitted.predict(line[0], return_std=True)
     monkeypatch.setattr(estimators, "ELEMENTS", 40 * 7)  # 7 rows of 2 members with 20 draws

@@ -20,6 +20,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..graph.errors import DataError, ShapeError
 from ..graph.public import public
+from ..graph.source import warn_user
+from ..results import diagnostics
+from ..results.advice import SamplingWarning
 from ..results.summary import summary
 from ..samplers.sampler import Sampler
 from .losses import LOSSES
@@ -30,6 +33,7 @@ from .posterior import Prior
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
 
 ELEMENTS = 2**22  # the largest number of rows times draws whose outputs are in memory
+MIXED = 1.2  # R-hat of predictions, above which members are said to disagree
 _LOG_2_PI = float(np.log(2 * np.pi))
 
 
@@ -105,6 +109,27 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
         )
         self.results_ = self.members_.results
         self._probe = x[order[:50]]
+        if self.members > 1 and self.draws >= 4:
+            self._check_mixing()
+
+    def _check_mixing(self) -> None:
+        """Warn if members disagree at most of the rows examined."""
+        values = self._function_values(self._outputs(self._probe))
+        found = diagnostics.rhat(values)
+        apart = ~(found <= MIXED)  # NaN, too
+        if 2 * apart.sum() > len(apart):
+            more = f"warmup={max(2 * self.warmup, 1000)} or thin={2 * self.thin}"
+            if self.sampler is not None:
+                more += ", or a larger step size of the sampler"
+            elif isinstance(self.activation, str) and self.activation.startswith("relu"):
+                more += ", or activation='silu'"
+            warn_user(
+                f"{type(self).__name__}: the predictions of members disagree: R-hat is above "
+                f"{MIXED} at {apart.sum()} of {len(apart)} training rows, at most "
+                f"{np.nanmax(found, initial=0):.2f}; the draws do not represent the posterior yet. "
+                f"Take more steps, {more}; summary() has R-hat of each row",
+                SamplingWarning,
+            )
 
     def _network(self) -> Network:
         name, value = type(self).__name__, self.network
@@ -267,6 +292,11 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
         ------
         ValueError
             If a setting is out of its range, or rows of inputs and labels differ.
+
+        Warns
+        -----
+        SamplingWarning
+            If the predictions of members disagree, by R-hat at 50 training rows.
         """
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
         self.label_mean_, self.label_sd_ = float(y.mean()), float(_spread(y))

@@ -1,0 +1,138 @@
+"""Laws of sampled networks: moments, virials, walls, and chains of operations."""
+
+import jax
+import numpy as np
+import pytest
+from tests.laws.helpers import assert_mean
+
+import kinetograph as kg
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(30, 2)) * [1.0, 0.5]
+Y = X @ [[0.7], [-0.4]] + 0.2 + 0.3 * RNG.normal(size=(30, 1))
+DESIGN = np.column_stack([X, np.ones(30)])
+STIFFNESS = 2 * DESIGN.T @ DESIGN / 30  # of the mean loss
+BEST = np.linalg.lstsq(DESIGN, Y, rcond=None)[0].ravel()
+
+
+def simulation(data=(X, Y), **options):
+    settings = {"seed": 1, "precision": "float64", "every_nth": 1, **options}
+    return kg.neural.Simulation(list(data), **settings)
+
+
+# The stationary beta k <q^2> of an oscillator of stiffness k, at a step size.
+SQUARES = {
+    "SGLD": lambda h, k: 1 / (1 - h * k / 2),
+    "BAOAB": lambda h, k: 1.0 + 0 * k,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", SQUARES)
+def test_moments_of_the_linear_network(sampler):
+    """In each eigenvector of the Hessian the law of an oscillator, with beta = n."""
+    beta = 30.0
+    values, vectors = np.linalg.eigh(STIFFNESS)
+    h = 0.5 / values[-1] if sampler == "SGLD" else 0.8 / np.sqrt(values[-1])
+    gamma = np.sqrt(values[0])
+    data = simulation(
+        sampler=sampler,
+        step_width=h,
+        friction_constant=gamma,
+        inverse_temperature=beta,
+        number_walkers=4,
+        max_steps=20_000,
+    ).sample()
+    q = (data.parameters[:, 500:] - BEST) @ vectors
+    for i, k in enumerate(values):
+        assert_mean(q[..., i], 0.0, what=f"{sampler}: mean {i}")
+        exact = SQUARES[sampler](h, k)
+        assert_mean(beta * k * q[..., i] ** 2, exact, what=f"{sampler}: square {i}")
+
+
+def clusters(**options):
+    """A network whose loss is not quadratic, with a prior that confines its parameters."""
+    made = kg.neural.datasets.two_clusters(20, noise=0.1, seed=1)
+    settings = {"output_activation": "tanh", "prior": 1.0, "inverse_temperature": 2.0}
+    return simulation((made.x / 2, made.y), **settings | options)
+
+
+@pytest.mark.parametrize("sampler", ["SGLD", pytest.param("GLA1", marks=pytest.mark.slow)])
+def test_virial_identities_hold_at_any_step(sampler):
+    """From the rows of a run: V = <w g> is determined by gradients or moves of the same steps."""
+    h, beta, gamma = 0.3, 2.0, 1.0
+    nn = clusters(
+        sampler=sampler, step_width=h, friction_constant=gamma, number_walkers=4, max_steps=20_000
+    )
+    data = nn.sample()
+    columns = data.run_info[["virial", "scaled_gradient"]].to_numpy().reshape(-1, 4, 2)
+    virial, slopes = columns.transpose(2, 1, 0)
+    if sampler == "SGLD":
+        difference = 2 * virial - slopes**2 / (2 * h)
+        exact = nn.num_parameters() / beta
+    else:
+        moves = np.sum((np.diff(data.parameters, axis=1) / h) ** 2, -1)
+        difference = 2 * virial[:, :-1] - 0.5 * (1 + np.exp(-gamma * h)) * moves
+        exact = 0.0
+    assert_mean(difference[:, 500:], exact, what=f"{sampler}: virial")
+
+
+def test_walls_and_tethers():
+    """The walls are soft: their energy at a distance of 0.2 is much larger than 1 / beta."""
+    walls = {"prior_lower_boundary": 0.0, "prior_upper_boundary": 1.0, "prior_factor": 10.0}
+    nn = simulation(
+        sampler="BAOAB",
+        step_width=0.01,
+        number_walkers=2,
+        max_steps=4000,
+        inverse_temperature=10.0,
+        prior_power=1.0,
+        **walls,
+    )
+    nn.parameters = np.full(3, 0.5)
+    w = nn.sample().parameters
+    assert w.min() > -0.2
+    assert w.max() < 1.2
+    assert w.min() < 0.1  # the best bias and weights are not all inside
+    centre = np.array([2.0, 2.0, 2.0])
+    tethered = simulation(
+        sampler="BAOAB",
+        step_width=0.01,
+        max_steps=4000,
+        prior=lambda tree: -5e3 * sum(((v - 2.0) ** 2).sum() for v in jax.tree.leaves(tree)),
+        inverse_temperature=10.0,
+    )
+    tethered.parameters = centre
+    assert abs(tethered.sample().parameters - centre).max() < 0.5
+
+
+def test_seeds():
+    one, same, other = (simulation(max_steps=20, seed=s).sample().parameters for s in (3, 3, 4))
+    np.testing.assert_array_equal(one, same)
+    assert not np.isclose(one[:, -1], other[:, -1]).any()
+
+
+def test_a_chain_of_operations(tmp_path):
+    """Data, training, a saved state, sampling, analysis and a surface have the same losses."""
+    made = kg.neural.datasets.two_clusters(60, noise=0.1, seed=2)
+    options = {"output_activation": "tanh", "optimizer": "adam", "learning_rate": 0.05}
+    nn = simulation((made.x, made.y), **options, max_steps=200)
+    trained = nn.fit()
+    nn.save(tmp_path / "trained.npz")
+    again = simulation((made.x, made.y), **options, inverse_temperature=200.0, max_steps=50)
+    again.load(tmp_path / "trained.npz")
+    assert again.loss() == nn.loss()
+    assert trained.run_info["loss"].iloc[-1] == pytest.approx(again.loss(), rel=1e-12)
+    files = {"run_file": f"{tmp_path}/run.csv", "trajectory_file": f"{tmp_path}/rows.csv"}
+    again.set_options(**files)
+    losses = again.sample().run_info["loss"].to_numpy()
+    assert losses[-1] == pytest.approx(again.loss(), rel=1e-12)
+    study = kg.neural.analysis.Analysis.from_files(files["trajectory_file"], files["run_file"])
+    assert study.table("averages")["average_loss"][-1] == pytest.approx(losses.mean(), rel=1e-7)
+    table = kg.neural.surfaces.trajectory(again.landscape, files["trajectory_file"], progress=False)
+    np.testing.assert_allclose(table.loss, losses, rtol=1e-5)
+    best = np.array(nn.parameters)
+    line = kg.neural.surfaces.subgrid(
+        nn.landscape, best, np.eye(len(best))[:1], intervals=(-1.0, 1.0, 2), progress=False
+    )
+    assert np.ravel(line.loss)[1] == pytest.approx(nn.loss(), rel=1e-12)

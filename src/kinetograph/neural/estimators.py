@@ -126,8 +126,8 @@ class _Ensemble(BaseEstimator):  # type: ignore[misc]
             warn_user(
                 f"{type(self).__name__}: the predictions of members disagree: R-hat is above "
                 f"{MIXED} at {apart.sum()} of {len(apart)} training rows, at most "
-                f"{np.nanmax(found, initial=0):.2f}; the draws do not represent the posterior yet. "
-                f"Take more steps, {more}; summary() has R-hat of each row",
+                f"{np.max(found):.2f}; the draws do not represent the posterior yet. Take more "
+                f"steps, {more}; summary() has R-hat of each row",
                 SamplingWarning,
             )
 

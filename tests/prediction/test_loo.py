@@ -204,6 +204,8 @@ def joint():
         (joint, {}, kg.ModelError, "y has 1 observation: one vector"),
         (linear, {"by": [1, 2]}, kg.ShapeError, r"an array of shape \(14,\), got shape \(2,\)"),
         (linear, {"by": np.zeros(14)}, kg.ModelError, "y has 1 group"),
+        (linear, {"by": [0.0] * 13 + [np.nan]}, kg.DataError, r"no label at index \[13\]"),
+        (linear, {"by": ["a"] * 13 + [None]}, kg.DataError, r"no label at index \[13\]"),
     ],
 )
 def test_what_cannot_be_left_out(build, options, error, match):
@@ -266,3 +268,28 @@ def test_an_observation_that_tells_nothing():
     result = kg.loo(kg.model(build), drawn(200))
     assert result.elpd_i.values[0] == pytest.approx(stats.norm.logpdf(Y[0]), abs=1e-7)
     assert result.pareto_k.values[0] < result.good_k
+
+
+@pytest.mark.slow
+def test_groups_with_effects_of_their_own_are_fitted_again():
+    """The exact value is an integral over the scale of the effects; weights give -41.4 for it."""
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(15), 2)
+    values = 1.5 * rng.normal(size=15)[group] + 0.5 * rng.normal(size=30)
+    tau = kg.half_normal(2.0, name="tau")
+    z = kg.normal(0.0, tau, shape=15, name="z")
+    kg.observe(values, kg.normal(z[group], 0.5), name="y")
+    model = kg.model(tau, z)
+    results = kg.mcmc(model, seed=1, progress=False)
+    grid = np.linspace(0.01, 8, 4000)
+    covariance = 0.25 * np.eye(2) + grid[:, None, None] ** 2
+    pairs = values.reshape(15, 2)
+    each = np.stack([stats.multivariate_normal(cov=c).logpdf(pairs) for c in covariance])
+    prior = stats.halfnorm(scale=2.0).logpdf(grid)
+    whole = each.sum(1) + prior
+    exact = sum(special.logsumexp(whole) - special.logsumexp(whole - each[:, i]) for i in range(15))
+    elpd = kg.loo(model, results, by=group, seed=2).elpd
+    assert abs(elpd - exact) < 1.0
+    with pytest.warns(kg.SamplingWarning, match="15 groups are more than refits=3"):
+        weighted = kg.loo(model, results, by=group, refits=3).elpd
+    assert weighted > exact + 3

@@ -60,7 +60,7 @@ def loo(
         Whether to move draws before the model is fitted again.
     refits
         The largest number of refits. If more observations need one, none is made, and a warning
-        says so; 0 makes none.
+        says so; 0 makes none. Each group of `by` needs one.
     draws, warmup, seed, progress
         Of the refits, as for `kg.mcmc`; by default as many draws of each chain as in `results`.
 
@@ -119,16 +119,18 @@ def loo(
         warnings.simplefilter("ignore")  # arviz-stats warns of tails that are improved below
         elpd = stats.loo(tree, pointwise=True, var_name=observations.name)
     elpd.good_k = float(elpd.good_k)
-    if _unreliable(elpd).size and (moment_match or refits):
+    if _to_refit(observations, elpd, refits).size and (moment_match or refits):
         masked = MaskedModel("loo", model, observations)
         if moment_match:
             elpd = _moved(stats, elpd, tree, masked, masked.free(results))
-        bad = _unreliable(elpd)
+        bad = _to_refit(observations, elpd, refits)
         if bad.size and len(bad) <= refits:
             options = {"warmup": warmup, "seed": seed, "progress": progress}
             options |= {"draws": draws or densities.sizes["draw"], "chains": _chains(results)}
             _refitted(elpd, masked, bad, results, options)
     bad = _unreliable(elpd)
+    if observations.labels is not None and observations.count > refits:
+        bad = np.arange(observations.count)
     if bad.size:
         warn_user(_advice(observations, elpd, bad, refits), SamplingWarning)
     return finished(elpd, log_mean_exp(densities.values))
@@ -169,6 +171,17 @@ def _spread_out(tree: Any, name: str) -> Any:
         noise = 1e-9 * np.random.default_rng(0).normal(size=values.shape)
         tree["log_likelihood"][name] = densities.copy(data=np.where(equal, values + noise, values))
     return tree
+
+
+def _to_refit(observations: Observations, elpd: Any, refits: int) -> np.ndarray:
+    """The numbers of the units without which the model is fitted again.
+
+    The weights of a group that has an effect of its own hide that all draws lie at the data of the
+    group: k stays small where densities are too high. So each group is refitted if there are few.
+    """
+    if observations.labels is not None and observations.count <= refits:
+        return np.arange(observations.count)
+    return _unreliable(elpd)
 
 
 def _unreliable(elpd: Any) -> np.ndarray:
@@ -232,13 +245,20 @@ def _refitted(
 def _advice(observations: Observations, elpd: Any, bad: np.ndarray, refits: int) -> str:
     named = ", ".join(observations.text(unit) for unit in bad[:5])
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-    what = "groups" if observations.labels is not None else "observations"
+    if observations.labels is not None:
+        count = observations.count
+        return (
+            "loo: importance weights hide that a group has an effect of its own, also where "
+            f"Pareto k is small, and {count} groups are more than refits={refits}, so the elpd may "
+            f"be too high. kg.loo(..., refits={count}) fits the model again without each of them, "
+            "and kg.kfold(model, results, by=...) needs ten refits"
+        )
     remedy = (
         f"kg.loo(..., refits={len(bad)}) fits the model again without each of them, and "
         "kg.kfold(model, results) needs ten refits"
     )
     return (
-        f"loo: the importance weights of {len(bad)} of {observations.count} {what} are unreliable "
-        f"(Pareto k above {elpd.good_k:.2g}): {named}{more}; more than refits={refits} would have "
-        f"to be fitted again, so the elpd may be too high. {remedy}"
+        f"loo: the importance weights of {len(bad)} of {observations.count} observations are "
+        f"unreliable (Pareto k above {elpd.good_k:.2g}): {named}{more}; more than refits={refits} "
+        f"would have to be fitted again, so the elpd may be too high. {remedy}"
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..distributions.variable import Distribution
-from ..graph.errors import ModelError, ShapeError
+from ..graph.errors import DataError, ModelError, ShapeError
 from ..graph.node import Node
 from ..graph.suggestions import meant
 from ..models.model import Model, check_model
@@ -72,6 +72,13 @@ class Observations:
             raise ShapeError(
                 f"{doing}: by= must have a label for each observation of {self.name}, an array of "
                 f"shape {self.shape}, got shape {values.shape}"
+            )
+        missing = np.array([v is None or v != v for v in values.ravel()], bool)
+        if missing.any():
+            place = ", ".join(map(str, np.unravel_index(int(missing.argmax()), values.shape)))
+            raise DataError(
+                f"{doing}: by= has no label at index [{place}]; give each observation a label, or "
+                "one label of its own to each that stands alone"
             )
         labels, numbers = np.unique(values, return_inverse=True)
         self.units, self.labels = numbers.reshape(self.shape), labels

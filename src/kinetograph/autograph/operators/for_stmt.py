@@ -44,7 +44,7 @@ def for_stmt(
     get_state: Access,
     set_state: Assign,
     names: Sequence[str],
-    is_index: bool = False,
+    index_names: Sequence[str] = (),
     **options: Any,
 ) -> None:
     """A `for`: staged over arrays and other objects with `Rows`.
@@ -52,8 +52,8 @@ def for_stmt(
     Over other iterables the loop runs in Python. `extra_test` says after each trip whether the loop
     continues; it is given if the loop has `break` or `return`. If its result becomes symbolic in a
     Python loop, the remaining part of a `range` becomes a loop of the graph; for other iterables,
-    each remaining element gets a branch that is taken if the loop continues. `is_index` says that
-    a trip uses its element only as an index: a long `range` is then staged, too.
+    each remaining element gets a branch that is taken if the loop continues. `index_names` are the
+    names in a body that uses its element only as an index: a long `range` is then staged, too.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def for_stmt(
     if rows is None:
         loop = PythonLoop(iterated, extra_test, body)
         stage = partial(_stage_range, body, get_state, set_state, names)
-        if is_index and stage_index_loop(loop, stage, get_state, set_state):
+        if index_names and stage_index_loop(loop, index_names, stage, get_state, set_state):
             return
         if loop.run():
             return

@@ -201,9 +201,11 @@ class _ControlFlowLowering:
         functions = [name(f.name) for f in (body, get, put)]
         call = ag_call("for_stmt", node.iter, extra, *functions, _names(state))
         call.keywords = _options(node)
-        is_index = getattr(node, "index_loop", False) and test is None
-        if is_index and not call.keywords and node.target.id not in state.symbols:  # type: ignore[attr-defined]
-            call.keywords = [ast.keyword("is_index", text(True))]
+        names, written = getattr(node, "index_loop", ((), ()))
+        carried = {*state.symbols}
+        if names and test is None and not call.keywords and carried.issuperset(written):
+            is_carried = node.target.id in carried  # type: ignore[attr-defined]
+            call.keywords = [] if is_carried else [ast.keyword("index_names", text(names))]
         return [located(s, header(node)) for s in (*definitions, ast.Expr(call))]
 
     def function(

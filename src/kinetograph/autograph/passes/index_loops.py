@@ -5,12 +5,13 @@
         if t > 10: error = error + abs(y[t] - level)
 
 A long loop over a Python `range` has the same meaning in Python and in the graph if its number is
-only used in indices and comparisons, and if a trip has no effects other than on variables.
+only used in indices and conditions, and if a trip has no effects other than on variables. Which
+objects the names denote is checked when the loop runs (`operators/index_loops.py`).
 """
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,24 +21,41 @@ from ..skipped_libraries import is_library
 __all__ = ["mark_index_loops"]
 
 _BUILTINS = (abs, bool, float, int, len, max, min, pow, range, round, sum, tuple)
-_OPERATORS = ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod
+_NUMPY = frozenset(
+    (
+        *("array", "asarray", "clip", "cumsum", "dot", "inner", "max", "mean", "min", "outer"),
+        *("ones", "prod", "stack", "sum", "vdot", "where", "zeros"),
+    )
+)
+_OPERATORS = ast.Add, ast.Sub, ast.FloorDiv, ast.Mod
+_LARGEST = 2**20  # factors of indices, which Python computes without overflow
 _COMPARISONS = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
 _SCOPES = (
     *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.NamedExpr, ast.Await),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Yield, ast.YieldFrom),
+    *(ast.JoinedStr, ast.Starred),
 )
 
 
 def mark_index_loops(node: ast.FunctionDef, resolve: Callable[[ast.expr], Any]) -> None:
     """Mark the loops over `range` that may become loops of the graph.
 
-    Their attribute `index_loop` is set, in place.
+    Their attribute `index_loop` is set, in place, to the names in the body, and the names of arrays
+    whose items are assigned.
 
     `resolve` gives the object that an expression denotes, if it is known at conversion.
     """
     for loop in ast.walk(node):
         if isinstance(loop, ast.For) and _is_index_loop(loop, resolve):
-            loop.index_loop = True  # type: ignore[attr-defined]
+            loop.index_loop = _names(loop.body)  # type: ignore[attr-defined]
+
+
+def _names(body: Sequence[ast.stmt]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The names in a body, and the names with assigned items."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
+    stored = (n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    return tuple(names), frozenset(n.value.id for n in stored if isinstance(n.value, ast.Name))
 
 
 def _is_index_loop(loop: ast.For, resolve: Callable[[ast.expr], Any]) -> bool:
@@ -60,13 +78,16 @@ class _Trip:
         match node:
             case ast.Name():
                 return node.id != self.number
+            case ast.Constant():
+                return not isinstance(node.value, (str, bytes))
             case ast.Subscript():
                 return self.allows(node.value) and self.is_index(node.slice)
             case ast.Compare():
                 operands = [node.left, *node.comparators]
-                plain = all(self.is_index(o) for o in operands)
-                return (plain and all(isinstance(o, _COMPARISONS) for o in node.ops)) or all(
-                    map(self.allows, operands)
+                return self.may_compare(node) and all(map(self.allows, operands))
+            case ast.IfExp():
+                return self.is_condition(node.test) and all(
+                    map(self.allows, (node.body, node.orelse))
                 )
             case ast.Call():
                 return self.may_call(node.func) and all(
@@ -82,7 +103,8 @@ class _Trip:
                 parts = [*node.iter.args, *node.body] if ranges else []  # type: ignore[attr-defined]
                 return ranges and not node.orelse and all(map(self.allows, parts))
             case ast.If() | ast.While():
-                return all(map(self.allows, [node.test, *node.body, *node.orelse]))
+                parts = [*node.body, *node.orelse]
+                return self.is_condition(node.test) and all(map(self.allows, parts))
             case ast.stmt():
                 return isinstance(node, (ast.Pass, ast.Continue)) or (
                     isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -105,8 +127,12 @@ class _Trip:
     def is_index(self, node: ast.expr) -> bool:
         """Whether an expression may contain the loop's number."""
         match node:
-            case ast.Name() | ast.Constant():
+            case ast.Name():
                 return True
+            case ast.BinOp(op=ast.Mult()):
+                factors = (node.left, node.right)
+                small = any(_is_small(factor) for factor in factors)
+                return small and all(map(self.is_index, factors))
             case ast.BinOp():
                 operator = isinstance(node.op, _OPERATORS)
                 return operator and self.is_index(node.left) and self.is_index(node.right)
@@ -115,6 +141,27 @@ class _Trip:
             case ast.Tuple():
                 return all(map(self.is_index, node.elts))
         return self.allows(node)
+
+    def is_condition(self, node: ast.expr) -> bool:
+        """Whether a condition may compare the loop's number."""
+        match node:
+            case ast.Compare():
+                operands = [node.left, *node.comparators]
+                return self.may_compare(node) and all(map(self.is_index, operands))
+            case ast.BoolOp():
+                return all(map(self.is_condition, node.values))
+            case ast.UnaryOp(op=ast.Not()):
+                return self.is_condition(node.operand)
+        return self.allows(node)
+
+    def may_compare(self, node: ast.Compare) -> bool:
+        """Whether a comparison has the same meaning for an array."""
+        pairs = zip(node.ops, node.comparators, strict=True)
+        return all(
+            isinstance(operator, _COMPARISONS)
+            or (isinstance(operator, (ast.Is, ast.IsNot)) and _is_none(operand))
+            for operator, operand in pairs
+        )
 
     def may_call(self, node: ast.expr) -> bool:
         """Whether a called function may be free of effects.
@@ -129,7 +176,15 @@ class _Trip:
             return any(function is f for f in _BUILTINS)
         if isinstance(function, np.ufunc) or module == math.__name__:
             return True
-        root = module.partition(".")[0]
-        if root in ("kinetograph", "jax") or module == "numpy":
-            return True
-        return not is_library(module)
+        if module == "numpy":
+            return function.__name__ in _NUMPY
+        return module.partition(".")[0] in ("kinetograph", "jax") or not is_library(module)
+
+
+def _is_small(node: ast.expr) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, int) and abs(value) <= _LARGEST
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -106,7 +106,7 @@ def _is_carried(value: Any) -> bool:
     return isinstance(value, (Array, Maybe, Undefined))
 
 
-def _objects(function: FunctionType, names: Sequence[str]) -> Iterator[Any]:
+def _objects(function: Any, names: Sequence[str]) -> Iterator[Any]:
     """The objects that outer names of a function denote."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name in names:

@@ -265,8 +265,11 @@ def test_names_and_parameters_exist(path: Path) -> None:
             value = kg
             for part in ast.unparse(call.func).split(".")[1:]:
                 value = getattr(value, part)
-            parameters = inspect.signature(value).parameters
-            if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            parameters = {
+                **inspect.signature(value).parameters,
+                **dict.fromkeys(getattr(value, "same_names", ())),
+            }
+            if not any(p and p.kind is p.VAR_KEYWORD for p in parameters.values()):
                 assert {k.arg for k in call.keywords if k.arg} <= {*parameters}, span
 
 

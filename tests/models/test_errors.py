@@ -136,7 +136,7 @@ def test_data_outside_the_support(values, distribution, text):
 def test_what_cannot_be_observed():
     mu = kg.normal(0, 1)
     y = kg.data(1.0)
-    with refused(kg.DataError, "the text 'a' is not a number"):
+    with refused(TypeError, "the name 'a' is given in place of the data"):
         kg.observe("a", kg.normal(mu, 1))
     with refused(kg.DataError, "nan at index 1"):
         kg.observe([1.0, np.nan], kg.normal(mu, 1))
@@ -243,7 +243,7 @@ def test_a_distribution_is_used_once():
             "normal: shape must be a whole number or a tuple of them, got 2.5",
         ),
         (lambda: kg.normal(0, None), TypeError, "normal: the parameter sd is missing"),
-        (lambda: kg.normal(0, sigma=1), TypeError, "no parameter sigma"),
+        (lambda: kg.normal(0, width=1), TypeError, "no parameter width"),
         (lambda: kg.bernoulli(), TypeError, "bernoulli: give one of prob= and logit="),
         (lambda: kg.bernoulli(0.5, logit=0), TypeError, "bernoulli: give one of prob= and logit="),
         (lambda: kg.binomial(3), TypeError, "binomial: give one of prob= and logit="),

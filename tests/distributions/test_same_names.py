@@ -333,7 +333,7 @@ def test_no_name_has_advice_as_well():
         (lambda: kg.RandomStreams(1).poisson(1, mu=2), r"poisson: rate \(mu\) is given twice"),
         (
             lambda: kg.RandomStreams(1).bernoulli(logits=2),
-            "bernoulli: there is no parameter logits",
+            "bernoulli: unknown parameter logits",
         ),
         (lambda: kg.negative_binomial(mu=2, phi=3, dispersion=1), "one of size= and dispersion="),
         (lambda: kg.negative_binomial(prob=0.5, dispersion=1), "one of size= and dispersion="),

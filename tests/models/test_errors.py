@@ -243,7 +243,7 @@ def test_a_distribution_is_used_once():
             "normal: shape must be a whole number or a tuple of them, got 2.5",
         ),
         (lambda: kg.normal(0, None), TypeError, "normal: the parameter sd is missing"),
-        (lambda: kg.normal(0, width=1), TypeError, "no parameter width"),
+        (lambda: kg.normal(0, width=1), TypeError, "unknown parameter width"),
         (lambda: kg.bernoulli(), TypeError, "bernoulli: give one of prob= and logit="),
         (lambda: kg.bernoulli(0.5, logit=0), TypeError, "bernoulli: give one of prob= and logit="),
         (lambda: kg.binomial(3), TypeError, "binomial: give one of prob= and logit="),

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import kinetograph as kg
-from kinetograph.neural import estimators
+from kinetograph.neural import ensembles
 
 SMALL = {"members": 2, "draws": 20, "thin": 5, "warmup": 200, "epochs": 200, "patience": 50}
 
@@ -121,7 +121,7 @@ def test_members_that_do_not_mix_are_named(step_size, wanted, recwarn):
 
 def test_many_rows_are_predicted_in_parts(line, fitted, monkeypatch):
     whole = fitted.predict(line[0], return_std=True)
-    monkeypatch.setattr(estimators, "ELEMENTS", 40 * 7)  # 7 rows of 2 members with 20 draws
+    monkeypatch.setattr(ensembles, "ELEMENTS", 40 * 7)  # 7 rows of 2 members with 20 draws
     for part, expected in zip(fitted.predict(line[0], return_std=True), whole, strict=True):
         np.testing.assert_allclose(part, expected, rtol=1e-5)
     scores = fitted.log_score(*line)

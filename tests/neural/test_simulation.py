@@ -540,3 +540,14 @@ def test_one_walker_is_trained_alone(tmp_path):
 def test_labels_that_are_texts_are_named_at_once():
     with pytest.raises(kg.DataError, match=r"labels must be numbers, but row 1 has 'yes'"):
         kg.neural.Simulation([X[:2], [0.5, "yes"]])
+
+
+def test_a_landscape_keeps_its_model_when_data_are_replaced():
+    nn = linear(max_steps=1)
+    before, w = nn.landscape, np.array(nn.parameters)
+    value = before.model.log_prob(w)
+    nn.dataset = [X, 2 * Y]
+    assert before.model.log_prob(w) == pytest.approx(value, rel=1e-12)
+    assert nn.landscape.model.log_prob(w) != pytest.approx(value, rel=1e-3)
+    with pytest.raises(ValueError, match="walker: expected a number"):
+        nn.fit(walker=True)

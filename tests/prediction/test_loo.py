@@ -293,3 +293,22 @@ def test_groups_with_effects_of_their_own_are_fitted_again():
     with pytest.warns(kg.SamplingWarning, match="15 groups are more than refits=3"):
         weighted = kg.loo(model, results, by=group, refits=3).elpd
     assert weighted > exact + 3
+
+
+def test_results_of_other_data_are_refused():
+    model = kg.model(linear)
+    results = kg.mcmc(model, draws=20, warmup=50, chains=1, seed=1, progress=False)
+    with pytest.raises(kg.DataError, match="results are of other values of y"):
+        kg.loo(kg.model(lambda: linear(Y[::-1].copy())), results)
+
+
+def test_observed_mixtures_of_indicators_have_densities_by_element():
+    """Each element depends on one indicator, so the sum over all is a product of sums."""
+    y, prob = np.array([-0.3, 3.8, 0.2]), 0.3
+    z = kg.bernoulli(prob, shape=3)
+    scale = kg.half_normal(1.0, name="scale")
+    kg.factor(kg.log_density(kg.normal(4.0 * z, scale), y))
+    model = kg.model(scale)
+    parts = [np.log(w) + stats.norm(m, 1.2).logpdf(y) for w, m in ((0.7, 0), (prob, 4))]
+    exact = np.logaddexp(*parts).sum() + stats.halfnorm.logpdf(1.2) + np.log(1.2)
+    assert model.log_prob(np.log([1.2])) == pytest.approx(exact, rel=1e-12)

@@ -671,7 +671,11 @@ def test_an_init_of_ones_own():
         (dict(friction=-1), ValueError, "friction must be at least 0, got -1"),
         (dict(step_size=np.nan), ValueError, "must be finite"),
         (dict(step_size="a"), TypeError, "must be a number, got 'a'"),
-        (dict(stepsize=1.0), TypeError, "no parameter stepsize .*; here it is called step_size"),
+        (
+            dict(stepsize=1.0),
+            TypeError,
+            "parameter stepsize .*; here it is called step_size",
+        ),
         (dict(tune="step_size"), ValueError, "tune may name nothing, got 'step_size'"),
     ],
 )

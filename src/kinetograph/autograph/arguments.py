@@ -103,7 +103,7 @@ class Parameters:
             unknown = next((word for word in kwargs if word not in self.names), None)
             if unknown is not None and inspect.Parameter.VAR_KEYWORD not in self._kinds:
                 near = meant(unknown, self.names, str)
-                reason = f"there is no parameter {unknown}{place_text()}{near}"
+                reason = f"unknown parameter {unknown}{place_text()}{near}"
                 parameters = [name for name in self.names if name != "self"]
                 takes = f"{'' if near else '.'} It takes {', '.join(parameters) or 'nothing'}"
                 raise TypeError(f"{self.title}: {reason}{takes}") from None

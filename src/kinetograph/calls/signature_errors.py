@@ -187,7 +187,7 @@ def no_parameter(title: str, word: str, names: list[str], variadic: str = "") ->
     listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(names) or 'nothing'}"
     if hint and len(names) > _MANY:
         listed = ""
-    return f"{title}: there is no parameter {word}{place_text()}{hint}{listed}"
+    return f"{title}: unknown parameter {word}{place_text()}{hint}{listed}"
 
 
 def _hint(title: str, word: str, names: list[str]) -> str:

@@ -80,6 +80,12 @@ def _guarded(
 
 
 LOG_DENSITY = {name: Operation(f"{name}_log_density", _log_density) for name in FAMILIES}
+# Densities of single numbers: an element depends on one element of the value and each parameter.
+NUMBER_DENSITIES = frozenset(
+    LOG_DENSITY[name]
+    for name, family in FAMILIES.items()
+    if family.event_ndim == 0 and all(p.event_ndim == 0 for p in family.parameters)
+)
 DERIVED = Operation("log_density", _log_density)  # of families derived from other families
 _DENSITIES = {*LOG_DENSITY.values(), DERIVED}
 FACTOR = Operation("factor", lambda term: term)

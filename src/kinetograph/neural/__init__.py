@@ -6,6 +6,7 @@ parameters   parameters as one vector, names, fixed entries
 posterior    the model of a network's parameters
 landscape    the loss and its derivatives at points of free parameters
 simulation   training and sampling by one object with options, and its records
+ensembles    the common part of ensembles: members, outputs, convergence of predictions
 estimators   ensembles of members that are trained and sampled, with scikit-learn's protocol
 datasets     reading, features of inputs, synthetic sets
 explorer     search for minima

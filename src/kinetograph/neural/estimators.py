@@ -8,229 +8,24 @@ of each.
 Source: E. Sommer et al., Microcanonical Langevin ensembles (MILE), arXiv:2502.06335.
 """
 
-from collections.abc import Callable
 from typing import Any, Literal
 
-import jax
 import numpy as np
-import xarray as xr
 from scipy.special import logsumexp, ndtr, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import validate_data
 
 from ..graph.errors import DataError, ShapeError
 from ..graph.public import public
-from ..graph.source import warn_user
-from ..results import diagnostics
-from ..results.advice import SamplingWarning
-from ..results.summary import summary
-from ..samplers.sampler import Sampler
-from .losses import LOSSES
-from .members import sample_members
-from .network import Network, as_network, mlp
-from .posterior import Prior
+from .ensembles import MemberEnsemble, spread
 
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
 
-ELEMENTS = 2**22  # the largest number of rows times draws whose outputs are in memory
-MIXED = 1.2  # R-hat of predictions, above which members are said to disagree
 _LOG_2_PI = float(np.log(2 * np.pi))
 
 
-class _Ensemble(BaseEstimator):  # type: ignore[misc]
-    """The common part of regression and classification."""
-
-    _loss = "gaussian"
-
-    def __init__(
-        self,
-        network: Any = (16, 16),
-        *,
-        activation: Any = "silu",
-        members: int = 10,
-        draws: int = 100,
-        thin: int = 100,
-        warmup: int = 10_000,
-        prior: Prior = 1.0,
-        sampler: Sampler | None = None,
-        optimizer: Any = None,
-        epochs: int = 2000,
-        batch_size: int | None = 100,
-        patience: int = 100,
-        held_out: float = 0.1,
-        seed: int = 0,
-        progress: bool = False,
-    ) -> None:
-        self.network = network
-        self.activation = activation
-        self.members = members
-        self.draws = draws
-        self.thin = thin
-        self.warmup = warmup
-        self.prior = prior
-        self.sampler = sampler
-        self.optimizer = optimizer
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.patience = patience
-        self.held_out = held_out
-        self.seed = seed
-        self.progress = progress
-
-    def _fit(self, x: np.ndarray, y: np.ndarray, width: int) -> None:
-        """Train and sample, with standardised inputs and labels of the loss."""
-        self._check_settings(len(x))
-        network = self._network()
-        self._compiled: Any = None
-        self.input_mean_, self.input_sd_ = x.mean(0), _spread(x)
-        x = self._inputs(x)
-        order = np.random.default_rng(self.seed).permutation(len(x))
-        held, rows = np.split(order, [round(self.held_out * len(x))])
-        self.members_ = sample_members(
-            network,
-            LOSSES[self._loss],
-            (x[rows], y[rows]),
-            (x[held], y[held]),
-            width,
-            members=self.members,
-            prior=self.prior,
-            sampler=self.sampler,
-            draws=self.draws,
-            thin=self.thin,
-            warmup=self.warmup,
-            training={
-                "optimizer": self.optimizer,
-                "epochs": self.epochs,
-                "batch_size": self.batch_size,
-                "patience": self.patience,
-            },
-            seed=self.seed,
-            progress=self.progress,
-        )
-        self.results_ = self.members_.results
-        self._probe = x[order[:50]]
-        if self.members > 1 and self.draws >= 4:
-            self._check_mixing()
-
-    def _check_mixing(self) -> None:
-        """Warn if members disagree at most of the rows examined."""
-        values = self._function_values(self._outputs(self._probe))
-        found = diagnostics.rhat(values)
-        apart = ~(found <= MIXED)  # NaN, too
-        if 2 * apart.sum() > len(apart):
-            more = f"warmup={max(2 * self.warmup, 1000)} or thin={2 * self.thin}"
-            if self.sampler is not None:
-                more += ", or a larger step size of the sampler"
-            elif isinstance(self.activation, str) and self.activation.startswith("relu"):
-                more += ", or activation='silu'"
-            warn_user(
-                f"{type(self).__name__}: the predictions of members disagree: R-hat is above "
-                f"{MIXED} at {apart.sum()} of {len(apart)} training rows, at most "
-                f"{np.max(found):.2f}; the draws do not represent the posterior yet. Take more "
-                f"steps, {more}; summary() has R-hat of each row",
-                SamplingWarning,
-            )
-
-    def _network(self) -> Network:
-        name, value = type(self).__name__, self.network
-        if isinstance(value, (list, tuple)) and all(
-            isinstance(w, (int, np.integer)) for w in value
-        ):
-            return mlp(value, self.activation)
-        network = as_network(value, name)
-        if network.noise is not None:
-            raise ValueError(
-                f"{name}: network: members of an ensemble are trained and sampled without "
-                f"{network.noise}; give a network without it"
-            )
-        return network
-
-    def _check_settings(self, rows: int) -> None:
-        leasts = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}
-        leasts["seed"] = 0
-        if self.batch_size is not None:
-            leasts["batch_size"] = 1
-        for name, least in leasts.items():
-            value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or value < least:
-                raise ValueError(
-                    f"{type(self).__name__}: {name} must be a whole number of at least {least}, "
-                    f"got {value!r}"
-                )
-        if not isinstance(self.held_out, (int, float)) or not 0 <= self.held_out < 1:
-            raise ValueError(
-                f"{type(self).__name__}: held_out must be a part of the rows, at least 0 and below "
-                f"1, got {self.held_out!r}"
-            )
-        if not (self.sampler is None or isinstance(self.sampler, Sampler)):
-            raise TypeError(
-                f"{type(self).__name__}: sampler must be a sampler, such as kg.samplers.MCLMC(), "
-                f"got {self.sampler!r:.60}"
-            )
-        if not (self.optimizer is None or hasattr(self.optimizer, "update")):
-            raise TypeError(
-                f"{type(self).__name__}: expected optimizer=optax.adam(0.005) or another "
-                f"transformation of optax, got {self.optimizer!r:.60}"
-            )
-
-    def _inputs(self, x: np.ndarray) -> np.ndarray:
-        return ((x - self.input_mean_) / self.input_sd_).astype(np.float32)
-
-    def _outputs(self, x: np.ndarray) -> np.ndarray:
-        """The outputs of all draws, (members, draws, rows, width), for standardised inputs."""
-        if self._compiled is None:
-            layout, network = self.members_.layout, self._network()
-
-            def of_draws(draws: Any, rows: Any) -> Any:
-                return jax.lax.map(lambda w: network.outputs(layout.tree(w), rows), draws)
-
-            self._compiled = jax.jit(of_draws)
-        draws = self.members_.draws.astype(np.float32)
-        outputs = self._compiled(draws.reshape(-1, draws.shape[-1]), x.astype(np.float32))
-        return np.asarray(outputs, float).reshape(*draws.shape[:2], len(x), -1)
-
-    def __getstate__(self) -> Any:
-        """The state without compiled functions, which cannot be pickled."""
-        state = super().__getstate__()
-        return {**state, "_compiled": None} if "_compiled" in state else state
-
-    def _in_parts(self, X: Any, compute: Callable[..., tuple[Any, ...]], *by_row: Any) -> list[Any]:
-        """Results for new rows, computed for some rows at a time.
-
-        `compute` takes outputs, (draws of all members, rows, width), and the parts of `by_row`.
-        """
-        check_is_fitted(self, "members_")
-        x = validate_data(self, X, reset=False, dtype=float)
-        draws = int(np.prod(self.members_.draws.shape[:2]))
-        size = max(1, ELEMENTS // draws)
-        parts = []
-        for first in range(0, len(x), size):
-            rows = slice(first, first + size)
-            outputs = self._outputs(self._inputs(x[rows]))
-            outputs = outputs.reshape(draws, *outputs.shape[2:])
-            parts.append(compute(outputs, *(values[rows] for values in by_row)))
-        return [np.concatenate(part) for part in zip(*parts, strict=True)]
-
-    def summary(self) -> Any:
-        """Convergence in function space: `kg.summary` of predictions at 50 training rows.
-
-        Weights of different members lie in different modes, so their R-hat and effective sample
-        sizes mean nothing. R-hat of predictions shows how well the chains agree.
-        """
-        check_is_fitted(self, "members_")
-        if self.members_.results is None:
-            raise ValueError("summary: nothing was sampled (draws=0)")
-        values = self._function_values(self._outputs(self._probe))
-        group = xr.Dataset({"prediction": (("chain", "draw", "row"), values)})
-        return summary(xr.DataTree.from_dict({"posterior": group}))
-
-    def _function_values(self, outputs: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-
 @public
-class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
+class EnsembleRegressor(RegressorMixin, MemberEnsemble):  # type: ignore[misc]
     """A deep ensemble with MCMC for regression, with learnt noise.
 
     The network has two outputs, m(x, w) and s(x, w), of standardised inputs and
@@ -299,7 +94,7 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
             If the predictions of members disagree, by R-hat at 50 training rows.
         """
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
-        self.label_mean_, self.label_sd_ = float(y.mean()), float(_spread(y))
+        self.label_mean_, self.label_sd_ = float(y.mean()), float(spread(y))
         labels = ((y - self.label_mean_) / self.label_sd_)[:, None].astype(np.float32)
         self._fit(X, labels, 2)
         return self
@@ -373,7 +168,7 @@ class EnsembleRegressor(RegressorMixin, _Ensemble):  # type: ignore[misc]
 
 
 @public
-class EnsembleClassifier(ClassifierMixin, _Ensemble):  # type: ignore[misc]
+class EnsembleClassifier(ClassifierMixin, MemberEnsemble):  # type: ignore[misc]
     """A deep ensemble with MCMC for classification.
 
         p(class | x) = mean over members and draws of softmax(outputs(x, w))
@@ -523,9 +318,3 @@ def _numbers(X: Any, y: Any, doing: str) -> np.ndarray:
     if len(wrong):
         raise DataError(f"{doing}: the label of row {wrong[0]} is {numbers[wrong[0]]}")
     return numbers
-
-
-def _spread(values: np.ndarray) -> Any:
-    """Standard deviations, 1 where values are constant."""
-    sd = values.std(0)
-    return np.where(sd > 0, sd, 1.0)

@@ -199,6 +199,7 @@ class ModelPart(NamedTuple):
     def with_data(self, data: DataPart) -> "ModelPart":
         """The posterior of other data of the same shape, without another compilation."""
         whole = self.landscape.model
+        del self.landscape.__dict__["model"]  # a landscape that is in use makes its own again
         landscape = self.landscape.on(data.x, data.y)
         for each in {id(part): part for part in (whole, self.model)}.values():
             each.set_data(x=data.x, y=data.y)

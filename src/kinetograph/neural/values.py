@@ -153,7 +153,8 @@ class SimulationValues(SimulationParts):
 
     def _index(self, walker: int) -> int:
         count = self._options["number_walkers"]
-        if not isinstance(walker, (int, np.integer)) or not 0 <= walker < count:
+        whole = isinstance(walker, (int, np.integer)) and not isinstance(walker, bool)
+        if not whole or not 0 <= walker < count:
             raise ValueError(
                 f"walker: expected a number below number_walkers={count}, got {walker!r}"
             )

@@ -113,6 +113,7 @@ def loo(
     check_flag("loo", "moment_match", moment_match)
     check_whole("loo", {"refits": (refits, 0)})
     observations = Observations("loo", model, var_name, by)
+    observations.check_results("loo", model, results)
     tree = _spread_out(unit_densities("loo", model, results, observations), observations.name)
     densities = tree["log_likelihood"][observations.name]
     with warnings.catch_warnings():

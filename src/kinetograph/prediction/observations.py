@@ -84,6 +84,25 @@ class Observations:
         self.units, self.labels = numbers.reshape(self.shape), labels
         self.dim = name if isinstance(name, str) and name.isidentifier() else "group"
 
+    def check_results(self, doing: str, model: Model, results: Any) -> None:
+        """Raise if results hold other values of the observed array.
+
+        Raises
+        ------
+        DataError
+            If one value differs.
+        """
+        held = results.get("observed_data", {}) if hasattr(results, "get") else {}
+        if self.name not in held:
+            return
+        theirs, ours = np.asarray(held[self.name].values), model.value_of(self.node)
+        real = theirs.dtype.kind == "f" and ours.dtype.kind == "f"
+        if theirs.shape == ours.shape and not np.array_equal(theirs, ours, equal_nan=real):
+            raise DataError(
+                f"{doing}: the results are of other values of {self.name} than the model has; "
+                "sample the model with its present data"
+            )
+
     @property
     def count(self) -> int:
         """The number of units."""

@@ -23,6 +23,7 @@ from ...graph.array import Array
 from ...graph.control.rollback import mark, rollback
 from ...graph.source import PACKAGE
 from ..calling import CALLING
+from ..passes.index_loops import PURE_BUILTINS
 from .builtins import STAGED
 from .python_for import PythonLoop
 from .staging import EscapingException
@@ -35,7 +36,6 @@ _PROBES = 2  # trips with arrays after which the types of variables have settled
 _ELEMENTS = 1000  # of a list, more are not examined
 _MODULES = frozenset(("kinetograph", "numpy", "jax", "math"))
 _NUMBERS = bool, int, float, complex, np.generic, np.ndarray, jax.Array, type(None), Undefined
-_BUILTINS = (abs, bool, float, int, len, max, min, pow, range, round, sum, tuple)
 _EFFECTS = frozenset(
     (
         *("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"),
@@ -151,7 +151,7 @@ def _is_pure(value: Any) -> bool:
             isinstance(v, (Array, np.generic, np.ndarray)) for v in value
         )
     if isinstance(value, (type, BuiltinFunctionType)) and value.__module__ == "builtins":
-        return any(value is function for function in _BUILTINS) or _is_method_of_ours(value)
+        return any(value is function for function in PURE_BUILTINS) or _is_method_of_ours(value)
     if isinstance(value, (MethodType, BuiltinFunctionType)) and value in STAGED:
         return True
     if isinstance(value, (MethodType, BuiltinFunctionType)):

@@ -18,9 +18,9 @@ import numpy as np
 
 from ..skipped_libraries import is_library
 
-__all__ = ["mark_index_loops"]
+__all__ = ["PURE_BUILTINS", "mark_index_loops"]
 
-_BUILTINS = (abs, bool, float, int, len, max, min, pow, range, round, sum, tuple)
+PURE_BUILTINS = (abs, bool, float, int, len, max, min, pow, range, round, sum, tuple)
 _NUMPY = frozenset(
     (
         *("array", "asarray", "clip", "cumsum", "dot", "inner", "max", "mean", "min", "outer"),
@@ -173,7 +173,7 @@ class _Trip:
             return True
         module = getattr(function, "__module__", None) or ""
         if module == "builtins":
-            return any(function is f for f in _BUILTINS)
+            return any(function is f for f in PURE_BUILTINS)
         if isinstance(function, np.ufunc) or module == math.__name__:
             return True
         if module == "numpy":

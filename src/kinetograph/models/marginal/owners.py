@@ -16,6 +16,7 @@ from ...graph.operations import indexing, shaping
 from ...graph.operations.linear_algebra import MATMUL
 from ...graph.operations.reductions import LOG_SOFTMAX, REDUCTIONS, SOFTMAX
 from ...graph.precision import x64
+from ..factor import NUMBER_DENSITIES
 
 __all__ = ["NONE", "SEVERAL", "merged", "merged_along", "owners_of", "thin_shapes"]
 
@@ -88,7 +89,7 @@ def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
         np.full(n.shape, NONE) if p is None else p
         for n, p in zip(node.parents, parents, strict=True)
     ]
-    if operation.elementwise:
+    if operation.elementwise or operation in NUMBER_DENSITIES:
         return np.array(np.broadcast_to(merged(*filled), node.shape))
     if operation in _MOVES:
         return _moved(operation.lower, filled, node.attributes)

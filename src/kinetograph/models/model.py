@@ -171,7 +171,7 @@ class Model(LogDensity):
         )
 
     def __exit__(self, *error: object) -> None:
-        """End nothing: `__enter__` raises an error."""
+        """Do nothing; `__enter__` has raised an error."""
 
     def debug(self, point: Any = None) -> "DebugReport":
         """Evaluate the model node by node, and find the first non-finite value.

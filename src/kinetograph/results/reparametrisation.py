@@ -33,7 +33,7 @@ def recorded_hierarchies(model: Model) -> dict[str, str]:
 
 
 def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
-    """The advice on the model's form, as the begin of a sentence.
+    """The advice on the model's form, as the start of a sentence.
 
     `diverging` are flags of draws, (chain, draw).
     """

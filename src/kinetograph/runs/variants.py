@@ -17,6 +17,7 @@ from ..graph.errors import KinetographError, ModelError
 from ..graph.node import Node, ancestors
 from ..models.model import Model
 from ..programs.engine import build
+from ..results.reparametrisation import recorded_hierarchies
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from .arguments import check_samplers, check_seed, check_whole
@@ -112,7 +113,7 @@ def run_variants(
     if any(chain.failed for chain in running):
         raise explain_failure(model, running, False)
     attributes = {"seed": str(seed_used), "draws": draws, "thin": 1, "warmup": -1, "keep": 1}
-    attributes |= run_attributes(program, samplers, method)
+    attributes |= run_attributes(program, samplers, method) | recorded_hierarchies(model)
     attributes["sampling_time"] = time.perf_counter() - begun
     targets = list(kept.items())
     return [

@@ -53,6 +53,22 @@ def test_the_blocks_of_a_network_are_its_layers():
     assert tree.layers == (0, 0, 1, 1)
 
 
+@pytest.mark.parametrize("batch_size", [None, 10])
+def test_a_batch_of_walkers_equals_walkers_on_threads(batch_size, tmp_path):
+    options = {"number_walkers": 3, "every_nth": 4, "max_steps": 20, "batch_size": batch_size}
+    path = str(tmp_path / "state")
+    batch, threads = (linear(chain_method=method, **options) for method in ("batch", "threads"))
+    for _ in range(2):
+        for a, b in zip(columns(batch.sample()), columns(threads.sample()), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    batch.save(path)
+    restored = linear(chain_method="batch", restore_model=path, **options)
+    for a, b in zip(columns(restored.sample()), columns(batch.sample()), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match=r"walkers.*threads=2 has no effect"):
+        linear(chain_method="batch", threads=2, **options).sample()
+
+
 def test_a_thinned_ensemble_continues_with_the_same_bits(tmp_path):
     path = str(tmp_path / "state.npz")
     options = EQN | {"covariance_structure": "block", "hidden_dimension": [2], "prior": 1.0}
@@ -137,7 +153,7 @@ def test_an_ensemble_forgets_ten_times_faster_than_baoab_at_its_best_step():
         number_walkers=20,
         covariance_blending=100.0,
         covariance_after_steps=10,
-        step_width=0.05,
+        step_width=0.1,
         friction_constant=20.0,
     )
     assert_mean((draws[:, 200:] ** 2).mean(0), 1.0, what="the square of the widest parameter")

@@ -87,6 +87,7 @@ class SimulationParts:
                     generation=generation,
                     before=before,
                     observables=observables_of(sampler, columns),
+                    chain_method=options["chain_method"],
                     threads=options["threads"],
                 )
             old = self._momenta if role == "sampling" else None

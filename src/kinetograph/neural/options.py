@@ -287,6 +287,11 @@ _TABLE = (
         "The precision of numbers.", "data", names=_of("float32", "float64"),
     ),
     Option(
+        "chain_method", None, "name", "system",
+        "How independent walkers run, as in kg.mcmc: on threads, or as one batch. None is threads "
+        "on a processor and a batch on an accelerator.", "sampling", names=_of("threads", "batch"),
+    ),
+    Option(
         "threads", None, "whole number", "system",
         "The number of walkers that run at once; None is the number of processors.", least=1,
     ),

@@ -1,8 +1,8 @@
 """Walkers: running chains of one sampler, for copies of the parameters.
 
-Independent walkers are chains of `kg.chain`, with the numbers 0, 1, ...; walkers with a common
-preconditioner are one chain of `kg.samplers.EQN`. Both have positions and momenta of shape
-(walkers, N).
+Independent walkers are chains of `kg.chain`, with the numbers 0, 1, ..., on threads or as one
+batch; walkers with a common preconditioner are one chain of `kg.samplers.EQN`. Both have positions
+and momenta of shape (walkers, N).
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,8 @@ import numpy as np
 
 from ..bits.draws import chain_key
 from ..graph.errors import ModelError
+from ..runs.chain_batch import ChainBatch
+from ..runs.mcmc import chain_method_of
 from ..runs.stepping import Chain, chain
 
 __all__ = ["WalkerRows", "Walkers"]
@@ -62,6 +64,7 @@ class Walkers:
         before: int = 0,
         first: int = 0,
         observables: Any = (),
+        chain_method: str | None = None,
         threads: int | None = None,
     ) -> None:
         self.sampler, self.threads, self.seed = sampler, threads, seed
@@ -83,6 +86,9 @@ class Walkers:
             )
             for i, number in enumerate(numbers)
         ]
+        method = chain_method_of(chain_method, threads, "walkers")
+        as_batch = method == "batch" and len(self.chains) > 1
+        self._batch = ChainBatch(self.chains) if as_batch else None
 
     @property
     def positions(self) -> np.ndarray:
@@ -158,7 +164,9 @@ class Walkers:
         """Make transitions, and return each thin-th row."""
         first = self.chains[0].iteration
         workers = min(len(self.chains), self.threads or len(self.chains))
-        if workers == 1:
+        if self._batch is not None:
+            results = self._batch.step(transitions, thin=thin)
+        elif workers == 1:
             results = [each.step(transitions, thin=thin) for each in self.chains]
         else:
             with ThreadPoolExecutor(workers) as pool:

@@ -415,14 +415,14 @@ def _numbers(chains: Any) -> Sequence[int]:
     return range(int(chains))
 
 
-def chain_method_of(given: Any, threads: Any) -> str:
+def chain_method_of(given: Any, threads: Any, doing: str = "mcmc") -> str:
     """The way in which chains run, by default what suits the device."""
     if given is None:
         return "threads" if jax.default_backend() == "cpu" else "batch"
-    check_one_of("mcmc", "chain_method", given, CHAIN_METHODS)
+    check_one_of(doing, "chain_method", given, CHAIN_METHODS)
     if given == "batch" and threads is not None:
         raise ValueError(
-            f"mcmc: a batch of chains is one program on one thread, so threads={threads} has no "
+            f"{doing}: a batch of chains is one program on one thread, so threads={threads} has no "
             'effect; leave it out, or give chain_method="threads"'
         )
     return str(given)

@@ -1,7 +1,7 @@
 """`kg.chain`: a chain stepped by hand, with the program of a run."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -254,7 +254,10 @@ class Chain:
             of arrays with a row for each transition that is kept.
         """
         check_whole("chain.step", {"n": (n, 0), "thin": (thin, 1)})
-        blocks = self._run(int(n), keep, int(thin))
+        return self._results(self._run(int(n), keep, int(thin)))
+
+    def _results(self, blocks: Sequence[TransitionRows]) -> StepResults:
+        """The rows of blocks by the names of targets and statistics."""
         program = self._program
         names, nodes = program.model.target_names, program.targets
         posterior = {

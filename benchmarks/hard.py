@@ -1,0 +1,221 @@
+"""Default runs of hierarchies, funnels and other curved posteriors.
+
+    python benchmarks/hard.py                             # all models, 20 seeds each
+    python benchmarks/hard.py --models rugby --seeds 5
+    python benchmarks/hard.py --sampler "kg.samplers.NUTS(target_acceptance=0.9)"
+
+Each run is `kg.mcmc(model, seed=s)`. A run is clean if it ends without a warning. The effective
+sample size is the least bulk ESS of an unknown, by 1,000 gradients; the gradients of warm-up count.
+"""
+
+import argparse
+import collections
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import reliability
+from environments import machine
+from records import record
+
+import kinetograph as kg
+
+HERE = Path(__file__).resolve().parent
+
+
+def eight_schools_centred() -> kg.Model:
+    """The hierarchy as written in a textbook."""
+    y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
+    sd = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+    mu, tau = kg.normal(0, 5, name="mu"), kg.half_cauchy(5, name="tau")
+    theta = kg.normal(mu, tau, shape=8, name="theta")
+    kg.observe(kg.data(y, name="y"), kg.normal(theta, sd))
+    return kg.model(mu, tau, theta)
+
+
+def rugby() -> kg.Model:
+    """Points of 60 matches of six teams: attack and defence of each team."""
+    rng = np.random.default_rng(1)
+    home, away = np.array([(i, j) for i in range(6) for j in range(6) if i != j] * 2).T
+    attack, defence = (
+        np.array(a) for a in ([0.3, 0.2, 0.1, 0, -0.2, -0.4], [0.25] * 3 + [-0.25] * 3)
+    )
+    points = [
+        rng.poisson(np.exp(2.9 + 0.2 + attack[home] - defence[away])),
+        rng.poisson(np.exp(2.9 + attack[away] - defence[home])),
+    ]
+    advantage, intercept = kg.normal(0, 1, name="advantage"), kg.normal(3, 1, name="intercept")
+    sds = kg.half_student(3, 2.5, shape=2, name="sds")
+    z = kg.normal(0, 1, shape=(2, 6), name="z")
+    raw = sds[:, None] * z
+    effects = raw - kg.mean(raw, axis=1, keepdims=True)
+    rates = (
+        kg.exp(intercept + advantage + effects[0][home] - effects[1][away]),
+        kg.exp(intercept + effects[0][away] - effects[1][home]),
+    )
+    for name, seen, rate in zip(("home", "away"), points, rates, strict=True):
+        kg.observe(kg.data(seen, name=name), kg.poisson(rate))
+    return kg.model(advantage, intercept, sds, z)
+
+
+def radon(centred: bool) -> kg.Model:
+    """Radon in 85 counties, with effects of counties."""
+    rows = json.loads((HERE / "data" / "radon_mn.json").read_text())
+    county = np.array(rows["county_idx"]) - 1
+    mu, sd = kg.normal(0, 10, name="mu"), kg.half_normal(5, name="sd")
+    slope, sigma = kg.normal(0, 10, name="slope"), kg.half_normal(5, name="sigma")
+    if centred:
+        effect = alpha = kg.normal(mu, sd, shape=85, name="alpha")
+    else:
+        effect = kg.normal(0, 1, shape=85, name="z")
+        alpha = mu + sd * effect
+    floor = kg.data(np.array(rows["floor_measure"], float), name="floor")
+    kg.observe(
+        kg.data(rows["log_radon"], name="y"), kg.normal(alpha[county] + slope * floor, sigma)
+    )
+    return kg.model(mu, sd, slope, sigma, effect)
+
+
+def regression() -> kg.Model:
+    """434 rows and three coefficients of different scales."""
+    rng = np.random.default_rng(2)
+    x = np.column_stack([np.ones(434), rng.random(434) < 0.8, rng.normal(100, 15, 434)])
+    y = x @ [25.0, 6.0, 0.6] + 18 * rng.normal(size=434)
+    beta, sigma = kg.normal(0, 100, shape=3, name="beta"), kg.half_cauchy(2.5, name="sigma")
+    kg.observe(kg.data(y, name="y"), kg.normal(kg.data(x, name="x") @ beta, sigma))
+    return kg.model(beta, sigma)
+
+
+def funnel(size: int) -> kg.Model:
+    """Neal's funnel."""
+    omega = kg.normal(0, 3, name="omega")
+    x = kg.normal(0, kg.exp(omega / 2), shape=size - 1, name="x")
+    return kg.model(omega, x)
+
+
+def horseshoe() -> kg.Model:
+    """A regularised horseshoe: 50 predictors, 5 of them relevant."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(100, 50))
+    y = x[:, :5] @ [2.0, -1.5, 1.0, 0.8, -0.6] + rng.normal(size=100)
+    sigma = kg.half_normal(2, name="sigma")
+    tau = kg.half_cauchy(0.1, name="tau")
+    lambdas = kg.half_cauchy(1, shape=50, name="lambdas")
+    c2 = kg.inverse_gamma(2, 8, name="c2")
+    z = kg.normal(0, 1, shape=50, name="z")
+    scale = kg.sqrt(c2 * lambdas**2 / (c2 + tau**2 * lambdas**2))
+    beta = tau * scale * z
+    kg.observe(kg.data(y, name="y"), kg.normal(kg.data(x, name="x") @ beta, sigma))
+    return kg.model(sigma, tau, lambdas, c2, z)
+
+
+def measurement_error() -> kg.Model:
+    """A regression on a predictor that is measured with errors."""
+    rng = np.random.default_rng(4)
+    true = rng.normal(1, 2, 100)
+    x, y = true + rng.normal(size=100), 0.5 + 1.5 * true + 0.5 * rng.normal(size=100)
+    mu, tau = kg.normal(0, 5, name="mu"), kg.half_normal(5, name="tau")
+    a, b = kg.normal(0, 5, name="a"), kg.normal(0, 5, name="b")
+    sigma = kg.half_normal(2, name="sigma")
+    latent = kg.normal(mu, tau, shape=100, name="latent")
+    kg.observe(kg.data(x, name="x"), kg.normal(latent, 1.0))
+    kg.observe(kg.data(y, name="y"), kg.normal(a + b * latent, sigma))
+    return kg.model(mu, tau, a, b, sigma, latent)
+
+
+def meta_analysis() -> kg.Model:
+    """Log odds ratios of 13 trials with random effects."""
+    rng = np.random.default_rng(5)
+    sd = rng.uniform(0.1, 0.8, 13)
+    y = rng.normal(-0.7, 0.5, 13) + sd * rng.normal(size=13)
+    mu, tau = kg.normal(0, 2, name="mu"), kg.half_normal(1, name="tau")
+    z = kg.normal(0, 1, shape=13, name="z")
+    kg.observe(kg.data(y, name="y"), kg.normal(mu + tau * z, sd))
+    return kg.model(mu, tau, z)
+
+
+MODELS: dict[str, Callable[[], kg.Model]] = {
+    "eight schools": reliability.eight_schools,
+    "eight schools, centred": eight_schools_centred,
+    "rugby": rugby,
+    "radon": lambda: radon(centred=False),
+    "radon, centred": lambda: radon(centred=True),
+    "regression": regression,
+    "logistic": reliability.logistic,
+    "uncentred": reliability.uncentred,
+    "student": reliability.student,
+    "counts": reliability.counts,
+    "garch": reliability.garch,
+    "mixture": reliability.mixture,
+    "meta-analysis": meta_analysis,
+    "stochastic volatility": reliability.stochastic_volatility,
+    "gp counts": reliability.gp_counts,
+    "horseshoe": horseshoe,
+    "measurement error": measurement_error,
+    "funnel 10": lambda: funnel(10),
+    "funnel 100": lambda: funnel(100),
+}
+
+
+def run(model: kg.Model, sampler: Any, seed: int) -> dict[str, Any]:
+    """One default run."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tree = kg.mcmc(model, sampler, seed=seed, progress=False)
+    posterior, stats = tree["posterior"], tree["sample_stats"]
+    draws = {name: posterior[name].values for name in model.names}
+    worst = reliability.scored(draws)
+    gradients = int(tree["sampler_state"]["gradients"].sum())
+    return {
+        "clean": not any(issubclass(w.category, kg.SamplingWarning) for w in caught),
+        "divergences": int(stats["diverging"].sum()),
+        "rhat": worst["rhat"],
+        "ess": 1000 * worst["ess_bulk"] / gradients,
+        "ess_tail": 1000 * worst["ess_tail"] / gradients,
+        "gradients": gradients / len(posterior["chain"]),
+        "warmup": float(np.mean(tree.attrs["warmup"])),
+        "target": float(np.mean(tree["sampler_state"]["hyper_target_acceptance"])),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--sampler", default=None, help="an expression; by default NUTS")
+    parser.add_argument("--write", action="store_true", help="keep the table in results/")
+    args = parser.parse_args()
+    sampler = None if args.sampler is None else eval(args.sampler, {"kg": kg})
+    head = ["model", "clean", "divergences", "R-hat", "ESS", "tail ESS", "gradients", "target"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    print("\n".join(lines))
+    for name in args.models:
+        model, found = MODELS[name](), collections.defaultdict(list)
+        for seed in range(args.first, args.first + args.seeds):
+            for key, value in run(model, sampler, seed).items():
+                found[key].append(value)
+        mean = {key: float(np.mean(values)) for key, values in found.items()}
+        cells = [
+            name,
+            f"{sum(found['clean'])} of {args.seeds}",
+            str(sum(found["divergences"])),
+            f"{max(found['rhat']):.3f}",
+            f"{mean['ess']:.3g}",
+            f"{mean['ess_tail']:.3g}",
+            f"{mean['gradients']:.0f}",
+            f"{mean['target']:.2f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    if args.write:
+        here = machine()
+        text = f"{here['cpu']}, {here['cores']} cores."
+        record("hard", "\n".join(["# Default runs of hard models", "", text, "", *lines]))
+
+
+if __name__ == "__main__":
+    main()

@@ -36,7 +36,7 @@ def eight_schools_centred() -> kg.Model:
     return kg.model(mu, tau, theta)
 
 
-def rugby() -> kg.Model:
+def rugby(centred: bool = False) -> kg.Model:
     """Points of 60 matches of six teams: attack and defence of each team."""
     rng = np.random.default_rng(1)
     home, away = np.array([(i, j) for i in range(6) for j in range(6) if i != j] * 2).T
@@ -49,8 +49,11 @@ def rugby() -> kg.Model:
     ]
     advantage, intercept = kg.normal(0, 1, name="advantage"), kg.normal(3, 1, name="intercept")
     sds = kg.half_student(3, 2.5, shape=2, name="sds")
-    z = kg.normal(0, 1, shape=(2, 6), name="z")
-    raw = sds[:, None] * z
+    if centred:
+        raw = z = kg.normal(0, sds[:, None], shape=(2, 6), name="raw")
+    else:
+        z = kg.normal(0, 1, shape=(2, 6), name="z")
+        raw = sds[:, None] * z
     effects = raw - kg.mean(raw, axis=1, keepdims=True)
     rates = (
         kg.exp(intercept + advantage + effects[0][home] - effects[1][away]),
@@ -59,6 +62,11 @@ def rugby() -> kg.Model:
     for name, seen, rate in zip(("home", "away"), points, rates, strict=True):
         kg.observe(kg.data(seen, name=name), kg.poisson(rate))
     return kg.model(advantage, intercept, sds, z)
+
+
+def rugby_centred() -> kg.Model:
+    """The same matches, with effects that are not scaled afterwards."""
+    return rugby(centred=True)
 
 
 def radon(centred: bool) -> kg.Model:
@@ -141,6 +149,7 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
     "eight schools": reliability.eight_schools,
     "eight schools, centred": eight_schools_centred,
     "rugby": rugby,
+    "rugby, centred": rugby_centred,
     "radon": lambda: radon(centred=False),
     "radon, centred": lambda: radon(centred=True),
     "regression": regression,

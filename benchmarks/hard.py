@@ -37,7 +37,7 @@ def eight_schools_centred() -> kg.Model:
 
 
 def rugby(centred: bool = False) -> kg.Model:
-    """Points of 60 matches of six teams: attack and defence of each team."""
+    """60 matches of six teams: attack and defence of each team."""
     rng = np.random.default_rng(1)
     home, away = np.array([(i, j) for i in range(6) for j in range(6) if i != j] * 2).T
     attack, defence = (

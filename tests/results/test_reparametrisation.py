@@ -41,7 +41,7 @@ def results(build, large=False, recorded=True):
             "tighter prior of tau, the centred form kg.normal(mu, tau, shape=3) if the data",
         ),
         (non_centred, False, "z is non-centred already, tau * z: use a tighter prior of tau,"),
-        (regression, False, "from the draws. Use tighter priors, or smaller steps"),
+        (regression, False, "all draws. Use tighter priors, or smaller steps"),
     ],
 )
 def test_the_advice_knows_the_form(build, large, text):

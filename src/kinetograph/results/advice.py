@@ -17,6 +17,7 @@ from ..graph.source import warn_user
 from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from . import diagnostics
+from .divergence_places import place_of
 from .lost_chains import lost_chains
 from .nan_draws import nan_draws
 from .refused_proposals import refused
@@ -297,10 +298,11 @@ def _diverged(
     tree: Any, by_chain: np.ndarray, size: int, diverging: np.ndarray | None = None
 ) -> Advice:
     count, worst = int(by_chain.sum()), int(by_chain.argmax())
+    place = place_of(tree, diverging)
     message = (
         f"{count} of {size} draws ({percent(count, size)}) ended in a "
         f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
-        "the curvature there, and that region may be missing from the draws. "
+        f"the curvature there, and that region may be missing from the draws.{place} "
         f"{remedy(tree, diverging)} {_smaller_steps(tree)}."
     )
     return Advice("divergences", count, message)

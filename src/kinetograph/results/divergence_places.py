@@ -14,7 +14,7 @@ CLEAR = 1e-4  # p-value, for all quantities together
 MOST = 2000  # elements that are examined
 REFERENCE = 1000  # draws, about, with which values are compared
 SHARE = 0.75  # of the divergences, which the text describes
-UNUSUAL = 0.5  # of all draws, at most, are on the named side of the bound
+UNUSUAL = 0.4  # of all draws, at most, are on the named side of the bound
 
 
 def place_of(tree: Any, diverging: np.ndarray | None) -> str:
@@ -67,7 +67,7 @@ def place_of(tree: Any, diverging: np.ndarray | None) -> str:
 
 
 def _mean_ranks(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The mean rank of each column of values in a reference: 0 to 1.
+    """The mean ranks of columns of values in a reference.
 
     A value has the mean of the ranks below and above the values that equal it.
     """

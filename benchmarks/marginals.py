@@ -1,6 +1,6 @@
 """Gradients of mixtures, marginalised unknowns and Gaussian processes, against NumPyro.
 
-    python benchmarks/marginals.py                   # four models; some minutes on two cores
+    python benchmarks/marginals.py                   # five models; some minutes on two cores
 
 Each library has the same model, written as in its documentation, in float64. The figures are the
 time to trace and compile value and gradient, and the time of one gradient. Fresh processes take
@@ -61,6 +61,23 @@ def hidden_markov() -> Any:
     return kg.model(mu, sigma, moves)
 
 
+def counts() -> np.ndarray:
+    rates = np.repeat([3.0, 1.0, 2.0], [40, 40, 31])
+    return np.random.default_rng(5).poisson(rates)
+
+
+def changes() -> Any:
+    """Two change points among 59 years each, 111 counts."""
+    import kinetograph as kg
+
+    mu = kg.normal(0, 1, shape=3, name="mu")
+    first, second = (kg.categorical(np.full(59, 1 / 59), name=name) for name in ("s", "r"))
+    t = np.arange(111) / 2
+    log_rate = kg.where(t < first, mu[0], kg.where(t < second, mu[1], mu[2]))
+    kg.observe(counts(), kg.poisson(kg.exp(log_rate)))
+    return kg.model(mu)
+
+
 def points() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     x = np.sort(rng.uniform(0, 3, 150))
@@ -79,7 +96,7 @@ def process() -> Any:
     return kg.model(length, variance, noise)
 
 
-MODELS = {f.__name__: f for f in (mixture, labels, hidden_markov, process)}
+MODELS = {f.__name__: f for f in (mixture, labels, hidden_markov, changes, process)}
 
 
 def own(name: str, stored: str, out: str) -> None:
@@ -103,7 +120,9 @@ def own(name: str, stored: str, out: str) -> None:
             tensors = model.density.targets(jnp.asarray(row), nodes, data)
             for node, tensor in zip(nodes, tensors, strict=True):
                 kept.setdefault(f"value {node.name}", []).append(tensor)
-        x, y = points() if name == "process" else (None, components(400 if "hid" in name else 1000))
+        series = {"process": points, "changes": lambda: (None, counts())}
+        rows = 400 if name == "hidden_markov" else 1000
+        x, y = series.get(name, lambda: (None, components(rows)))()
         known = {"data y": y} | ({} if x is None else {"data x": x})
         np.savez(stored, **{k: np.array(v) for k, v in kept.items()}, **known)
         found = timed(lambda q: model.density.log_density(q, data), jnp.asarray(0.1 * free[0]))

@@ -59,6 +59,17 @@ def hidden_markov(y):
     scan(step, 0, y)
 
 
+def changes(y):
+    mu = numpyro.sample("mu", dist.Normal(0.0, 1.0).expand([3]).to_event(1))
+    years = dist.Categorical(jnp.full(59, 1 / 59))
+    first = numpyro.sample("s", years, infer={"enumerate": "parallel"})
+    second = numpyro.sample("r", years, infer={"enumerate": "parallel"})
+    t = jnp.arange(111) / 2
+    with numpyro.plate("rows", len(y)):
+        log_rate = jnp.where(t < first, mu[0], jnp.where(t < second, mu[1], mu[2]))
+        numpyro.sample("y", dist.Poisson(jnp.exp(log_rate)), obs=y)
+
+
 def process(x, y):
     length = numpyro.sample("length", dist.LogNormal(-1.0, 0.5))
     variance = numpyro.sample("variance", dist.HalfNormal(2.0))
@@ -68,7 +79,7 @@ def process(x, y):
     numpyro.sample("y", dist.MultivariateNormal(jnp.zeros(len(x)), cov), obs=y)
 
 
-MODELS = {f.__name__: f for f in (mixture, labels, hidden_markov, process)}
+MODELS = {f.__name__: f for f in (mixture, labels, hidden_markov, changes, process)}
 
 
 def main(name, given, out):

@@ -77,6 +77,7 @@ def public():
             lambda: kg.normal(0, 1, sdd=1),
             r"unknown parameter sdd \(.*test_signature_errors.py:\d+\); did you mean sd\? It takes",
         ),
+        (lambda: kg.normal(0, scal=1), r"unknown parameter scal \(.*\); did you mean scale\? It "),
         (lambda: kg.RandomStreams(1).choice(3, size=4), "unknown parameter size"),
     ],
 )

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 from tests.formulas.cases import ROWS, assert_same_density, computed, frame
 
 import kinetograph as kg
@@ -146,8 +147,14 @@ def test_predicted_classes_are_the_levels_of_the_column():
     assert set(np.unique(drawn)) == set(levels)
     share = np.mean(DATA["t"] == "low")  # the levels are in the order of the codes
     assert abs(np.mean(drawn == "low") - share) < 0.25
-    mean = model.predict(results, {"x": [0.0]}, kind="mean")["predictions"]["t_mean"]
-    assert 0 < float(mean.mean()) < 3
+    mean = model.predict(results, {"x": [0.0, 1.0]}, kind="mean")["predictions"]["t_mean"]
+    assert mean.dims[-1] == "t_class"
+    assert list(mean["t_class"].values) == levels
+    cuts = results["posterior"]["thresholds"].values[:, :, None, :]
+    below = np.pad(special.expit(cuts), [*[(0, 0)] * 3, (1, 1)])
+    below[..., -1] = 1.0  # P(class <= k), the same for both rows
+    expected = np.broadcast_to(np.diff(below, axis=-1), (1, 20, 2, 4))
+    np.testing.assert_allclose(mean.values, expected, rtol=1e-9)
 
 
 def test_priors_are_printed_and_replaced():

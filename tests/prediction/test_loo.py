@@ -194,6 +194,11 @@ def joint():
     return mu
 
 
+def test_the_message_for_something_else_than_results_names_loo():
+    with pytest.raises(TypeError, match=r"^loo: expected results .*, got None"):
+        kg.loo(kg.model(linear), None)
+
+
 @pytest.mark.parametrize(
     ("build", "options", "error", "match"),
     [

@@ -35,6 +35,25 @@ def test_the_same_model_with_other_data_has_the_same_fingerprint():
     assert text(regression(seed=0)) == text(regression(seed=1)) is not None
 
 
+def groups(index, times, trials):
+    """A mixture of groups, and a change point, both at places that are data."""
+    z = kg.categorical([0.3, 0.7], shape=3)
+    count, when = kg.binomial(kg.data(trials), 0.5), kg.categorical(np.full(4, 0.25))
+    mu = kg.normal(0, 1, shape=2)
+    kg.observe(np.arange(6.0), kg.normal(mu[z[kg.data(index)]], 1.0))
+    kg.observe(np.arange(6.0) ** 2, kg.normal(kg.where(kg.data(times) < when, mu[0], mu[1]), 1.0))
+    kg.observe(0.3, kg.normal(count, mu[0] ** 2 + 1.0))
+    return kg.model(mu)
+
+
+def test_data_that_decide_how_discrete_unknowns_are_summed_show():
+    pairs, times = np.array([0, 0, 1, 1, 2, 2]), np.arange(6)
+    arguments = [(pairs, times, 3), (pairs % 2, times, 3), (pairs, times[::-1], 3)]
+    texts = [text(groups(*each)) for each in (*arguments, (pairs, times, 2))]
+    assert len(set(texts)) == len(texts)
+    assert text(groups(pairs, times, 3)) == texts[0]
+
+
 OTHERS = {
     "shape": dict(n=31),
     "constant": dict(prior=2.0),

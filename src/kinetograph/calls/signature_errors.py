@@ -4,14 +4,14 @@ They name an unknown argument, missing arguments or surplus values, and say what
 decorator `public` calls `answer` if a public function raises an error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, signature
 from typing import Any
 
 from ..graph.array import Array
 from ..graph.hooks import ON_ERROR
 from ..graph.source import is_own, place_text
-from ..graph.suggestions import closest
+from ..graph.suggestions import closest, meant
 from ..graph.value_texts import in_words
 from .argument_names import (
     COMPUTED,
@@ -116,7 +116,7 @@ def _answer(
                 variadic = next(
                     (p.name for p in call_parameters if p.kind is Parameter.VAR_POSITIONAL), ""
                 )
-                return no_parameter(title, word, names, variadic)
+                return no_parameter(title, word, names, variadic, same_names_of(function))
     else:
         missing = [p.name for p in _missing_parameters(call_parameters, len(positional), named)]
         for word in _unknown_words(call_parameters, named):
@@ -175,13 +175,19 @@ def _unknown_words(parameters: list[Parameter], named: Mapping[str, Any]) -> lis
     return [word for word in named if word not in names]
 
 
-def no_parameter(title: str, word: str, names: list[str], variadic: str = "") -> str:
+def no_parameter(
+    title: str,
+    word: str,
+    names: list[str],
+    variadic: str = "",
+    same_names: Iterable[str] = (),
+) -> str:
     """The message for a keyword that a function does not have.
 
     `names` are the keywords that the function takes, and `variadic` is the name of its parameter
-    for any number of positional values.
+    for any number of positional values. `same_names` are other names of its parameters.
     """
-    hint = _hint(title, word, names)
+    hint = _hint(title, word, names) or meant(word, same_names, str)
     if variadic and variadic in (word, *WORDS.get(word, ())):
         hint = f"; the {variadic} are given by position, one after the other"
     listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(names) or 'nothing'}"

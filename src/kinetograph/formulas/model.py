@@ -9,6 +9,7 @@ import pandas as pd
 from ..distributions.support import Interval
 from ..distributions.variable import Variable
 from ..graph.array import Array
+from ..graph.functions.mathematics import exp
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.public import public
@@ -16,6 +17,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
 from ..models.expectations import expectation
+from ..models.factor import log_density
 from ..models.model import Model
 from ..models.model import model as make_model
 from ..models.result_types import DataTree
@@ -151,8 +153,10 @@ class FormulaModel(Model):
             As for `response`. Without new rows, the observed responses are drawn again.
         kind
             "response" draws responses; "mean" computes their expectations, with the name of the
-            response and `_mean`. Drawn classes are values of the response's column; the mean is of
-            their numbers, 0 for the first.
+            response and `_mean`. Drawn classes are values of the response's column. Classes of an
+            ordered or categorical response have no mean; `_mean` is then the probability of each
+            class, with an axis of the classes. The mean of 0 and 1, or of two classes, is the
+            probability of the second.
         seed
             As for `kg.predict`.
 
@@ -185,17 +189,35 @@ class FormulaModel(Model):
         distribution = self.response(new, new_levels=new_levels)
         name = self._encoding.response.name
         if kind == "mean":
-            wanted: dict[str, Any] = {f"{name}_mean": expectation(distribution)}
+            wanted: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
         else:
             wanted = {name: distribution}
         tree = predict(self, results, seed=seed, **wanted)
         levels = self._encoding.response.levels
+        if kind == "mean" and self._of_classes:
+            means = tree["predictions"].to_dataset()
+            axis, classes = means[f"{name}_mean"].dims[-1], f"{name}_class"
+            tree["predictions"].dataset = means.rename({axis: classes}).assign_coords(
+                {classes: np.asarray(levels)}
+            )
         if kind == "response" and levels is not None:
             drawn = tree["predictions"].to_dataset()
             codes = drawn[name]
             classes = codes.copy(data=np.asarray(levels)[codes.values.astype(int)])
             tree["predictions"].dataset = drawn.assign({name: classes})
         return tree
+
+    @property
+    def _of_classes(self) -> bool:
+        """Whether the response is a class among several, ordered or not."""
+        return self._encoding.family.response in ("ordered", "class")
+
+    def _mean(self, distribution: Array) -> Array:
+        """The expectations of responses, or the probabilities of classes."""
+        if not self._of_classes:
+            return expectation(distribution)
+        codes = np.arange(self._encoding.response.classes)
+        return exp(log_density(distribution, codes[:, None])).T
 
     def _rows(self, new: Any, new_levels: str) -> tuple[pd.DataFrame, str]:
         """The rows, and the prefix of the names of their data."""

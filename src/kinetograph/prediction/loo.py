@@ -13,7 +13,7 @@ from ..runs.arguments import check_flag, check_whole
 from .elpd import arviz, finished
 from .masked_model import MaskedModel
 from .observations import Observations, log_mean_exp
-from .pointwise import log_likelihood
+from .pointwise import densities_for
 from .refits import refit
 
 __all__ = ["loo", "unit_densities"]
@@ -141,7 +141,7 @@ def unit_densities(doing: str, model: Model, results: Any, observations: Observa
     """Results with the log density of each unit, given the other units."""
     import xarray as xr
 
-    tree = log_likelihood(model, results)
+    tree = densities_for(doing, model, results)
     each = tree["log_likelihood"][observations.name]
     if observations.labels is not None and "given" in each.attrs:
         masked = MaskedModel(doing, model, observations)

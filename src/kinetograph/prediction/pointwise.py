@@ -20,7 +20,7 @@ from .observed_distributions import followed
 from .predicted_groups import as_group, with_group
 from .recorded_draws import recorded_of
 
-__all__ = ["log_likelihood", "log_prior"]
+__all__ = ["densities_for", "log_likelihood", "log_prior"]
 
 
 @public
@@ -98,8 +98,13 @@ def log_likelihood(
             f"log_likelihood: given must be {' or '.join(map(repr, GIVEN))}, got {given!r}"
             f"{meant(given, GIVEN)}"
         )
-    pairs = [(d, data) for data, d in followed("log_likelihood", model).items()]
-    return _with_densities("log_likelihood", model, results, pairs, given)
+    return densities_for("log_likelihood", model, results, given)
+
+
+def densities_for(doing: str, model: Model, results: Any, given: str = "others") -> "DataTree":
+    """The results of `log_likelihood`; `doing` is the caller's name in messages."""
+    pairs = [(d, data) for data, d in followed(doing, model).items()]
+    return _with_densities("log_likelihood", model, results, pairs, given, doing)
 
 
 @public
@@ -144,16 +149,18 @@ def log_prior(model: Model, results: Any) -> "DataTree":
     check_model(model, "log_prior")
     unknowns = model.component.unknowns
     pairs = [(v.distribution, v) for v in unknowns if v.distribution is not None]
-    return _with_densities("log_prior", model, results, pairs, "before")
+    return _with_densities("log_prior", model, results, pairs, "before", "log_prior")
 
 
-def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], given: str) -> Any:
+def _with_densities(
+    group: str, model: Model, results: Any, pairs: list[Any], given: str, doing: str
+) -> Any:
     """Results with a group of the log densities of (distribution, node) pairs."""
     parts = _partly_observed(model) if group == "log_likelihood" else ()
     if not pairs and not parts:
         reason = "observes nothing" if group == "log_likelihood" else "has no distributions"
-        raise ModelError(f"{group}: the model {reason}, so there is no density to compute")
-    posterior_draws, names = recorded_of(group, model, results)
+        raise ModelError(f"{doing}: the model {reason}, so there is no density to compute")
+    posterior_draws, names = recorded_of(doing, model, results)
     marginalised = _marginalised(group, model, [follows for follows, _ in pairs], given)
     marginalised_parts = (
         {}

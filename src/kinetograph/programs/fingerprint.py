@@ -197,6 +197,7 @@ class _Writer:
                     self.node(node)
             for inner in term.terms:
                 self.term(inner)
+            self.lines += [f"table {self.value(table.constants)}" for table in term.tables]
             return
         form = term.compressed
         target = "" if term.target is None else self.reference(term.target)

@@ -1,7 +1,10 @@
 """Finite discrete unknowns, marginalised in the density and drawn afterwards.
 
 owners       the element of an unknown that each element of a computed array depends on
+domains      the values that a discrete unknown can have
 tables       the terms that depend on discrete unknowns, for all values of these
+cuts         comparisons of known values with discrete unknowns, and the cases of their rows
+cut_tables   cumulative sums of terms that depend on discrete unknowns through such comparisons
 addends      a sum of terms, taken apart
 elimination  marginalisation of one unknown after the other, and draws in the reverse order
 marginal     the term of the density that results

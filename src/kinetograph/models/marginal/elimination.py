@@ -26,7 +26,8 @@ from ...graph.errors import ModelError
 from ...graph.lower import Environment
 from ...graph.messages import describe, site_text
 from ...graph.numerics.log_sums import logsumexp
-from .tables import COMBINATIONS, Domain
+from .domains import Domain
+from .tables import COMBINATIONS
 
 __all__ = ["Elimination", "AtomTable", "EliminationStep"]
 

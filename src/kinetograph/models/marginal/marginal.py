@@ -17,8 +17,10 @@ from ...graph.messages import describe, site_text
 from ...graph.node import Node, ancestors
 from ..term import Term
 from .addends import addends
+from .cut_tables import CutTable
+from .domains import domain_of
 from .elimination import AtomTable, Elimination
-from .tables import Table, depends, domain_of
+from .tables import Table, depends
 
 __all__ = ["MarginalTerm", "sum_out"]
 
@@ -31,7 +33,9 @@ class MarginalTerm(Term):
         domains = {v: domain_of(v) for v in discrete}
         unknown_of = {v.distribution: v for v in discrete}
         chains = {d for d in unknown_of if d is not None and d.family is MARKOV_CHAIN}
-        self.tables = [Table(t, discrete, domains) for t in terms if t.node not in chains]
+        self.tables: list[Table] = [
+            CutTable(t, discrete, domains) for t in terms if t.node not in chains
+        ]
         scopes = [table.variables for table in self.tables] + [(v,) for v in discrete]
         self.elimination = Elimination(discrete, domains, scopes)
         needed = [n for table in self.tables for n in table.captured]

@@ -1,7 +1,6 @@
 """Terms that depend on discrete unknowns, for all values of these."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...distributions.support import WholeNumbers
 from ...distributions.variable import Distribution, Variable
 from ...graph.control.control_node import loops_in
 from ...graph.errors import ModelError
@@ -20,62 +18,9 @@ from ...graph.node import Data, Node, ancestors
 from ...graph.trips import Trips
 from .owners import NONE, SEVERAL, merged, merged_along, owners_of, thin_shapes
 
-__all__ = ["COMBINATIONS", "Domain", "Table", "depends", "domain_of"]
+__all__ = ["COMBINATIONS", "Table", "depends", "grouped"]
 
 COMBINATIONS = 10_000
-
-
-@dataclass(frozen=True)
-class Domain:
-    """The values of a discrete unknown, and a mask of possible ones.
-
-    The mask says which values each element can have.
-    """
-
-    values: np.ndarray
-    possible: np.ndarray  # (values, elements)
-
-    def settings(self) -> np.ndarray:
-        """The values of the elements: (values, 1 or elements).
-
-        A value that an element cannot have is replaced by a possible one. Outside of its support a
-        term may be infinite, and its slope is then NaN even if the term is not added.
-        """
-        if self.possible.all():
-            return self.values[:, None]
-        first = self.values[self.possible.argmax(0)]
-        return np.where(self.possible, self.values[:, None], first)
-
-
-def domain_of(variable: Variable) -> Domain:
-    """The finite domain of a discrete unknown.
-
-    Raises
-    ------
-    ModelError
-        If the domain is not finite, or not known.
-    """
-    support = variable.support
-    if not isinstance(support, WholeNumbers):
-        raise ModelError(
-            f"model: {describe(variable)}{site_text(variable)} is a discrete unknown of whole "
-            "vectors, which cannot be marginalised; observe it, or use a continuous unknown"
-        )
-    ends = []
-    for bound in (support.lower, support.upper):
-        if isinstance(bound, Data):
-            bound = bound.value
-        if isinstance(bound, Node) or not np.all(np.isfinite(bound)):
-            raise ModelError(
-                f"model: {describe(variable)}{site_text(variable)} is a discrete unknown with "
-                "infinitely many values, or with an unknown number of values, which cannot be "
-                "marginalised; observe it, bound it by truncation=, or use a continuous unknown"
-            )
-        ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
-    low, high = ends
-    values = np.arange(int(low.min()), int(high.max()) + 1)
-    possible = (values[:, None] >= low) & (values[:, None] <= high)
-    return Domain(values, possible)
 
 
 def depends(nodes: Iterable[Node], on: Iterable[Node]) -> set[Node]:
@@ -172,7 +117,11 @@ class Table:
         )
 
     def _owners_of(self, variable: Variable, order: list[Node]) -> np.ndarray:
-        own: dict[Node, np.ndarray] = {variable: np.arange(variable.size).reshape(variable.shape)}
+        places = np.arange(variable.size).reshape(variable.shape)
+        return self._owners_from({variable: places}, order)
+
+    def _owners_from(self, own: Mapping[Node, np.ndarray], order: list[Node]) -> np.ndarray:
+        """The owners of the term's elements, given the owners of some nodes."""
         found = {n: owners_of(n, order, own) for n in self.term.plain_needs() if n in set(order)}
         node = self.term.node
         if not isinstance(node, Distribution):
@@ -221,6 +170,12 @@ class Table:
             for part in ("values", "possible")
         )
         return all(domains) and (self.owner is None or np.array_equal(self.owner, other.owner))  # type: ignore[arg-type]
+
+    @property
+    def constants(self) -> list[np.ndarray | None]:
+        """Known values that are part of a program."""
+        domains = [part for d in self.domains.values() for part in (d.values, d.possible)]
+        return [*domains, self.owner]
 
     def evaluate(self, environment: Environment, scope: Scope) -> Any:
         """The log density for all values of the unknowns.
@@ -281,10 +236,10 @@ class Table:
     def _by_atom(self, elements: Any) -> Any:
         if self.owner is None:
             return jnp.sum(elements, keepdims=True).reshape(1)
-        flat = jnp.broadcast_to(elements, self.shape).reshape(-1)
-        if np.array_equal(self.owner, np.arange(self.atoms)):
-            return flat  # a sum over single elements would be lowered to a scatter
-        return jax.ops.segment_sum(flat, self.owner, self.atoms)
+        return grouped(self._flat(elements), self.owner, self.atoms)
+
+    def _flat(self, elements: Any) -> Any:
+        return jnp.broadcast_to(elements, self.shape).reshape(-1)
 
     def _for_all(
         self,
@@ -298,11 +253,33 @@ class Table:
 
         `choices` may hold the values instead. The result has no slope where it is `dead`.
         """
-        given = dict(environment)
         if choices is None:
             indices = np.indices(self.sizes).reshape(len(self.sizes), -1)
             pairs = zip(self.variables, indices, strict=True)
             choices = [self.domains[v].settings()[i] for v, i in pairs]
+        return self._vmapped(environment, scope, of, self._unknowns_at, choices, dead)
+
+    def _unknowns_at(self, values: Sequence[Any]) -> Environment:
+        """The tensors of the unknowns with these values."""
+        inside: Environment = {}
+        for v, value in zip(self.variables, values, strict=True):
+            alike = self.thin and value.size == 1
+            shape = (1,) * len(v.shape) if alike else v.shape
+            full = value if alike else jnp.broadcast_to(value, (v.size,))
+            inside[v] = full.astype(v.dtype).reshape(shape)
+        return inside
+
+    def _vmapped(
+        self,
+        environment: Environment,
+        scope: Scope,
+        of: Callable[[Any], Any],
+        tensors_at: Callable[[Sequence[Any]], Environment],
+        choices: Sequence[Any],
+        dead: Any,
+    ) -> Any:
+        """A function of the term's elements, for all choices of tensors."""
+        given = dict(environment)
         names = (*self.loops, FAULT)
 
         def at(dead: Any, *values: Any) -> Any:
@@ -310,11 +287,7 @@ class Table:
             inside = dict(given)
             if dead is not False:
                 inside |= {n: _still(inside[n], dead) for n in self.captured if n in inside}
-            for v, value in zip(self.variables, values, strict=True):
-                alike = self.thin and value.size == 1
-                shape = (1,) * len(v.shape) if alike else v.shape
-                full = value if alike else jnp.broadcast_to(value, (v.size,))
-                inside[v] = full.astype(v.dtype).reshape(shape)
+            inside |= tensors_at(values)
             evaluate(self.term.plain_needs(), inside, scope=inner)
             return of(self.term.guarded_elements(inside)), inner.reports(names)
 
@@ -332,6 +305,13 @@ class Table:
         if not isinstance(node, Distribution):
             return node.shape
         return node.batch_shape
+
+
+def grouped(elements: Any, owner: np.ndarray, count: int) -> Any:
+    """Sums of the elements of each owner."""
+    if np.array_equal(owner, np.arange(count)):
+        return elements  # a sum over single elements would be lowered to a scatter
+    return jax.ops.segment_sum(elements, owner, count)
 
 
 def _still(tensor: Any, dead: Any) -> Any:

@@ -1,0 +1,99 @@
+"""Totals of terms that discrete unknowns cut into ranges, as cumulative sums."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...distributions.variable import Distribution, Variable
+from ...graph.lower import Environment, Scope
+from ...graph.node import Node, ancestors
+from .cuts import Cuts, cut_nodes, cuts_of
+from .owners import NONE, SEVERAL
+from .tables import Table, grouped
+
+__all__ = ["CutTable"]
+
+
+class CutTable(Table):
+    """A table that is computed from the cases of its rows.
+
+    Terms that their unknowns do not cut into ranges are computed as in `Table`."""
+
+    def __init__(self, term: Any, discrete: Sequence[Variable], domains: Any) -> None:
+        super().__init__(term, discrete, domains)
+        self.cuts, self.row_of = self._cuts()
+
+    def _cuts(self) -> tuple[Cuts | None, np.ndarray]:
+        """The comparisons with the unknowns, and the row of each element."""
+        nothing = None, np.zeros(0, int)
+        if self.owner is not None or self.loops:
+            return nothing
+        roots = self.term.plain_needs()
+        order = ancestors(roots)
+        nodes = cut_nodes(roots, order, self.variables)
+        if nodes is None:
+            return nothing
+        cuts = cuts_of(nodes, {v: d.settings()[:, 0] for v, d in self.domains.items()})
+        if cuts is None:
+            return nothing
+        rows = np.arange(cuts.rows).reshape(cuts.shape)
+        owners = self._owners_from({n: rows for each in nodes.values() for n in each}, order)
+        if (owners == SEVERAL).any():
+            return nothing
+        return cuts, np.where(owners == NONE, 0, owners).reshape(-1)
+
+    def sums_like(self, other: Table) -> bool:
+        """Whether another table sums the same elements over the same values."""
+        assert isinstance(other, CutTable)
+        if self.cuts is None or other.cuts is None:
+            return self.cuts is other.cuts and super().sums_like(other)
+        return self.cuts.like(other.cuts) and super().sums_like(other)
+
+    @property
+    def constants(self) -> list[np.ndarray | None]:
+        """Known values that are part of a program."""
+        return [*super().constants, *([] if self.cuts is None else self.cuts.constants)]
+
+    def evaluate(self, environment: Environment, scope: Scope) -> Any:
+        """The log density for all values of the unknowns.
+
+        It has an axis for each unknown, and one for the atom.
+        """
+        if self.cuts is None:
+            return super().evaluate(environment, scope)
+        cuts, choices = self.cuts, self.cuts.choices
+        nodes = list(choices)
+        rows = self._by_case(environment, scope, nodes, list(choices.values()))
+        if not isinstance(self.term.node, Distribution):  # which guards its own elements
+            lost = jnp.isneginf(jax.lax.stop_gradient(rows))
+            place = jnp.where(lost, jnp.argmin(lost, 0), np.arange(len(rows))[:, None])
+            others = [jnp.asarray(t)[place, np.arange(cuts.rows)] for t in choices.values()]
+            dead = jnp.broadcast_to(lost.all(0).any(), len(rows))
+            again = self._by_case(environment, scope, nodes, others, dead)
+            rows = jnp.where(lost, -jnp.inf, again)
+        classes, row = cuts.classes
+        densities = jax.vmap(lambda each: grouped(each, classes, len(row)))(rows)
+        return cuts.totals(densities)[..., None]
+
+    def _by_case(
+        self,
+        environment: Environment,
+        scope: Scope,
+        nodes: Sequence[Node],
+        choices: Sequence[Any],
+        dead: Any = False,
+    ) -> Any:
+        """The log density of each row: (combinations of cases, rows)."""
+        assert self.cuts is not None
+        count = self.cuts.rows
+
+        def by_row(elements: Any) -> Any:
+            return grouped(self._flat(elements), self.row_of, count)
+
+        def tensors_at(values: Sequence[Any]) -> Environment:
+            return {n: v.reshape(n.shape) for n, v in zip(nodes, values, strict=True)}
+
+        return self._vmapped(environment, scope, by_row, tensors_at, choices, dead)

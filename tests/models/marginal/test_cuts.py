@@ -1,0 +1,315 @@
+"""Discrete unknowns that cut a series into ranges, against sums written out with SciPy."""
+
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.models.marginal.cut_tables import CutTable
+
+T = np.arange(9)
+COUNTS = np.array([3, 5, 4, 6, 1, 0, 2, 1, 1])
+REALS = np.random.default_rng(3).normal(size=9)
+ONE, TWO = np.array([0.1, 0.2, 0.05, 0.15, 0.1, 0.3, 0.1]), np.array([0.3, 0.2, 0.4, 0.1])
+POINTS = np.random.default_rng(4).normal(0, 0.7, (2, 3))
+
+
+def levels():
+    return [kg.normal(0, 1, name=name) for name in "abc"]
+
+
+def point(name="s", probabilities=ONE):
+    return kg.categorical(probabilities, name=name)
+
+
+def one_change():
+    (a, b, c), s = levels(), point()
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(T < s, a, b) + c)))
+    return [a, b, c], [ONE], lambda u, s: poisson(np.where(T < s, u[0], u[1]) + u[2])
+
+
+def a_shifted_change():
+    (a, b, c), s = levels(), 2 * point() - 3
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(s <= T, a, b) + c)))
+    return [a, b, c], [ONE], lambda u, s: poisson(np.where(2 * s - 3 <= T, u[0], u[1]) + u[2])
+
+
+def unsorted_times():
+    (a, b, c), s = levels(), point()
+    at = np.array([4.5, 2.0, 2.0, 6.0, -1.0, 0.25, 2.0, 9.0, 5.999])
+    kg.observe(REALS, kg.normal(kg.where(kg.data(at) > s, a, b), kg.exp(c)))
+    return [a, b, c], [ONE], lambda u, s: normal(np.where(at > s, u[0], u[1]), np.exp(u[2]))
+
+
+def two_changes():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(s > T, a, kg.where(T <= 2 * r, b, c)))))
+    return (
+        [a, b, c],
+        [ONE, TWO],
+        lambda u, s, r: poisson(np.where(s > T, u[0], np.where(2 * r >= T, u[1], u[2]))),
+    )
+
+
+def a_sum_of_comparisons():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    rates = kg.stack([a, b, c])
+    kg.observe(REALS, kg.normal(rates[(T >= s).astype(int) + (T >= r + 3)], 0.5))
+    return (
+        [a, b, c],
+        [ONE, TWO],
+        lambda u, s, r: normal(u[(T >= s).astype(int) + (T >= r + 3)], 0.5),
+    )
+
+
+def three_changes():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    q = point("q", TWO)
+    mean = kg.where(T < s, a, b) + kg.where(T > r, c, 0.0) * kg.where(T != q, 1.0, 2.0)
+    kg.observe(REALS, kg.normal(mean, 0.5))
+
+    def by_hand(u, s, r, q):
+        return normal(
+            np.where(T < s, u[0], u[1]) + np.where(T > r, u[2], 0.0) * np.where(T != q, 1.0, 2.0),
+            0.5,
+        )
+
+    return [a, b, c], [ONE, TWO, TWO], by_hand
+
+
+def a_window():
+    (a, b, c), s = levels(), point()
+    mean = kg.where((T >= s) & (T < s + 3), a, b)
+    kg.observe(REALS, kg.normal(mean, kg.where(T < s, 0.5, kg.exp(c))))
+
+    def by_hand(u, s):
+        mean = np.where((T >= s) & (T < s + 3), u[0], u[1])
+        return normal(mean, np.where(T < s, 0.5, np.exp(u[2])))
+
+    return [a, b, c], [ONE], by_hand
+
+
+def one_row():
+    (a, b, c), s = levels(), point()
+    kg.observe(REALS, kg.normal(kg.where(s == T, a, b), kg.exp(c)))
+    return [a, b, c], [ONE], lambda u, s: normal(np.where(T == s, u[0], u[1]), np.exp(u[2]))
+
+
+def all_rows():
+    (a, b, c), s = levels(), point()
+    kg.observe(REALS, kg.normal(kg.where(s > 3, a, b), kg.exp(c)))
+    return [a, b, c], [ONE], lambda u, s: normal(np.where(s > 3, u[0], u[1]), np.exp(u[2]))
+
+
+def rows_of_several_numbers():
+    (a, b, c), s = levels(), kg.categorical(ONE, shape=1, name="s")
+    y = np.stack([REALS, REALS[::-1]], 1)
+    kg.observe(y, kg.normal(kg.where(T[:, None] < s, a, b) * [1.0, 2.0], kg.exp(c)))
+
+    def by_hand(u, s):
+        mean = np.where(T < s, u[0], u[1])[:, None] * [1.0, 2.0]
+        return stats.norm(mean, np.exp(u[2])).logpdf(y).sum()
+
+    return [a, b, c], [ONE], by_hand
+
+
+def two_series():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(T < s, a, kg.where(T < r, b, c)))))
+    kg.observe(REALS[:5], kg.normal(kg.where(T[:5] < r, a, b), 1))
+    kg.observe(0.3, kg.normal(s - r + c, 1))
+
+    def by_hand(u, s, r):
+        first = poisson(np.where(T < s, u[0], np.where(T < r, u[1], u[2])))
+        second = stats.norm(np.where(T[:5] < r, u[0], u[1])).logpdf(REALS[:5]).sum()
+        return first + second + stats.norm(s - r + u[2]).logpdf(0.3)
+
+    return [a, b, c], [ONE, TWO], by_hand
+
+
+def weighted_rows():
+    (a, b, c), s = levels(), point()
+    weights = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.0, 1.0, 1.0])
+    density = kg.log_density(kg.poisson(kg.exp(kg.where(T < s, a, b + c))), COUNTS)
+    kg.factor(weights * density)
+
+    def by_hand(u, s):
+        rate = np.exp(np.where(T < s, u[0], u[1] + u[2]))
+        return (weights * stats.poisson(rate).logpmf(COUNTS)).sum()
+
+    return [a, b, c], [ONE], by_hand
+
+
+def impossible_cases():
+    """Rows that are impossible before the change, and rows that are impossible after it."""
+    (a, b, c), s = levels(), point()
+    y = np.array([2.5, 9.0, 1.0, 8.5, 2.0, 0.5, 1.5, 2.0, 0.1])
+    upper = kg.where(T < s, kg.exp(a) + 9.0, kg.exp(b) + 2.5)
+    kg.factor(kg.log_density(kg.uniform(0, upper), y) * kg.exp(c))
+
+    def by_hand(u, s):
+        upper = np.where(T < s, np.exp(u[0]) + 9.0, np.exp(u[1]) + 2.5)
+        return stats.uniform(0, upper).logpdf(y).sum() * np.exp(u[2])
+
+    return [a, b, c], [ONE], by_hand
+
+
+def impossible_observations():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    y = np.array([2.5, 9.0, 1.0, 8.5, 2.0, 0.5, 1.5, 2.0, 0.1])
+    low = kg.where(T < s, -1 - kg.exp(a), kg.where(T < r, 1.2, -1 - kg.exp(b)))
+    kg.factor(kg.log_density(kg.pareto(kg.exp(c), 1.0), y - low))
+
+    def by_hand(u, s, r):
+        low = np.where(T < s, -1 - np.exp(u[0]), np.where(T < r, 1.2, -1 - np.exp(u[1])))
+        return stats.pareto(np.exp(u[2])).logpdf(y - low).sum()
+
+    return [a, b, c], [ONE, TWO], by_hand
+
+
+def a_sum_of_unknowns():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(T < s + r, a, b) + c)))
+    return (
+        [a, b, c],
+        [ONE, TWO],
+        lambda u, s, r: poisson(np.where(T < s + r, u[0], u[1]) + u[2]),
+    )
+
+
+def a_hinge():
+    (a, b, c), s = levels(), point()
+    kg.observe(REALS, kg.normal(a + b * kg.where(T < s, 0, T - s), kg.exp(c)))
+
+    def by_hand(u, s):
+        return normal(u[0] + u[1] * np.where(T < s, 0, T - s), np.exp(u[2]))
+
+    return [a, b, c], [ONE], by_hand
+
+
+def neighbours():
+    (a, b, c), s = levels(), point()
+    kg.observe(REALS, kg.normal(kg.cumsum(kg.where(T < s, a, b)), kg.exp(c)))
+
+    def by_hand(u, s):
+        return normal(np.cumsum(np.where(T < s, u[0], u[1])), np.exp(u[2]))
+
+    return [a, b, c], [ONE], by_hand
+
+
+def an_unknown_bound():
+    (a, b, c), s = levels(), point()
+    kg.observe(REALS, kg.normal(kg.where(T + c < s, a, b), 1.0))
+    return [a, b, c], [ONE], lambda u, s: normal(np.where(T + u[2] < s, u[0], u[1]), 1.0)
+
+
+def poisson(log_rate):
+    return stats.poisson(np.exp(log_rate)).logpmf(COUNTS).sum()
+
+
+def normal(mean, sd):
+    return stats.norm(mean, sd).logpdf(REALS).sum()
+
+
+CUT = [
+    one_change,
+    a_shifted_change,
+    unsorted_times,
+    two_changes,
+    a_sum_of_comparisons,
+    three_changes,
+    a_window,
+    one_row,
+    all_rows,
+    rows_of_several_numbers,
+    two_series,
+    weighted_rows,
+    impossible_cases,
+    impossible_observations,
+]
+OTHER = [a_sum_of_unknowns, a_hinge, neighbours, an_unknown_bound]
+
+
+def total(u, domains, by_hand):
+    """The log density with all combinations of values written out."""
+    sizes = [range(len(p)) for p in domains]
+    with np.errstate(divide="ignore"):
+        terms = [
+            sum(np.log(p[k]) for p, k in zip(domains, each, strict=True)) + by_hand(u, *each)
+            for each in product(*sizes)
+        ]
+    return special.logsumexp(terms) + stats.norm.logpdf(u).sum()
+
+
+def cuts_in(model):
+    return [table.cuts for table in model.density.marginal.tables if table.cuts is not None]
+
+
+def cases(builds):
+    every_day = (one_change, unsorted_times, two_changes, a_window, impossible_observations)
+    slow = [b for b in builds if b not in (*every_day, neighbours)]
+    return [pytest.param(b, marks=[pytest.mark.slow] * (b in slow), id=b.__name__) for b in builds]
+
+
+@pytest.mark.parametrize("build", cases([*CUT, *OTHER]))
+def test_density_and_gradient(build):
+    unknowns, domains, by_hand = build()
+    model = kg.model(*unknowns)
+    assert len(cuts_in(model)) == (build in CUT) + (build is two_series)
+    with x64():
+        data = model.bind([jnp.asarray(v) for v in model.argument_values]).data
+        both = jax.value_and_grad(lambda free: model.density.log_density(free, data))
+        values, slopes = map(np.asarray, jax.jit(jax.vmap(both))(POINTS))
+    step = 1e-5
+    for u, value, slope in zip(POINTS, values, slopes, strict=True):
+        np.testing.assert_allclose(value, total(u, domains, by_hand), rtol=1e-12)
+        moved = np.eye(len(u)) * step
+        sides = [[total(u + sign * m, domains, by_hand) for sign in (1, -1)] for m in moved]
+        quotients = [(up - down) / (2 * step) for up, down in sides]
+        np.testing.assert_allclose(slope, quotients, rtol=1e-6, atol=1e-7)
+
+
+def test_a_very_low_density_leaves_the_other_cases_exact():
+    """The density of the wrong side is about exp(-1e19); sums of it lose all digits."""
+    a, s, r = kg.normal(0, 1, name="a"), point(), point("r", TWO)
+    sd = kg.where(T < s, 1e-9, kg.where(T < r, 1e-9, kg.exp(a)))
+    kg.observe(REALS, kg.normal(0.0, sd))
+    model = kg.model(a)
+    assert len(cuts_in(model)) == 1
+    expected = np.log(ONE[0] * TWO[0]) + normal(0, 1) + stats.norm.logpdf(0)
+    np.testing.assert_allclose(model.log_prob([0.0]), expected, rtol=1e-15)
+
+
+def test_other_times_in_the_same_model():
+    a, b, s = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b"), point()
+    at = kg.data(T, name="at")
+    kg.observe(REALS, kg.normal(kg.where(at < s, a, b), 1.0))
+    model = kg.model(a, b)
+    for times in (T, T[::-1], T // 2, T - 1):
+        model.set_data(at=times)
+        expected = total(
+            POINTS[0, :2], [ONE], lambda u, s, at=times: normal(np.where(at < s, u[0], u[1]), 1.0)
+        )
+        np.testing.assert_allclose(model.log_prob(POINTS[0, :2]), expected, rtol=1e-12)
+    assert len(cuts_in(model)) == 1
+
+
+def test_fewer_evaluations(monkeypatch):
+    """Two changes of 59 places each: 4 cases of each row, whatever the number of places."""
+    sizes, vmapped = [], CutTable._vmapped
+
+    def counted(table, environment, scope, of, at, choices, dead):
+        sizes.append(len(choices[0]))
+        return vmapped(table, environment, scope, of, at, choices, dead)
+
+    monkeypatch.setattr(CutTable, "_vmapped", counted)
+    (a, b, c), places = levels(), np.full(59, 1 / 59)
+    s, r = point("s", places), point("r", places)
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(T < s, a, kg.where(T < r, b, c)))))
+    kg.model(a, b, c).log_prob(np.zeros(3))
+    assert sorted(sizes) == [4, 59, 59]

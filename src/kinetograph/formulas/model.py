@@ -196,9 +196,9 @@ class FormulaModel(Model):
         levels = self._encoding.response.levels
         if kind == "mean" and self._of_classes:
             means = tree["predictions"].to_dataset()
-            axis, classes = means[f"{name}_mean"].dims[-1], f"{name}_class"
-            tree["predictions"].dataset = means.rename({axis: classes}).assign_coords(
-                {classes: np.asarray(levels)}
+            axis, named = means[f"{name}_mean"].dims[-1], f"{name}_class"
+            tree["predictions"].dataset = means.rename({axis: named}).assign_coords(
+                {named: np.asarray(levels)}
             )
         if kind == "response" and levels is not None:
             drawn = tree["predictions"].to_dataset()

@@ -69,6 +69,10 @@ CASES = {
             y, DATA["n"], EXPIT(e) * v["phi"], EXPIT(-e) * v["phi"]
         ),
     ),
+    "zero_inflated_binomial": (
+        "count | trials(n)",
+        lambda y, e, v: zeros(y, v["zi"], stats.binom.logpmf(y, DATA["n"], EXPIT(e))),
+    ),
     "poisson": ("count", lambda y, e, v: stats.poisson.logpmf(y, EXP(e))),
     "negbinomial": ("count", lambda y, e, v: negative_binomial(y, EXP(e), v["shape"])),
     "geometric": ("count", lambda y, e, v: stats.geom.logpmf(y + 1, 1 / (1 + EXP(e)))),
@@ -288,3 +292,11 @@ def test_weights_and_truncation_and_offsets():
 def test_text_of_two_levels_is_binary():
     model = kg.formula("h ~ x", DATA, family="bernoulli")
     assert np.array_equal(model["h"].node.value, (DATA["h"] == "v").astype(int))
+
+
+def test_expected_counts_with_extra_zeros():
+    model = kg.formula("count | trials(n) ~ x", DATA, family="zero_inflated_binomial")
+    values = model.transform(np.random.default_rng(7).normal(0, 0.4, model.free_size))
+    mean = computed(model, kg.expectation(model.response()), values)
+    expected = (1 - values["zi"]) * DATA["n"] * EXPIT(eta_of(values))
+    np.testing.assert_allclose(mean, expected, rtol=1e-12)

@@ -7,6 +7,7 @@ unknowns, or have formulas of their own. brms has the same names and parametrisa
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..distributions import (
@@ -42,6 +43,7 @@ from ..graph.functions.reductions import cumsum
 from ..graph.functions.special import gammaln, log_ndtr, softplus
 from ..graph.source import place_text
 from ..graph.suggestions import closest, plain
+from ..models.mixtures import mixture
 from .links import Linked
 
 __all__ = ["FAMILIES", "ResponseFamily", "family_named"]
@@ -85,6 +87,17 @@ def _counts(p: Mapping[str, Linked], share: str) -> dict[str, Any]:
     shape = {"dispersion": 1.0 / p["shape"].value}
     zeros = {"zero": p[share].value} if share else {}
     return {**zeros, **p["mu"].under("log", "log_mean", "mean"), **shape}
+
+
+def _inflated_trials(p: Mapping[str, Any], trials: Any) -> MakerCall:
+    """Binomial counts of which a share is replaced by 0.
+
+    They are a mixture with binomial counts of probability 0.
+    """
+    counts = binomial(trials, **p["mu"].under("logit", "logit", "prob"))
+    share = p["zi"].value
+    weights = stack([1.0 - share, share], -1)
+    return partial(mixture, counts, binomial(trials, 0.0)), {"weights": weights}
 
 
 def _log_below(z: Any, link: str) -> Any:
@@ -225,6 +238,13 @@ FAMILIES: dict[str, ResponseFamily] = {
                     "beta": (1.0 - p["mu"].value) * p["phi"].value,
                 },
             ),
+            "count",
+            trials=True,
+        ),
+        ResponseFamily(
+            "zero_inflated_binomial",
+            {"mu": _LOGIT, "zi": _LOGIT},
+            _inflated_trials,
             "count",
             trials=True,
         ),

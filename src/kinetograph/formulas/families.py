@@ -90,7 +90,7 @@ def _counts(p: Mapping[str, Linked], share: str) -> dict[str, Any]:
 
 
 def _inflated_trials(p: Mapping[str, Any], trials: Any) -> MakerCall:
-    """Binomial counts of which a share is replaced by 0.
+    """Binomial counts with additional zeros.
 
     They are a mixture with binomial counts of probability 0.
     """

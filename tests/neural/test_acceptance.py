@@ -1,4 +1,4 @@
-"""Laws of sampled networks: moments, virials, walls, and chains of operations."""
+"""Laws of sampled networks: moments, orders of schemes, virials, walls, chains of operations."""
 
 import jax
 import numpy as np
@@ -6,6 +6,7 @@ import pytest
 from tests.laws.helpers import assert_mean
 
 import kinetograph as kg
+from kinetograph import laws
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(30, 2)) * [1.0, 0.5]
@@ -20,34 +21,85 @@ def simulation(data=(X, Y), **options):
     return kg.neural.Simulation(list(data), **settings)
 
 
-# The stationary beta k <q^2> of an oscillator of stiffness k, at a step size.
+def _gla1(h, k, gamma):
+    a = np.exp(-gamma * h)
+    return (1 + a) ** 2 / (2 * (1 + a) - h * h * k)
+
+
+def _by_law(scheme):
+    return lambda h, k, gamma: k * laws.oscillator(scheme, h, friction=gamma, stiffness=k).q2
+
+
+# The stationary beta k <q^2> of an oscillator of stiffness k, at a step size and a friction.
 SQUARES = {
-    "SGLD": lambda h, k: 1 / (1 - h * k / 2),
-    "BAOAB": lambda h, k: 1.0 + 0 * k,
+    "SGLD": lambda h, k, gamma: 1 / (1 - h * k / 2),
+    "GLA1": _gla1,
+    "GLA2": lambda h, k, gamma: 1 / (1 - h * h * k / 4),
+    "SGHMC": _by_law("SGHMC"),
+    "UBU": _by_law("UBU"),
+    **dict.fromkeys(
+        ("LM", "BAOAB", "HMC", "GHMC", "MALA", "MAMS", "NUTS", "RandomWalk"),
+        lambda h, k, gamma: 1.0,
+    ),
 }
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("scaled", [False, True], ids=["mean", "sum"])
 @pytest.mark.parametrize("sampler", SQUARES)
-def test_moments_of_the_linear_network(sampler):
-    """In each eigenvector of the Hessian the law of an oscillator, with beta = n."""
-    beta = 30.0
-    values, vectors = np.linalg.eigh(STIFFNESS)
-    h = 0.5 / values[-1] if sampler == "SGLD" else 0.8 / np.sqrt(values[-1])
+def test_moments_of_the_linear_network(sampler, scaled):
+    """In each eigenvector of the Hessian the law of an oscillator; beta is 1 or n."""
+    scale, beta = (30.0, 1.0) if scaled else (1.0, 30.0)
+    values, vectors = np.linalg.eigh(scale * STIFFNESS)
+    if sampler == "RandomWalk":
+        h = 1.5 / np.sqrt(beta * values[-1])
+    elif sampler in ("SGLD", "LM", "MALA"):
+        h = 0.5 / values[-1]
+    else:
+        h = 0.8 / np.sqrt(values[-1])
     gamma = np.sqrt(values[0])
     data = simulation(
         sampler=sampler,
         step_width=h,
         friction_constant=gamma,
+        loss_scale=scale,
         inverse_temperature=beta,
+        hamiltonian_dynamics_time=4 * h,
         number_walkers=4,
         max_steps=20_000,
     ).sample()
     q = (data.parameters[:, 500:] - BEST) @ vectors
     for i, k in enumerate(values):
         assert_mean(q[..., i], 0.0, what=f"{sampler}: mean {i}")
-        exact = SQUARES[sampler](h, k)
+        exact = SQUARES[sampler](h, k, gamma)
         assert_mean(beta * k * q[..., i] ** 2, exact, what=f"{sampler}: square {i}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beta", [1.0, 30.0])
+def test_a_covariance_controlled_thermostat_of_batches(beta):
+    """The moments of the posterior from batches of a third of the rows, up to an error of h."""
+    scale = 30.0 if beta == 1 else 1.0
+    h = 0.1 / np.sqrt(scale)
+    sampler = kg.samplers.CCAdL(
+        h, thermal_mass=10.0 / beta, covariance="full", inverse_temperature=beta
+    )
+    data = simulation(
+        sampler=sampler,
+        batch_size=10,
+        shuffle="random",
+        loss_scale=scale,
+        number_walkers=4,
+        max_steps=40_000,
+        every_nth=4,
+    ).sample()
+    values, vectors = np.linalg.eigh(scale * STIFFNESS)
+    q = (data.parameters[:, 1000:] - BEST) @ vectors
+    for i, k in enumerate(values):
+        assert_mean(q[..., i], 0.0, what=f"mean {i}")
+        square = beta * k * q[..., i] ** 2
+        assert_mean(square, 1.0, truth_error=0.01, what=f"square {i}")
+        assert square.mean() == pytest.approx(1.0, abs=0.1)
 
 
 def clusters(**options):
@@ -57,7 +109,9 @@ def clusters(**options):
     return simulation((made.x / 2, made.y), **settings | options)
 
 
-@pytest.mark.parametrize("sampler", ["SGLD", pytest.param("GLA1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "sampler", ["SGLD", *(pytest.param(n, marks=pytest.mark.slow) for n in ("GLA1", "GLA2"))]
+)
 def test_virial_identities_hold_at_any_step(sampler):
     """From the rows of a run: V = <w g> is determined by gradients or moves of the same steps."""
     h, beta, gamma = 0.3, 2.0, 1.0
@@ -72,9 +126,30 @@ def test_virial_identities_hold_at_any_step(sampler):
         exact = nn.num_parameters() / beta
     else:
         moves = np.sum((np.diff(data.parameters, axis=1) / h) ** 2, -1)
-        difference = 2 * virial[:, :-1] - 0.5 * (1 + np.exp(-gamma * h)) * moves
-        exact = 0.0
+        factor = 0.5 * (1 + np.exp(-gamma * h)) if sampler == "GLA1" else 1.0
+        difference, exact = 2 * virial[:, :-1] - factor * moves, 0.0
     assert_mean(difference[:, 500:], exact, what=f"{sampler}: virial")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sampler", "column", "order", "steps"),
+    [
+        ("BAOAB", "kinetic_energy", 2, (0.3, 0.4, 0.5, 0.6)),
+        ("GLA2", "virial", 2, (0.3, 0.4, 0.5, 0.6)),
+    ],
+)
+def test_orders_of_schemes(sampler, column, order, steps):
+    """Errors of averages that are N / (2 beta) under the target."""
+
+    def draws(h):
+        nn = clusters(
+            sampler=sampler, step_width=h, number_walkers=4, max_steps=100_000, every_nth=2
+        )
+        return nn.sample().run_info[column].to_numpy().reshape(-1, 4).T[:, 1000:]
+
+    study = laws.step_error_study(draws, steps, 3 / (2 * 2.0), expected=order, tolerance=0.5)
+    assert study.passed(), study
 
 
 def test_walls_and_tethers():

@@ -137,6 +137,7 @@ def test_virial_identities_hold_at_any_step(sampler):
     [
         ("BAOAB", "kinetic_energy", 2, (0.3, 0.4, 0.5, 0.6)),
         ("GLA2", "virial", 2, (0.3, 0.4, 0.5, 0.6)),
+        ("SGLD", "virial", 1, (0.1, 0.15, 0.2, 0.3)),
     ],
 )
 def test_orders_of_schemes(sampler, column, order, steps):

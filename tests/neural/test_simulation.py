@@ -2,6 +2,7 @@
 
 import logging
 import re
+import warnings
 
 import jax
 import numpy as np
@@ -551,3 +552,44 @@ def test_a_landscape_keeps_its_model_when_data_are_replaced():
     assert nn.landscape.model.log_prob(w) != pytest.approx(value, rel=1e-3)
     with pytest.raises(ValueError, match="walker: expected a number"):
         nn.fit(walker=True)
+
+
+def test_options_and_the_settings_of_a_sampler_object_agree():
+    sampler = kg.samplers.BAOAB(0.02, friction=3.0, inverse_temperature=20.0)
+    nn = linear(sampler=sampler, max_steps=3)
+    names = ("step_width", "friction_constant", "inverse_temperature")
+    assert [nn.get_options(name) for name in names] == [0.02, 3.0, 20.0]
+    nn.set_options(step_width=0.01)
+    data = nn.sample()
+    assert data.attrs["beta"] == 20.0
+    assert set(data.run_info["step_width"]) == {0.01}
+    nn.set_options(inverse_temperature=5.0, sampler=sampler)
+    assert set(nn.sample().run_info["beta"]) == {5.0}
+    assert nn.get_options("step_width") == 0.02
+    assert (sampler.step_size, sampler.inverse_temperature) == (0.02, 20.0)
+    both = linear(sampler=sampler, inverse_temperature=1.0)
+    assert both.get_options("sampler").inverse_temperature == 1.0
+    hmc = linear(sampler=kg.samplers.HMC(0.1, n_steps=7), step_width=0.05).get_options("sampler")
+    assert (hmc.step_size, hmc.n_steps) == (0.05, 7)
+    ensemble = kg.samplers.EQN(sampler, walkers=4)
+    joined = linear(sampler=ensemble, number_walkers=4, step_width=0.3).get_options("sampler")
+    assert (joined.sampler.step_size, ensemble.sampler.step_size) == (0.3, 0.02)
+
+
+@pytest.mark.parametrize(("run", "option"), [("fit", "learning_rate"), ("sample", "step_width")])
+def test_losses_that_are_not_finite_give_a_warning(run, option):
+    nn = linear(max_steps=3000, number_walkers=2, **{option: 30.0})
+    text = rf"the loss is not finite from step \d+ of walker 0 on, in 2 of 2 .* smaller {option}"
+    with pytest.warns(kg.SamplingWarning, match=text):
+        getattr(nn, run)()
+
+
+def test_a_thermostat_for_independent_batches_warns_of_epochs():
+    nn = linear(sampler="CCAdL", batch_size=10, max_steps=2, step_width=0.01)
+    with pytest.warns(kg.SamplingWarning, match='CCAdL.*shuffle=.epochs.*write shuffle="random"'):
+        nn.sample()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.SamplingWarning)
+        linear(
+            sampler="CCAdL", batch_size=10, max_steps=2, step_width=0.01, shuffle="random"
+        ).sample()

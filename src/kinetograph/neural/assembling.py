@@ -9,7 +9,14 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..graph.precision import precision
 from .columns import columns_of, observables_of
-from .ingredients import DataPart, ModelPart, NetworkPart, hyper_values, make_sampler
+from .ingredients import (
+    DataPart,
+    ModelPart,
+    NetworkPart,
+    hyper_values,
+    make_sampler,
+    with_settings,
+)
 from .options import OPTIONS, check_options, option_named, options_text
 from .records import TrajectoryData
 from .running import Recorder, run
@@ -28,6 +35,7 @@ class SimulationParts:
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         given = check_options(options)
         self._options = {name: option.default for name, option in OPTIONS.items()} | given
+        self._options, _ = with_settings(self._options, given)
         self._dataset, self._given_network = dataset, network
         self._seed = self._options["seed"]
         self._parts: dict[str, Any] = {}
@@ -160,11 +168,12 @@ class SimulationParts:
                 self._forget(first)
         if _OF_BOTH & set(changed):
             self._forget("training")
+        self._options, settings = with_settings(self._options, given)
         walkers = self._parts.get("sampling")
         if "values" in remakes and walkers is not None:
-            every = hyper_values(walkers.sampler, self._options)
-            if isinstance(self._options["sampler"], str) or "step_width" in changed:
-                walkers.set_hyper(every)
+            if isinstance(self._options["sampler"], str):
+                settings = hyper_values(walkers.sampler, self._options)
+            walkers.set_hyper(settings)
         if {"parse_parameters_file", "parse_steps"} & set(changed):
             self._positions = None
 

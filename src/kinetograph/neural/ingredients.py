@@ -4,7 +4,8 @@ Parts are made when they are first used, and made again after an option on which
 changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from copy import deepcopy
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -15,11 +16,13 @@ import pandas as pd
 
 from ..graph.errors import DataError
 from ..graph.precision import precision
+from ..graph.source import warn_user
 from ..models.minibatch import minibatch
 from ..models.model import Model, model
 from ..models.restraints import wall
 from ..models.variables import variable
-from ..samplers import EQN, HMC
+from ..results.advice import SamplingWarning
+from ..samplers import EQN, HMC, CCAdL
 from .datasets import InputColumns, LabelledData, read
 from .descending import descending, scheduled_rate
 from .landscape import Landscape
@@ -30,7 +33,22 @@ from .parameters import ParameterLayout
 from .posterior import scale_factor
 from .row_values import rows_of_steps
 
-__all__ = ["DataPart", "ModelPart", "NetworkPart", "hyper_values", "make_sampler"]
+__all__ = [
+    "SETTINGS",
+    "DataPart",
+    "ModelPart",
+    "NetworkPart",
+    "hyper_values",
+    "make_sampler",
+    "with_settings",
+]
+
+SETTINGS = {  # options that are hyper-parameters, and the names of the latter
+    "step_width": "step_size",
+    "inverse_temperature": "inverse_temperature",
+    "friction_constant": "friction",
+    "hamiltonian_dynamics_time": "n_steps",
+}
 
 Options = Mapping[str, Any]
 _PAIR = "dataset: expected a pair of inputs and labels, [X, Y], got {}"
@@ -271,6 +289,34 @@ def hyper_values(sampler: Any, options: Options) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in declared}
 
 
+def with_settings(
+    options: Mapping[str, Any], chosen: Collection[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options that agree with the settings of a sampler object.
+
+    A chosen option replaces the setting in a copy of the sampler. Other options take the value of
+    the setting, if that is one number. Returns the options, and the
+    new settings by the names of hyper-parameters.
+    """
+    options, sampler = dict(options), options["sampler"]
+    if isinstance(sampler, str):
+        return options, {}
+    sampler = deepcopy(sampler)
+    inner = sampler.sampler if isinstance(sampler, EQN) else sampler
+    wanted, new = hyper_values(inner, options), {}
+    for option, name in SETTINGS.items():
+        if name not in wanted:
+            continue
+        if option in chosen:
+            new[name] = wanted[name]
+            setattr(inner, name, wanted[name])
+        elif name != "n_steps" and isinstance(value := getattr(inner, name), (int, float)):
+            options[option] = float(value)
+    if new:
+        options["sampler"] = sampler
+    return options, new
+
+
 def make_sampler(
     role: str, options: Options, walkers: int, layout: ParameterLayout | None = None
 ) -> Any:
@@ -290,6 +336,13 @@ def make_sampler(
         if "scale" in kind.tunes:  # without a warm-up it would be that of the first gradient
             settings["scale"] = 1.0
         given = kind(**settings)
+    if isinstance(given, CCAdL) and options["batch_size"] and options["shuffle"] != "random":
+        warn_user(
+            f"CCAdL takes the noise of batches for independent, and shuffle={options['shuffle']!r} "
+            "makes it anticorrelated: widths would be wrong by several percent; write "
+            'shuffle="random"',
+            SamplingWarning,
+        )
     if options["covariance_blending"] == 0:
         return given
     if walkers < 4 or walkers % 2:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..graph.source import warn_user
+from ..results.advice import SamplingWarning
 from .columns import RUN, columns_of, values_of
 from .counter import counted
 from .database import run_database
@@ -156,6 +158,7 @@ def run(
     if options["progress"] or options["verbose"] > 2 or options["sql_scalars"]:
         at_once = min(at_once, 1 + left // thin // BLOCKS)
     blocks: list[list[pd.DataFrame]] = []
+    not_finite = pd.DataFrame()  # the first such row of each walker
     start = time.perf_counter()
     with (
         run_database(
@@ -172,6 +175,10 @@ def run(
                 if options[name] is not None:
                     write_block(options[name], frame, files.get(name) != options[name])
                     files[name] = options[name]
+            wrong = frames[0][~np.isfinite(frames[0]["loss"])]
+            not_finite = (
+                pd.concat([not_finite, wrong]).drop_duplicates("id") if len(wrong) else not_finite
+            )
             left -= transitions
             advance(transitions * length)
             if database is not None:
@@ -190,6 +197,8 @@ def run(
         rate = f"{steps / seconds:,.0f} steps/s" if seconds > 0 else "no time"
         of = f" of {walkers.count} walkers" if walkers.count > 1 else ""
         _note(f"{role}: {steps:,} steps{of} in {seconds:.2f} s, {rate}")
+    if len(not_finite):
+        _warn_of_steps(role, not_finite, walkers.count)
     joined = [pd.concat(parts, ignore_index=True) for parts in zip(*blocks, strict=True)]
     attrs = {
         "beta": options["inverse_temperature"],
@@ -200,6 +209,18 @@ def run(
         "stationary": stationary,
     }
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
+
+
+def _warn_of_steps(role: str, rows: pd.DataFrame, count: int) -> None:
+    """Warn of walkers by the first rows without a finite loss."""
+    first = rows.iloc[0]
+    option = "learning_rate" if role.startswith("training") else "step_width"
+    warn_user(
+        f"{role}: the loss is not finite from step {first['step']:.0f} of walker {first['id']:.0f} "
+        f"on, in {len(rows)} of {count} walkers: a step that is too long makes the parameters grow "
+        f"without bound. Take a smaller {option}, and do not use these rows.",
+        SamplingWarning,
+    )
 
 
 def _run_values(

@@ -40,7 +40,9 @@ class CCAdL(Sampler):
     """Langevin dynamics with a thermostat, and friction against known gradient noise.
 
     The noise of a mini-batch's gradient heats the chain. A friction of h beta / 2 times the noise's
-    covariance removes this heat where it arises, and the thermostat removes the remainder.
+    covariance removes this heat where it arises, and the thermostat removes the remainder. Batches
+    have to be independent, `kg.minibatch(..., order="random")`: the noise of batches in an epoch is
+    anticorrelated, and its heat is smaller.
 
     Parameters
     ----------

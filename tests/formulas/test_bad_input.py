@@ -29,6 +29,8 @@ TEXT.loc[7, "x"] = "n/a"
         ("y ~ X", DATA, {}, "unknown column 'X'.* did you mean 'x'"),
         ("yy ~ x", DATA, {}, "unknown column 'yy'.* did you mean 'y'"),
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
+        ("y ~ x z", DATA, {}, "Missing operator between `x` and `z`.*in backticks: `my column`"),
+        ("y ~ Intercept", {"y": [1.0, 2.0], "Intercept": [0.0, 1.0]}, {}, "rename the column"),
         ("y ~ (1 | gg)", DATA, {}, "unknown column 'gg' in .*group.* mean 'g'"),
         ("y ~ offset(oo)", DATA, {}, "unknown column 'oo' in"),
         ("y ~ x", changed(x=(5, np.nan)), {}, r"'x', but 1 value is missing .* row 5.*dropna"),
@@ -92,6 +94,14 @@ def test_arguments_of_a_wrong_form_are_named():
     with pytest.raises(ValueError, match="uses 'x', but 2 columns have this name"):
         kg.formula("y ~ x", twice)
     assert kg.formula("y ~ z", twice).names == kg.formula("y ~ z", DATA).names
+
+
+def test_columns_of_splines_are_missed():
+    model = kg.formula("y ~ z + bs(x, df=4)", DATA)
+    with pytest.raises(ValueError, match=r"unknown column 'x' in 'z \+ bs"):
+        model.response({"z": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="uses 'x', but 1 value is missing there, first in row 5"):
+        kg.formula("y ~ bs(x, df=4)", changed(x=(5, np.nan)))
 
 
 def test_the_label_of_a_row_is_named():

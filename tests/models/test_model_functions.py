@@ -246,3 +246,31 @@ def test_a_name_of_another_tool_is_left_alone(monkeypatch):
     assert kg.model(lambda: kg.normal(0, 1, name="own")).names == ("own",)
     assert kg.model(level).names == ("normal_1", "half_normal_1")
     assert sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) is None
+
+
+def test_unknowns_of_another_model_do_not_lose_their_observations_unnoticed():
+    def build():
+        mu = kg.normal(0, 1)
+        kg.observe([1.0, 2.0], kg.normal(mu, 1))
+        return {"mu": mu, "free": kg.normal(0, 1)}
+
+    first = kg.model(build)
+    text = "(?s)mu|normal.* is an unknown of another model.*kg.calculate"
+    with pytest.raises(kg.ModelError, match=text):
+        kg.model(first["mu"])
+    with pytest.raises(kg.ModelError, match="another model"):
+        kg.model(total=first["mu"] + 1)
+    assert kg.model(first["free"]).observed == ()
+    kg.observe([3.0], kg.normal(first["mu"], 1))  # observed again, here
+    assert len(kg.model(first["mu"]).observed) == 1
+
+
+def test_unknowns_from_outside_may_be_in_a_function_and_in_another_model():
+    mu = kg.normal(0, 1)
+
+    def build():
+        kg.observe([1.0], kg.normal(mu, 1))
+        return mu
+
+    assert len(kg.model(build).observed) == 1
+    assert kg.model(mu).observed == ()

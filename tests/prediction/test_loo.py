@@ -8,6 +8,8 @@ import xarray as xr
 from scipy import special, stats
 
 import kinetograph as kg
+from kinetograph.prediction.masked_model import MaskedModel
+from kinetograph.prediction.observations import Observations
 
 RNG = np.random.default_rng(8)
 X = np.stack([np.ones(14), RNG.normal(size=14)], 1)
@@ -84,6 +86,32 @@ def test_moment_matching_mends_outliers():
     np.testing.assert_array_equal(plain.elpd_i.values[unchanged], moved.elpd_i.values[unchanged])
 
 
+def test_unknowns_without_draws_are_fitted_again_and_not_moved():
+    """The results of a model whose targets leave out its non-centred effects."""
+    y, sd = np.array([90.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+
+    def build(all_unknowns):
+        mu, tau = kg.normal(0, 5), kg.half_normal(5)
+        z = kg.normal(0, 1, shape=8)
+        theta = mu + tau * z
+        kg.observe(kg.data(y, name="y"), kg.normal(theta, sd))
+        return {"mu": mu, "tau": tau, "theta": theta} | ({"z": z} if all_unknowns else {})
+
+    few, every = (kg.model(lambda a=a: build(a)) for a in (False, True))
+    results = kg.mcmc(every, draws=100, chains=2, seed=1, progress=False)
+    without = xr.DataTree.from_dict({"posterior": results["posterior"].dataset.drop_vars("z")})
+    with pytest.warns(kg.SamplingWarning, match=r"loo.*y\[0\].*refits=0"):
+        elpd = kg.loo(few, without, refits=0)
+    with pytest.warns(kg.SamplingWarning, match="refits=0"):
+        plain = kg.loo(every, results, refits=0, moment_match=False)
+    # Tails depend on the relative sample size of all variables in the results.
+    np.testing.assert_allclose(elpd.elpd_i.values, plain.elpd_i.values, rtol=0.01)
+    masked = MaskedModel("loo", few, Observations("loo", few))
+    assert masked.free(without) is None
+    with pytest.raises(kg.ModelError, match=r"loo: .*do not hold its draws"):
+        raise masked.not_recorded(without)
+
+
 def test_refits_and_folds_are_posteriors_without_the_observations():
     """One program: the fits of a k-fold with one observation in a fold are those of `loo`."""
     y, model, results, exact = outlying()
@@ -146,8 +174,6 @@ def test_a_hidden_chain_without_times():
         {"posterior": xr.Dataset({"mu": (("chain", "draw", "mu_dim_0"), values)})}
     )
     from kinetograph.prediction.loo import unit_densities
-    from kinetograph.prediction.masked_model import MaskedModel
-    from kinetograph.prediction.observations import Observations
 
     grouped = Observations("loo", model, None, np.array([0, 1, 1, 0]))
     densities = unit_densities("loo", model, results, grouped)["log_likelihood"]["y"].values

@@ -1,6 +1,7 @@
 """kg.predict: data, and new quantities, from a posterior."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -258,3 +259,26 @@ def test_mistakes(fitted):
         kg.predict(kg.model(lonely), results)
     with pytest.raises(kg.ShapeError, match=r"another model: mu has shape \(\) in the results"):
         kg.predict(other, results, new=nu + 1)
+
+
+def test_new_data_with_labels_in_another_order_are_refused():
+    """Elements are combined by position."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(9, 2)), columns=["x", "w"])
+    rows = kg.data(frame, dims=("row", "coef"))
+    b = kg.normal(0, 2, shape=2, dims="coef")
+    kg.observe(kg.data(rng.normal(size=9)), kg.normal(rows @ b, 1))
+    model = kg.model(b)
+    results = kg.mcmc(model, draws=20, chains=1, seed=1, progress=False)
+
+    def new(labels):
+        return kg.data(pd.DataFrame(np.eye(2), columns=labels), dims=("new", "coef"))
+
+    for ask in (
+        lambda array: kg.predict(model, results, mean=array),
+        lambda array: kg.calculate(mean=array, values=results),
+    ):
+        with pytest.raises(kg.DimsError, match=r"labels 2 \(w, x\).*'coef'.*b have 2 \(x, w\)"):
+            ask(new(["w", "x"]) @ b)
+        ask(new(["x", "w"]) @ b)
+        ask(kg.data(np.eye(2), dims=("new", "coef")) @ b)

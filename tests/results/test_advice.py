@@ -10,7 +10,7 @@ from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
 from kinetograph.results import advice, diagnostics
-from kinetograph.results.advice import _divergences
+from kinetograph.results.advice import _above, _divergences
 
 
 def findings(tree) -> dict[str, kg.Advice]:
@@ -192,3 +192,10 @@ def test_a_long_run_is_judged_by_some_of_its_draws(monkeypatch):
     assert found["divergences"].count == 1
     assert [each.kind for each in kg.diagnose(tree)].count("divergences") == 1
     assert seen[-1].shape[1] == 450
+
+
+@pytest.mark.parametrize(
+    ("rhat", "text"), [(1.0104, "1.0104"), (1.0123, "1.012"), (1.0349, "1.03"), (12.3, "12.3")]
+)
+def test_an_rhat_above_the_limit_is_written_above_it(rhat, text):
+    assert _above(rhat) == text

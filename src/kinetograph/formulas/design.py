@@ -3,6 +3,8 @@
 New rows are encoded as the rows of the model were: with their levels, knots, means and scales.
 """
 
+import ast
+import re
 import warnings
 from typing import Any
 
@@ -17,6 +19,8 @@ from ..graph.source import place_text
 from .columns import check_present, is_text, levels_of, numbers, row_text
 
 __all__ = ["Design", "evaluated"]
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal, in formulaic's messages
 
 
 class Design:
@@ -36,9 +40,17 @@ class Design:
         self.text = text
         try:
             formula = Formula(text)
-            needed = sorted(map(str, formula.required_variables))
+            needed = sorted({*map(str, formula.required_variables), *_columns_in(formula, frame)})
         except (FormulaicError, SyntaxError) as error:
-            raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {error}") from None
+            reason = " ".join(_COLOURS.sub("", str(error)).split())
+            if "Missing operator" in reason:
+                reason += " A column's name with spaces stands in backticks: `my column`"
+            raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {reason}") from None
+        if "Intercept" in needed:
+            raise ValueError(
+                f"formula: {text!r} has the column 'Intercept', which is the name of the "
+                f"intercept{place_text()}; rename the column"
+            )
         check_present(frame, needed, repr(text), scope)
         self.needed = needed
         self._scope = scope
@@ -118,6 +130,22 @@ class Design:
     def is_number(self, term: str) -> bool:
         """Whether a term is one column with the name of the term."""
         return self.columns[self.terms[term]] == [term]
+
+
+def _columns_in(formula: Any, frame: pd.DataFrame) -> set[str]:
+    """The columns in calls of the terms, such as t in bs(t).
+
+    The variables of splines are not among formulaic's `required_variables`.
+    """
+    found: set[str] = set()
+    for term in formula:
+        for factor in term.factors:
+            try:
+                parsed = ast.parse(str(factor.expr), mode="eval")
+            except SyntaxError:  # a quoted name of a column
+                continue
+            found |= {node.id for node in ast.walk(parsed) if isinstance(node, ast.Name)}
+    return {name for name in found if name in frame}
 
 
 def evaluated(text: str, frame: pd.DataFrame, scope: dict[str, Any], what: str) -> np.ndarray:

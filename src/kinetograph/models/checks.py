@@ -25,6 +25,7 @@ from ..graph.value_texts import in_words
 from .density import Density
 from .discovery import Component
 from .labels import check_group, check_name
+from .statement_store import STATED_INSIDE, statements_of
 
 if TYPE_CHECKING:
     from .model import Model
@@ -35,6 +36,7 @@ __all__ = [
     "check_lengths",
     "check_names",
     "check_nodes",
+    "check_stated",
     "check_target",
     "no_model",
 ]
@@ -66,6 +68,24 @@ def check_nodes(density: Density) -> None:
             )
         if isinstance(node, While) and node.grad == "stack" and node.bound is None:
             raise no_accumulator(node)
+
+
+def check_stated(unknowns: Sequence[Variable]) -> None:
+    """Refuse unknowns whose observations only another model knows.
+
+    Raises
+    ------
+    ModelError
+        If an unknown was made in a model function, and has observations or factors only there.
+    """
+    for unknown in unknowns:
+        if unknown in STATED_INSIDE and not statements_of(unknown):
+            raise ModelError(
+                f"model: {describe(unknown)}{site_text(unknown)} is an unknown of another model, "
+                "which was made by a function or by kg.formula, and the observations there are not "
+                "part of this model: its draws would be of the prior. Use that model; "
+                "kg.calculate computes further quantities from its results"
+            )
 
 
 def check_target(array: Any, name: str | None) -> Node:

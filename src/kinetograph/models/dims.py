@@ -1,16 +1,17 @@
 """Dims and labels of arrays, propagated from data and unknowns."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
+from ..distributions.variable import Variable
 from ..graph.dims import labels_agree, named
 from ..graph.errors import DimsError
 from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node
 from .axes import Axes, Part, axes_of
 
-__all__ = ["collect_coords", "dims_of", "labels_of_parts", "whole"]
+__all__ = ["check_labels", "collect_coords", "dims_of", "labels_of_parts", "whole"]
 
 Dims = tuple[str | None, ...]
 
@@ -74,6 +75,37 @@ def collect_coords(
             if named(labels) and not named(old):
                 coords[dim], holders[dim] = labels, node
     return coords
+
+
+def check_labels(
+    doing: str, axes_of_nodes: Mapping[Node, Axes], labels: Mapping[str, np.ndarray]
+) -> None:
+    """Refuse data whose labels differ from the labels of draws.
+
+    Dimensions of unknowns are compared. Elements are combined by position, so other labels, or
+    another order, give wrong values.
+
+    Raises
+    ------
+    DimsError
+        If they differ.
+    """
+    holders: dict[str, Node] = {}
+    for node, axes in axes_of_nodes.items():
+        if isinstance(node, Variable):
+            holders |= {axis: node for axis in whole(axes) if axis is not None and axis in labels}
+    for node in axes_of_nodes:
+        if not isinstance(node, Data):
+            continue
+        for dim, own in node.coords.items():
+            if dim in holders and not labels_agree(np.asarray(labels[dim]), own):
+                unknown = describe(holders[dim])
+                raise DimsError(
+                    f"{doing}: {describe(node)}{site_text(node)} has the labels {_few(own)} for "
+                    f"dimension {dim!r}, and the draws of {unknown} have {_few(labels[dim])}; "
+                    "elements are combined by position: give the data the same labels in the same "
+                    "order, or give the dimension another name"
+                )
 
 
 def _differ(

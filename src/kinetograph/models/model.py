@@ -25,6 +25,7 @@ from .checks import (
     check_lengths,
     check_names,
     check_nodes,
+    check_stated,
     check_target,
     no_model,
 )
@@ -443,6 +444,7 @@ def model(
     roots = [*nodes, *factor_nodes]
     component = discover(roots)
     check_component(component, list(nodes))
+    check_stated(component.unknowns)
     if factors is not None:
         check_densities(component, [*component.factors, *factor_nodes])
     given = {node: names.get(node, "") for node in nodes}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from ..distributions.variable import Variable
 from ..graph.array import Array
-from ..graph.node import Data, Node
+from ..graph.node import Data, Node, next_serial
 from ..graph.source import Site
 
-__all__ = ["EARLIER", "Held", "alone", "building", "statements_of"]
+__all__ = ["EARLIER", "STATED_INSIDE", "Held", "alone", "building", "statements_of"]
 
 Pairs = list[tuple[Node, Data | None]]
 
@@ -30,6 +30,8 @@ class Held:
 # By unknown of a model: the number of the last node when the model was made, and its place.
 EARLIER: "weakref.WeakKeyDictionary[Variable, tuple[int, Site | None]]"
 EARLIER = weakref.WeakKeyDictionary()
+# Unknowns that a model function made, with statements that are not known outside of it.
+STATED_INSIDE: "weakref.WeakSet[Variable]" = weakref.WeakSet()
 _BUILDING: ContextVar[Held | None] = ContextVar("building", default=None)
 
 
@@ -50,11 +52,13 @@ def alone() -> Iterator[None]:
 
     Arrays with missing values are restored at the end.
     """
-    statements = Held()
+    statements, first = Held(), next_serial()
     token = _BUILDING.set(statements)
     try:
         yield
     finally:
         _BUILDING.reset(token)
+        inside = (v for v, pairs in statements.statements.items() if pairs and v.serial > first)
+        STATED_INSIDE.update(inside)
         for array, node in reversed(statements.observed):
             array.node = node

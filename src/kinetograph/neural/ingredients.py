@@ -295,8 +295,8 @@ def with_settings(
     """Options that agree with the settings of a sampler object.
 
     A chosen option replaces the setting in a copy of the sampler. Other options take the value of
-    the setting, if that is one number. Returns the options, and the
-    new settings by the names of hyper-parameters.
+    the setting, if that is one number. Returns the options, and the new settings by the names of
+    hyper-parameters.
     """
     options, sampler = dict(options), options["sampler"]
     if isinstance(sampler, str):

@@ -49,7 +49,8 @@ def loo(
     model
         Made by `kg.model`, with its observations stated by `kg.observe`.
     results
-        Of `kg.mcmc`, with draws of all continuous unknowns.
+        Of `kg.mcmc`. Draws are moved only if `results` hold draws of all continuous unknowns;
+        otherwise the model is fitted again at once.
     var_name
         The observed array whose observations are left out, if the model has several. The other data
         stay.
@@ -122,8 +123,9 @@ def loo(
     elpd.good_k = float(elpd.good_k)
     if _to_refit(observations, elpd, refits).size and (moment_match or refits):
         masked = MaskedModel("loo", model, observations)
-        if moment_match:
-            elpd = _moved(stats, elpd, tree, masked, masked.free(results))
+        free = masked.free(results) if moment_match else None
+        if free is not None:
+            elpd = _moved(stats, elpd, tree, masked, free)
         bad = _to_refit(observations, elpd, refits)
         if bad.size and len(bad) <= refits:
             options = {"warmup": warmup, "seed": seed, "progress": progress}
@@ -146,6 +148,8 @@ def unit_densities(doing: str, model: Model, results: Any, observations: Observa
     if observations.labels is not None and "given" in each.attrs:
         masked = MaskedModel(doing, model, observations)
         free = masked.free(results)
+        if free is None:
+            raise masked.not_recorded(results)
         everything = np.ones(observations.shape, bool)
         columns = [
             masked.log_density_of(free, everything, observations.without(unit))

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
+from ..graph.errors import ModelError
 from ..graph.functions.mathematics import where
 from ..graph.inputs import data as make_data
 from ..graph.node import Data, Node, ancestors
+from ..models.ancestral.forward import not_recorded
 from ..models.discovery import Component
 from ..models.factor import density_at
 from ..models.model import Model
@@ -76,11 +78,22 @@ class MaskedModel:
         possible = np.isfinite(rest)
         return np.where(possible, together - np.where(possible, rest, 0.0), -np.inf)
 
-    def free(self, results: Any) -> np.ndarray:
-        """The free states of results, (chain, draw, free_size)."""
+    def free(self, results: Any) -> np.ndarray | None:
+        """The free states of results, (chain, draw, free_size).
+
+        None if the results do not hold the draws of all unknowns.
+        """
         draws, _ = recorded_of(self.doing, self.original, results)
-        rows = draws.of(tuple(self.original.component.unknowns))
-        return draws.by_chain(free_states(self.original, rows))
+        unknowns = tuple(self.original.component.unknowns)
+        if not draws.values.keys() >= set(unknowns):
+            return None
+        return draws.by_chain(free_states(self.original, draws.of(unknowns)))
+
+    def not_recorded(self, results: Any) -> ModelError:
+        """The error of an unknown whose draws the results lack."""
+        draws, names = recorded_of(self.doing, self.original, results)
+        missing = [v for v in self.original.component.unknowns if v not in draws.values]
+        return not_recorded(self.doing, missing[0], names)
 
 
 def _free_name(name: str, taken: Any) -> str:

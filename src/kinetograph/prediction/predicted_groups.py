@@ -9,7 +9,7 @@ import numpy as np
 from ..graph.dims import named
 from ..graph.node import Node
 from ..models.axes import axes_of
-from ..models.dims import collect_coords, labels_of_parts, whole
+from ..models.dims import check_labels, collect_coords, labels_of_parts, whole
 from ..models.labels import axis_names, check_group
 from ..models.result_groups import stamp, stored
 
@@ -30,11 +30,12 @@ def as_group(
     Raises
     ------
     ModelError, DimsError
-        If names clash.
+        If names clash, or labels of data and draws differ.
     """
     import xarray as xr
 
     dims = axes_of([node for node, _ in values.values()])
+    check_labels(doing, dims, labels)
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
     array_labels = collect_coords(dims, {}, {dim for axes in dims.values() for dim in whole(axes)})
     check_group("draws", members, lead, doing)

@@ -355,6 +355,12 @@ def _too_short(posterior: Any) -> list[Advice]:
     return [Advice("few_draws", count, message)]
 
 
+def _above(rhat: float) -> str:
+    """An R-hat above the limit, with as many digits as show it."""
+    texts = (f"{rhat:.{digits}g}" for digits in range(3, 9))
+    return next((text for text in texts if float(text) > RHAT_LIMIT), f"{rhat}")
+
+
 def _quantities(count: int) -> str:
     return f"{count} quantit{'y' if count == 1 else 'ies'}"
 
@@ -390,7 +396,7 @@ def _convergence(
             Advice(
                 "rhat",
                 count,
-                f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {largest:.3g}: "
+                f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {_above(largest)}: "
                 f"{_names(posterior, bad, rhats)}): the chains have not mixed. Run longer "
                 "(draws=, warmup=); if it stays, reparametrise or look for several modes.",
             )
@@ -405,8 +411,8 @@ def _convergence(
                 "ess",
                 count,
                 f"the effective sample size is below {ESS_PER_CHAIN} per chain for "
-                f"{_quantities(count)} (down to {least:.0f}: {_names(posterior, low, worst)}): "
-                "estimates from them are noisy. Draw more.",
+                f"{_quantities(count)} (down to {least:.0f} in all: "
+                f"{_names(posterior, low, worst)}): estimates from them are noisy. Draw more.",
             )
         )
     return advice

@@ -28,7 +28,7 @@ from ...graph.node import Data, Node, ancestors
 from ..marginal.pointwise import Pointwise
 from ..missing import missing_of
 
-__all__ = ["Drawn", "Forward", "plan"]
+__all__ = ["Drawn", "Forward", "not_recorded", "plan"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def plan(
         if node in above:
             continue
         if node in inferred:
-            raise _not_recorded(doing, node, names)
+            raise not_recorded(doing, node, names)
         distribution = simulated.get(node)
         if distribution is None:
             distribution = getattr(node, "distribution", None)
@@ -169,7 +169,8 @@ def _event(name: str) -> tuple[int, int]:
     return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:], "little")
 
 
-def _not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
+def not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
+    """The error of an unknown whose draws results lack."""
     name = names.get(node) or describe(node)
     data = missing_of(node)
     made, target = ("it", name) if data is None else (data.label(), data.label())

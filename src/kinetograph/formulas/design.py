@@ -44,7 +44,7 @@ class Design:
         except (FormulaicError, SyntaxError) as error:
             reason = " ".join(_COLOURS.sub("", str(error)).split())
             if "Missing operator" in reason:
-                reason += " A column's name with spaces stands in backticks: `my column`"
+                reason += " Write a column's name with spaces in backticks: `my column`"
             raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {reason}") from None
         if "Intercept" in needed:
             raise ValueError(

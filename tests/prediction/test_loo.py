@@ -283,6 +283,8 @@ def test_only_models_of_the_same_data_are_compared():
         kg.compare(each)
     with pytest.raises(TypeError, match="'b' must be a pair"):
         kg.compare({"a": fits["a"], "b": drawn(5)})
+    with pytest.raises(TypeError, match=r"a pair \(model, results\).*got \(results, model\)"):
+        kg.compare({"a": fits["a"], "b": fits["b"][::-1]})
     with pytest.raises(ValueError, match="at least two models"):
         kg.compare({"a": fits["a"]})
 

@@ -28,6 +28,8 @@ _ELSEWHERE = {
     "s": "splines are bs(x, df=...), cr(x, df=...) or cc(x, df=...); a smooth function is gp(x)",
     "t2": "a smooth function of two columns is gp(x, z)",
     "me": "measurement errors are a model of their own: write the latent values as unknowns",
+    "mi": 'formulas have no missing values: write the model with kg.data(..., missing="impute")',
+    "ar": "formulas have no series: write the model with kg.ar",
     "hsgp": "a Gaussian process is gp(x, k=..., c=...)",
     "ns": "natural cubic splines are cr(x, df=...)",
 }

@@ -135,9 +135,10 @@ def _check_data(models: Mapping[str, Any], var_name: Any, by: Any) -> None:
             observations = Observations("compare", each[0], var_name, by)
             values[name] = each[0].value_of(observations.node)
         elif not hasattr(each, "elpd_i"):
+            swapped = isinstance(each, tuple) and _is_pair(each[::-1])
             raise TypeError(
                 f"compare: {name!r} must be a pair (model, results), or a result of kg.loo or "
-                f"kg.kfold, got {in_words(each)}"
+                f"kg.kfold, got {'(results, model)' if swapped else in_words(each)}"
             )
     if not values:
         return

@@ -187,7 +187,7 @@ def test_the_trace_of_a_full_covariance():
     traces = []
     for covariance in ("diagonal", "full"):
         sampler = kg.samplers.CCAdL(1e-6, covariance=covariance, forgetting=0.999999)
-        data = linear(sampler=sampler, batch_size=5, max_steps=3).sample()
+        data = linear(sampler=sampler, step_width=1e-6, batch_size=5, max_steps=3).sample()
         traces.append(data.run_info["noise_covariance_trace"].to_numpy())
     np.testing.assert_allclose(*traces, rtol=1e-4)
 
@@ -196,7 +196,7 @@ def test_the_energy_before_a_leapfrog_step():
     """With one leapfrog step the first momentum follows from both positions."""
     settings = {"n_steps": 1, "step_jitter": 0, "path_jitter": 0, "inverse_temperature": 3.0}
     sampler = kg.samplers.HMC(0.7, scale=1.0, **settings)
-    data = linear(sampler=sampler, max_steps=40).sample()
+    data = linear(sampler=sampler, step_width=0.7, max_steps=40).sample()
     info, (w, losses, slopes) = data.run_info, recomputed(data)
     half = np.diff(w, axis=0) / 0.7
     before = losses[:-1] + 0.5 * ((half + 0.35 * slopes[:-1]) ** 2).sum(1)

@@ -571,6 +571,8 @@ def test_options_and_the_settings_of_a_sampler_object_agree():
     assert both.get_options("sampler").inverse_temperature == 1.0
     hmc = linear(sampler=kg.samplers.HMC(0.1, n_steps=7), step_width=0.05).get_options("sampler")
     assert (hmc.step_size, hmc.n_steps) == (0.05, 7)
+    longer = linear(sampler=kg.samplers.HMC(0.05), hamiltonian_dynamics_time=1.0)
+    assert longer.get_options("sampler").n_steps == 20
     ensemble = kg.samplers.EQN(sampler, walkers=4)
     joined = linear(sampler=ensemble, number_walkers=4, step_width=0.3).get_options("sampler")
     assert (joined.sampler.step_size, ensemble.sampler.step_size) == (0.3, 0.02)

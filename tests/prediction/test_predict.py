@@ -261,6 +261,24 @@ def test_mistakes(fitted):
         kg.predict(other, results, new=nu + 1)
 
 
+def test_labels_that_were_set_with_new_data():
+    """Predictions have the present labels of the model's data."""
+    first, second = (
+        pd.Series([1.0, 2.0, 3.0], pd.Index(list(s), name="g")) for s in ("abc", "def")
+    )
+    y, z = kg.data(first, name="y", dims="g"), kg.normal(0, 1, shape=3, dims="g")
+    kg.observe(y, kg.normal(z, 1))
+    model = kg.model(z)
+    model.set_data(y=second)
+    results = kg.mcmc(model, draws=5, chains=1, seed=1, progress=False)
+    drawn = kg.predict(model, results)["posterior_predictive"]["y"]
+    assert drawn.coords["g"].values.tolist() == list("def")
+    product = kg.predict(model, results, product=z * y)["predictions"]["product"]
+    assert product.coords["g"].values.tolist() == list("def")
+    simulated = kg.simulate(model, draws=2, seed=1)["prior_predictive"]["y"]
+    assert simulated.coords["g"].values.tolist() == list("def")
+
+
 def test_new_data_with_labels_in_another_order_are_refused():
     """Elements are combined by position."""
     rng = np.random.default_rng(0)

@@ -303,15 +303,15 @@ def with_settings(
         return options, {}
     sampler = deepcopy(sampler)
     inner = sampler.sampler if isinstance(sampler, EQN) else sampler
-    wanted, new = hyper_values(inner, options), {}
+    declared = hyper_values(inner, options)
     for option, name in SETTINGS.items():
-        if name not in wanted:
-            continue
-        if option in chosen:
-            new[name] = wanted[name]
-            setattr(inner, name, wanted[name])
-        elif name != "n_steps" and isinstance(value := getattr(inner, name), (int, float)):
-            options[option] = float(value)
+        if name in declared and name != "n_steps" and option not in chosen:
+            value = getattr(inner, name)
+            options[option] = float(value) if isinstance(value, (int, float)) else options[option]
+    wanted = hyper_values(inner, options)  # the number of steps depends on the step size
+    new = {n: wanted[n] for option, n in SETTINGS.items() if option in chosen and n in wanted}
+    for name, value in new.items():
+        setattr(inner, name, value)
     if new:
         options["sampler"] = sampler
     return options, new

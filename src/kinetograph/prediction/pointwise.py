@@ -159,7 +159,7 @@ def _with_densities(
     parts = _partly_observed(model) if group == "log_likelihood" else ()
     if not pairs and not parts:
         reason = "observes nothing" if group == "log_likelihood" else "has no distributions"
-        raise ModelError(f"{doing}: the model {reason}, so there is no density to compute")
+        raise ModelError(f"{doing}: the model {reason}, so no density can be computed")
     posterior_draws, names = recorded_of(doing, model, results)
     marginalised = _marginalised(group, model, [follows for follows, _ in pairs], given)
     marginalised_parts = (
@@ -196,7 +196,7 @@ def _with_densities(
         name: (node, posterior_draws.by_chain(values))
         for (name, node), values in zip(named, rows, strict=True)
     }
-    dataset = as_group(group, drawn, ("chain", "draw"), model.coords)
+    dataset = as_group(group, drawn, ("chain", "draw"), model.coords, model.data)
     for follows, node in pairs:
         if (
             marginalised is not None

@@ -125,7 +125,7 @@ def predict(
         name: (node, posterior_draws.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
-    dataset = as_group("predict", drawn, ("chain", "draw"), model.coords)
+    dataset = as_group("predict", drawn, ("chain", "draw"), model.coords, model.data)
     return with_group(
         with_current_data(model, results), group, dataset, {"prediction_seed": str(used)}
     )

@@ -1,6 +1,6 @@
 """Values as groups of results, with dims and labels of arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -21,11 +21,13 @@ def as_group(
     values: Mapping[str, tuple[Node, np.ndarray]],
     lead: tuple[str, ...],
     labels: Mapping[str, Any] = MappingProxyType({}),
+    known: Collection[Node] = (),
 ) -> Any:
     """The dataset of named values, each given with its node.
 
     Every value starts with the dimensions `lead`. `labels` are used for dimensions that get no
-    labels from the arrays, if their number equals the length of the dimension.
+    labels from the arrays, if their number equals the length of the dimension. `known` are the data
+    of a model, whose present labels are in `labels`.
 
     Raises
     ------
@@ -35,9 +37,12 @@ def as_group(
     import xarray as xr
 
     dims = axes_of([node for node, _ in values.values()])
-    check_labels(doing, dims, labels)
+    with_labels = {node: axes for node, axes in dims.items() if node not in known}
+    check_labels(doing, with_labels, labels)
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
-    array_labels = collect_coords(dims, {}, {dim for axes in dims.values() for dim in whole(axes)})
+    array_labels = collect_coords(
+        with_labels, {}, {dim for axes in dims.values() for dim in whole(axes)}
+    )
     check_group("draws", members, lead, doing)
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}

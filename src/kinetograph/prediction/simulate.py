@@ -88,10 +88,12 @@ def simulate(
     drawn = {names[n]: (n, value[None]) for n, value in zip(targets, values, strict=True)}
     lead = ("chain", "draw")
     prior_values = {names[n]: drawn[names[n]] for n in prior}
-    groups = {"prior": as_group("simulate", prior_values, lead, model.coords)}
+    groups = {"prior": as_group("simulate", prior_values, lead, model.coords, model.data)}
     if model.observed:
         simulated_data = {names[n]: drawn[names[n]] for n in model.observed}
-        groups["prior_predictive"] = as_group("simulate", simulated_data, lead, model.coords)
+        groups["prior_predictive"] = as_group(
+            "simulate", simulated_data, lead, model.coords, model.data
+        )
     return tree_of(groups | data_groups(model), {"seed": str(used)})
 
 

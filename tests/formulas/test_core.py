@@ -132,6 +132,9 @@ def test_predictions_have_the_moments_of_the_posterior_draws():
     drawn = (mean[..., 1] - base.values) / posterior["sd_g"].values
     assert abs(drawn.mean()) < 5.5 / np.sqrt(drawn.size)
     assert abs(drawn.std() - 1) < 5.5 / np.sqrt(2 * drawn.size)
+    unknowns = results["unknowns"].data_vars  # standardised effects are not targets
+    assert unknowns
+    assert unknowns.keys() <= set(kg.log_prior(model, results)["log_prior"].data_vars)
     replicated = model.predict(results, seed=4)["predictions"]["y"]
     assert replicated.shape == (2, 100, ROWS)
     assert kg.predict(model, results, seed=1)["posterior_predictive"]["y"].shape == (2, 100, ROWS)

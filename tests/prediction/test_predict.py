@@ -164,7 +164,7 @@ def test_what_is_recorded_is_enough():
     twice = 2 * x
     kg.observe([1.0], kg.normal(twice, 1), name="y")
     model = kg.model(twice=twice)
-    results = kg.mcmc(model, seed=1, draws=50, warmup=200, progress=False)
+    results = kg.mcmc(model, seed=1, draws=50, warmup=200, progress=False, keep_unknowns=False)
     tree = kg.predict(model, results, seed=1)
     z = tree["posterior_predictive"]["y"].values[..., 0] - tree["posterior"]["twice"].values
     assert stats.kstest(z.ravel(), "norm").pvalue > 1e-6
@@ -211,7 +211,9 @@ def test_targets_that_were_computed_of_other_data():
     assert later.shape == (1, 50, 5)
     assert abs((later.values - level).mean() - 200) < room
     apart = kg.model(mean)
-    results = kg.mcmc(apart, seed=1, draws=5, warmup=9, chains=1, progress=False)
+    results = kg.mcmc(
+        apart, seed=1, draws=5, warmup=9, chains=1, progress=False, keep_unknowns=False
+    )
     apart.set_data(x=np.ones(3))
     with pytest.raises(kg.ModelError, match=r"predict: (a|b) .* was inferred, but"):
         kg.predict(apart, results)

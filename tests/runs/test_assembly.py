@@ -21,8 +21,8 @@ def tree():
 
 
 def test_groups(tree):
-    groups = {"posterior", "sample_stats", "observed_data", "constant_data", "sampler_state"}
-    assert set(tree.children) == groups
+    data = {"observed_data", "constant_data"}
+    assert set(tree.children) == data | {"posterior", "unknowns", "sample_stats", "sampler_state"}
 
 
 def test_posterior_has_the_targets_with_their_dims_and_labels(tree):

@@ -191,7 +191,8 @@ def test_draws_of_a_whole_run_are_not_copied(monkeypatch):
     monkeypatch.setattr(assembly, "joint", lambda parts: found.append(joint(parts)) or found[-1])
     tree = run(schools())
     shared = [whole for whole in found if whole is not None]
-    assert [whole.shape for whole in shared] == [(2, 60), (2, 60), (2, 60, 8)]
+    assert [whole.shape for whole in shared] == [(2, 60), (2, 60), (2, 60, 8), (2, 60, 8)]
+    assert np.shares_memory(tree["unknowns"]["z"].values, shared.pop())
     for name, whole in zip(("mu", "tau", "theta"), shared, strict=True):
         assert np.shares_memory(tree["posterior"][name].values, whole)
 

@@ -1,6 +1,7 @@
 """Results trees of approximations, in the ArviZ schema with one chain.
 
 posterior                the targets, (chain, draw, *dims), on their constrained scale
+unknowns                 the unknowns that are not targets, in the same way
 sample_stats             statistics of each draw
 unconstrained_posterior  the free states, `q`: `initial=` of a run reads them
 observed_data, constant_data
@@ -15,8 +16,10 @@ import jax
 import numpy as np
 
 from ..bits.draws import normals
+from ..graph.node import Node
 from ..graph.precision import x64
 from ..models.model import Model
+from ..models.recorded_unknowns import GROUP, MOST, unknowns_beside
 from ..models.result_groups import as_group, data_groups, stamp
 from ..models.starting_points import free_sizes
 from ..optimizers.objective import Objective
@@ -69,6 +72,13 @@ def _noise(key: Any, events: Any, size: int) -> Any:
     return jax.vmap(lambda event: normals(key, event, _DRAWS, size))(events)
 
 
+def _unknowns_at(model: Model, free: np.ndarray) -> dict[str, tuple[Node, np.ndarray]]:
+    """The values of the unknowns that are not targets, by name."""
+    unknowns = unknowns_beside(model, model.targets, MOST)
+    values = model.transform(free[None]) if unknowns else {}
+    return {model.name(v): (v, values[model.name(v)]) for v in unknowns}
+
+
 def as_tree(
     objective: Objective,
     free: np.ndarray,
@@ -87,10 +97,12 @@ def as_tree(
     model, lead = objective.model, ("chain", "draw")
     named = zip(model.target_names, model.targets, targets_at(objective, free), strict=True)
     group = as_group(model, {name: (node, values[None]) for name, node, values in named}, lead)
+    unknowns = _unknowns_at(model, free)
     labels = {"chain": np.arange(1), "draw": np.arange(len(free))}
     of_draws = {name: (lead, values[None]) for name, values in statistics.items()}
     groups = {
         "posterior": group,
+        **({GROUP: as_group(model, unknowns, lead)} if unknowns else {}),
         "sample_stats": xr.Dataset(of_draws, labels),
         "unconstrained_posterior": xr.Dataset({"q": ((*lead, "q_dim_0"), free[None])}, labels),
         **(more or {}),

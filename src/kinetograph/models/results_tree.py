@@ -28,6 +28,7 @@ type GroupName = Literal[
     "prior_predictive",
     "sample_stats",
     "sampler_state",
+    "unknowns",
     "warmup_posterior",
     "warmup_sample_stats",
 ]
@@ -57,6 +58,7 @@ class DataTree(xarray.DataTree):
         prior: "ResultsGroup"
         prior_predictive: "ResultsGroup"
         sample_stats: "ResultsGroup"
+        unknowns: "ResultsGroup"
 
     @overload
     def __getitem__(self, key: GroupName) -> "ResultsGroup": ...

@@ -105,6 +105,7 @@ def sample_members(
                 seed,
                 thin=thin,
                 initial=positions,
+                keep_unknowns=False,
                 progress=progress,
             )
     return Members(layout, trained, results, results["posterior"]["parameters"].values)

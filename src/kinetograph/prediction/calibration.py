@@ -127,7 +127,7 @@ def calibration(
                     chains=chains,
                     seed=used + number + 1,
                     progress=False,
-                    **options,
+                    **({"keep_unknowns": False} | options),
                 )
             runs_with_warnings += any(issubclass(w.category, SamplingWarning) for w in caught)
             for name in ranks_by_name:

@@ -49,8 +49,8 @@ def loo(
     model
         Made by `kg.model`, with its observations stated by `kg.observe`.
     results
-        Of `kg.mcmc`. Draws are moved only if `results` hold draws of all continuous unknowns;
-        otherwise the model is fitted again at once.
+        Of `kg.mcmc`. Draws are moved only if `results` hold draws of all continuous unknowns, as
+        they do by default; otherwise the model is fitted again at once.
     var_name
         The observed array whose observations are left out, if the model has several. The other data
         stay.

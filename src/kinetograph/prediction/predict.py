@@ -74,7 +74,7 @@ def predict(
         If `results` is not a results tree, an array in `observed` is not observed, or a new
         quantity is not an array.
     ModelError
-        If a needed unknown is not among the draws because it was not a target; if a new unknown has
+        If the results do not hold the draws of a needed unknown; if a new unknown has
         the name of one of the model's unknowns, or depends on data whose shape has changed.
     ShapeError
         If the draws and the unknowns of the model have different shapes.

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -11,13 +11,12 @@ import numpy as np
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import site_text
-from ..graph.node import Apply, Data, Node, ancestors
-from ..graph.operations.indexing import READ
-from ..graph.operations.shaping import CONCATENATE, RESHAPE
+from ..graph.node import Node, ancestors
 from ..models.ancestral.rows import in_rows
 from ..models.model import Model
+from ..models.recorded_unknowns import rows_of_unknowns
 from ..models.result_groups import FIXED
-from ..results.check import check_tree
+from ..results.check import check_tree, unknowns_of
 
 __all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
 
@@ -76,16 +75,16 @@ def recorded(
             f"{doing}: the results hold no draws: they were made with keep=False or draws=0, or by "
             "a run that was stopped before its first draw"
         )
-    rows_by_node = {}
+    rows_by_node, unknowns = {}, unknowns_of(results)
     fixed_values = fixed_in(results)
     for node, name in names.items():
         if name in fixed_values:
             rows_by_node[node] = in_rows(
                 np.asarray(fixed_values[name].values, node.dtype), math.prod(lead)
             )
-        if name not in posterior:
+        if name not in posterior and name not in unknowns:
             continue
-        draws = posterior[name].transpose("chain", "draw", ...)
+        draws = (posterior if name in posterior else unknowns)[name].transpose("chain", "draw", ...)
         if draws.shape[2:] != node.shape:
             raise ShapeError(
                 f"{doing}: the results are of another model: {name} has shape {draws.shape[2:]} "
@@ -95,7 +94,7 @@ def recorded(
         rows_by_node[node] = values.reshape((math.prod(lead), *node.shape))
     rows_by_node |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
     for node, rows in tuple(rows_by_node.items()):
-        for unknown, values in _rows_of_unknowns(node, rows):
+        for unknown, values in rows_of_unknowns(node, rows):
             rows_by_node.setdefault(unknown, values)
     return Recorded(rows_by_node, lead)
 
@@ -133,32 +132,6 @@ def is_stale(model: Model, target: Node, results: Any) -> bool:
     return False
 
 
-def _rows_of_unknowns(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray]]:
-    """The rows of the unknowns whose elements a node rearranges."""
-    if isinstance(node, Variable):
-        yield node, np.asarray(rows, node.dtype)
-    elif not isinstance(node, Apply) or node.context is not None:
-        return
-    elif node.operation is RESHAPE:
-        (inner,) = node.parents
-        yield from _rows_of_unknowns(inner, rows.reshape((len(rows), *inner.shape)))
-    elif node.operation is CONCATENATE:
-        axis = node.attributes["axis"] + 1
-        ends = np.cumsum([part.shape[axis - 1] for part in node.parents])[:-1]
-        for part, part_rows in zip(node.parents, np.split(rows, ends, axis), strict=True):
-            yield from _rows_of_unknowns(part, part_rows)
-    elif node.operation is READ and len(node.parents) == 2:
-        inner, places = node.parents
-        if (
-            isinstance(places, Data)
-            and places.literal
-            and inner.shape == node.shape == places.shape
-        ):
-            order = np.asarray(places.value)
-            if np.array_equal(np.sort(order), np.arange(inner.shape[0])):
-                yield from _rows_of_unknowns(inner, rows[:, np.argsort(order)])
-
-
 def fixed_in(results: Any) -> dict[str, Any]:
     """The unknowns that had fixed values in the model of the results."""
     if "constant_data" not in results:
@@ -184,6 +157,7 @@ def called_in(results: Any, doing: str, names: Mapping[Node, str]) -> dict[Node,
     posterior = check_tree(results, doing)
     recorded_names = {
         *map(str, posterior.data_vars),
+        *map(str, unknowns_of(results)),
         *json.loads(results.attrs.get("unknowns", "{}")),
     }
     recorded_names |= set(fixed_in(results))

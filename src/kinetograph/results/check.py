@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
 from ..models.model import Model
+from ..models.recorded_unknowns import GROUP
 
-__all__ = ["check_tree", "walkers_of"]
+__all__ = ["check_tree", "unknowns_of", "walkers_of"]
 
 
 def walkers_of(tree: Any) -> int:
@@ -34,3 +37,21 @@ def check_tree(tree: Any, what: str) -> Any:
             f"kg.advi or kg.laplace_approximation), got {in_words(tree)}{part}{place_text()}"
             f"{opened}"
         ) from None
+
+
+def unknowns_of(tree: Any) -> Any:
+    """The draws of unknowns that are not targets, by name.
+
+    They are none if their chains and draws differ from the posterior, as after a selection from
+    the posterior alone.
+    """
+    if GROUP not in getattr(tree, "children", ()):
+        return {}
+    posterior, group = tree["posterior"].dataset, tree[GROUP].dataset
+    same = all(
+        dim in posterior.coords
+        and dim in group.coords
+        and np.array_equal(posterior[dim].values, group[dim].values)
+        for dim in ("chain", "draw")
+    )
+    return group.data_vars if same else {}

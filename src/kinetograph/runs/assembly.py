@@ -1,17 +1,18 @@
 """Results as an `xarray.DataTree` in the ArviZ schema.
 
 posterior       the targets, (chain, draw, *dims), on their constrained scale
+unknowns        the unknowns that are not targets, in the same way, if the run keeps them
 sample_stats    the records of the sampler, by ArviZ's names
 observed_data   the observed data
 constant_data   all other data
-warmup_...      warmup_posterior and warmup_sample_stats: the draws and records of warm-up, if the
-                run keeps them
+warmup_...      warmup_posterior, warmup_unknowns and warmup_sample_stats: the draws and records of
+                warm-up, if the run keeps them
 averages        running averages: the number of draws, and the groups mean, variance and
                 covariance, with a variable for each averaged quantity
 sampler_state   everything needed to continue the run: position, tuning, counters, keys, and the
                 numbers of draws made
-unfinished_...  unfinished_posterior and unfinished_sample_stats of a run that was stopped: further
-                draws of chains that were ahead, and all draws of chains that are not in posterior
+unfinished_...  the same groups of a run that was stopped: further draws of chains that were ahead,
+                and all draws of chains that are not in posterior
 
 With a sampler that moves ensembles each walker is a chain, with the number ensemble * walkers +
 walker. `tree.attrs["walkers"]` is the number of walkers. The state has a row for each ensemble.
@@ -30,6 +31,7 @@ from ..kernels.moments import Moments
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
 from .chain import RunningChain
+from .kept_targets import KeptArray
 from .rows import TransitionRows, joint
 from .state_arrays import WINDOWS, record
 
@@ -83,12 +85,12 @@ def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
 
 def _groups(
     program: Program,
-    named: Sequence[tuple[str, Node]],
+    named: Sequence[KeptArray],
     chains: Sequence[TransitionRows],
     numbers: np.ndarray,
     prefix: str = "",
 ) -> dict[str, Any]:
-    """Posterior and statistics of the rows of chains."""
+    """Posterior, further unknowns and statistics of the rows of chains."""
     import xarray as xr
 
     walkers = program.walkers
@@ -100,12 +102,17 @@ def _groups(
         variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
     draws = max(len(c.statistics) for c in chains)
     coords = {"chain": numbers, "draw": np.arange(draws)}
-    posterior = {
-        name: (node, _by_walker(_stacked([rows.targets[i] for rows in chains]), walkers))
-        for i, (name, node) in enumerate(named)
+    by_group: dict[str, dict[str, Any]] = {"posterior": {}}
+    for i, (name, node, group) in enumerate(named):
+        values = _by_walker(_stacked([rows.targets[i] for rows in chains]), walkers)
+        by_group.setdefault(group, {})[name] = node, values
+    groups = {
+        f"{prefix}{group}": as_group(program.model, values, ("chain", "draw")).assign_coords(
+            chain=numbers
+        )
+        for group, values in by_group.items()
     }
-    group = as_group(program.model, posterior, ("chain", "draw")).assign_coords(chain=numbers)
-    return {f"{prefix}posterior": group, f"{prefix}sample_stats": xr.Dataset(variables, coords)}
+    return groups | {f"{prefix}sample_stats": xr.Dataset(variables, coords)}
 
 
 def chain_numbers(program: Program, chains: Sequence[int]) -> np.ndarray:
@@ -213,7 +220,7 @@ def state_group(states: Sequence[dict[str, Any]], numbers: Sequence[int], each: 
 
 def as_tree(
     program: Program,
-    targets: Sequence[tuple[str, Node]],
+    targets: Sequence[KeptArray],
     chains: Sequence[RunningChain],
     draws: int,
     attributes: Mapping[str, Any],
@@ -231,7 +238,7 @@ def as_tree(
     numbers = [chain.number for chain in chains]
 
     readable = [c.sink.rows() if c.sink.readable and not stored else None for c in chains]
-    blank = blank_rows(program, [node for _, node in targets])
+    blank = blank_rows(program, [array.node for array in targets])
     rows = [blank if r is None else r for r in readable]
     draws = draws if any(r is not None for r in readable) else 0
     complete = [i for i, r in enumerate(rows) if len(r.statistics) >= draws]

@@ -182,7 +182,9 @@ def opened(path: Path, cache: bool = True) -> Any:
             zarr_store, engine="zarr", consolidated=True, cache=cache, chunks=None
         )
     tree.encoding["source"] = str(path)  # a string: reports look for the model there
-    for group in GROUPS:  # chains of another process may be out of order
+    for group in tree.children.keys() & set(
+        GROUPS
+    ):  # chains of another process may be out of order
         part = tree[group].dataset
         numbers = part["chain"].values
         if np.any(np.diff(numbers) < 0):

@@ -1,7 +1,7 @@
 """`kg.extra_samples`: continue a run from its results."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,19 +10,20 @@ from ..bits.draws import chain_key
 from ..graph.errors import ModelError
 from ..graph.public import public
 from ..models.model import Model, check_model
+from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.result_groups import data_groups
 from ..models.result_types import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..programs.averages import averaged_targets
 from ..programs.program import Program
-from ..results.check import check_tree
+from ..results.check import check_tree, unknowns_of
 from ..samplers.sampler import Sampler
 from .arguments import check_one_of, check_whole
 from .assembly import blank_rows, join_statistics
 from .chain import Lengths, RunningChain
 from .earlier_tuning import check_unknowns
-from .kept_targets import kept_targets, named_targets
+from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import program_of
 from .memory import check_memory
 from .progress.display import Progress
@@ -138,13 +139,17 @@ def extra_samples(
     attributes, state = dict(results.attrs), results["sampler_state"].dataset
     samplers = restored_samplers(attributes, sampler, len(state["transition"]), CALLER)
     keep = attributes.get("keep", 1) == 1
-    kept_nodes = kept_targets(model, _targets_with_draws(posterior, model)) if keep else None
+    kept, unknowns = None, list[str]()
+    if keep:
+        unknowns = _names_in(model.names, unknowns_of(results), "an unknown")
+        targets = _names_in(model.target_names, posterior.data_vars, "a target")
+        kept = kept_nodes(model, targets, unknowns)
     requested_averages = as_averages(averages or restored_averages(attributes, model, CALLER))
     requested_observables = as_observables(observables or restored_observables(attributes, CALLER))
     program = program_of(
         model,
         samplers[0],
-        kept_nodes,
+        kept,
         averaged_targets(model, requested_averages),
         requested_observables,
         requested_averages,
@@ -161,23 +166,23 @@ def extra_samples(
     lengths.check(CALLER)
     total = None if extra_draws is None else posterior.sizes.get("draw", 0) + extra_draws
     memory_warning = ""
-    if kept_nodes is not None and total is not None and until is None:
-        blank, count = blank_rows(program, kept_nodes.values()), len(state["transition"])
-        memory_warning = check_memory(CALLER, list(kept_nodes), blank, count, total, True)
-    chains = _chains(program, results, kept_nodes, total)
+    if kept is not None and total is not None and until is None:
+        blank, count = blank_rows(program, kept.values()), len(state["transition"])
+        memory_warning = check_memory(CALLER, list(kept), blank, count, total, True)
+    chains = _chains(program, results, kept, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
     check_watching(CALLER, callback, until, total, len(chains), keep)
     attributes = {k: attributes[k] for k in DESCRIPTIVE if k in attributes}
     attributes["draws"] = -1 if total is None else total
     method = str(attributes.get("chain_method", "threads"))
-    target_names = named_targets(model, kept_nodes)
+    arrays = kept_arrays(model, kept, unknowns)
     run = Run(
         CALLER,
         program,
         chains,
         lengths,
         method,
-        target_names,
+        arrays,
         attributes,
         keep,
         opening_text=memory_warning,
@@ -190,15 +195,15 @@ def extra_samples(
     return carry_out(run, threads, make_progress(progress, CALLER))
 
 
-def _targets_with_draws(posterior: Any, model: Model) -> list[str]:
-    """The names of the targets that have draws."""
-    missing = [str(name) for name in posterior.data_vars if name not in model.target_names]
+def _names_in(names: Sequence[str], draws: Collection[Any], kind: str) -> list[str]:
+    """The names of the targets, or of the unknowns, that have draws."""
+    missing = [str(name) for name in draws if name not in names]
     if missing:
         raise ModelError(
             f"{CALLER}: the results have draws of {', '.join(missing)}, which this model does not "
-            f"have as a target (it has {', '.join(model.target_names)})"
+            f"have as {kind} (it has {', '.join(names)})"
         )
-    return [name for name in model.target_names if name in posterior.data_vars]
+    return [name for name in names if name in draws]
 
 
 def _check_same(program: Program, results: Any) -> None:
@@ -306,6 +311,7 @@ class ResultRows:
             return blank
         count = math.prod(program.walkers)
         posterior = self.results[f"{prefix}posterior"].dataset
+        unknowns = self.results.children.get(f"{prefix}{UNKNOWNS}", {})
         stats = self.results[f"{prefix}sample_stats"].dataset
         walkers = [number * count + walker for walker in range(count)]
         if not np.isin(walkers, posterior["chain"].values).all():
@@ -316,7 +322,7 @@ class ResultRows:
             return np.moveaxis(values, 0, 1) if program.walkers else values[0]
 
         targets = [
-            np.asarray(of(posterior, name), like.dtype)
+            np.asarray(of(unknowns if name in unknowns else posterior, name), like.dtype)
             for name, like in zip(self.names, blank.targets, strict=True)
         ]
         columns = {s.name: of(stats, s.name) for s in program.statistics}

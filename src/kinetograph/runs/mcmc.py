@@ -27,7 +27,7 @@ from .arguments import check_flag, check_one_of, check_samplers, check_seed, che
 from .assembly import blank_rows
 from .chain import Lengths, RunningChain
 from .earlier_tuning import tuned_values, unknowns_text
-from .kept_targets import kept_targets, named_targets
+from .kept_targets import kept_arrays, kept_nodes, kept_unknowns
 from .memory import check_memory
 from .progress.display import Progress
 from .progress.reporting import make_progress
@@ -59,6 +59,7 @@ def mcmc(
     observables: Any = (),
     averages: Any = (),
     keep: Any = True,
+    keep_unknowns: bool | None = None,
     store: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 10.0,
     dtype: Any = None,
@@ -127,6 +128,10 @@ def mcmc(
     keep
         The targets whose draws are kept: a list of targets of the model or of their names; by
         default all. With False no draws and no records are kept; the results are the `averages`.
+    keep_unknowns
+        Whether the draws of the unknowns that are not targets are kept, too, in the group
+        `unknowns`, from which `kg.log_prior`, `kg.predict`, `kg.loo` and so on read them. By
+        default they are kept if `keep` is True and they have at most 10,000 numbers together.
     store
         A folder, such as "run.zarr", to which draws are written as they are made. Only one block of
         draws is in memory, and `kg.resume` continues the run after a crash. The folder is a zarr
@@ -178,9 +183,9 @@ def mcmc(
     Returns
     -------
     xarray.DataTree
-        Results in the ArviZ schema: posterior, sample_stats, observed_data, constant_data and
-        sampler_state, in which `hyper_step_size`, `hyper_scale` and so on are the tuned values of
-        each chain. With `averages`, `tree["averages/mean"]`, `tree["averages/variance"]` (as
+        Results in the ArviZ schema: posterior, unknowns, sample_stats, observed_data, constant_data
+        and sampler_state, in which `hyper_step_size`, `hyper_scale` and so on are the tuned values
+        of each chain. With `averages`, `tree["averages/mean"]`, `tree["averages/variance"]` (as
         `numpy.var(ddof=1)`) and `tree["averages/covariance"]` have the quantities by name, and
         `tree["averages/count"]` is the number of draws of each chain that were averaged. Ctrl-C
         returns the draws so far, with `tree.attrs["interrupted"]` set and
@@ -262,7 +267,8 @@ def mcmc(
     every = check_every("mcmc", checkpoint_every)
     keys = [chain_key(seed_used, number) for number in numbers]
     starts = starting_points(model, samplers[0], initial, keys, "mcmc")
-    kept = kept_targets(model, keep)
+    unknowns = kept_unknowns(model, keep, keep_unknowns)
+    kept = kept_nodes(model, keep, unknowns)
     averaged = averaged_targets(model, requested_averages)
     if kept is None and not requested_averages:
         raise ValueError(
@@ -309,9 +315,9 @@ def mcmc(
     attributes |= run_attributes(program, samplers, method) | quantity_attributes(
         model, requested_observables, requested_averages
     )
-    target_names = named_targets(model, kept)
+    arrays = kept_arrays(model, kept, unknowns)
     run = Run(
-        "mcmc", program, running_chains, lengths, method, target_names, attributes, kept is not None
+        "mcmc", program, running_chains, lengths, method, arrays, attributes, kept is not None
     )
     run.given_start, run.opening_text = starts[0] is not None, memory_warning
     run.returns = on_sigterm == "return"

@@ -25,7 +25,7 @@ from ..samplers.sampler import Sampler
 from .arguments import check_one_of, check_whole
 from .chain import Lengths, RunningChain
 from .checkpoints import EVERY, Keeper
-from .kept_targets import kept_targets, named_targets
+from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import check_every, program_of
 from .progress.display import Progress
 from .progress.reporting import make_progress
@@ -139,7 +139,9 @@ def resume(
     _check_model(model, manifest)
     attributes_of_run = manifest["attributes"] | {"sampler": manifest["sampler"]}
     samplers = restored_samplers(attributes_of_run, sampler, len(manifest["chains"]), CALLER)
-    kept_nodes = None if manifest["keep"] is None else kept_targets(model, manifest["keep"])
+    kept, unknowns = None, manifest.get("unknowns", ())
+    if manifest["keep"] is not None:
+        kept = kept_nodes(model, manifest["keep"], unknowns)
     requested_averages = as_averages(
         averages or restored_averages(attributes_of_run, model, CALLER)
     )
@@ -149,7 +151,7 @@ def resume(
     program = program_of(
         model,
         samplers[0],
-        kept_nodes,
+        kept,
         averaged_targets(model, requested_averages),
         requested_observables,
         requested_averages,
@@ -168,7 +170,7 @@ def resume(
     total = requested_before if draws is None else int(draws)
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
     lengths.check(CALLER)
-    check_watching(CALLER, callback, until, total, len(numbers), kept_nodes is not None)
+    check_watching(CALLER, callback, until, total, len(numbers), kept is not None)
     every = check_every(CALLER, checkpoint_every)
     method = attributes_of_run["chain_method"]
     if method == "batch" and len(numbers) < len(manifest["chains"]):
@@ -179,8 +181,8 @@ def resume(
     forced = [*manifest.get("forced", ()), *differing]
     if forced:
         attributes["forced"] = "; ".join(dict.fromkeys(forced))
-    keep, target_names = kept_nodes is not None, named_targets(model, kept_nodes)
-    run = Run(CALLER, program, [], lengths, method, target_names, attributes, keep)
+    keep, arrays = kept is not None, kept_arrays(model, kept, unknowns)
+    run = Run(CALLER, program, [], lengths, method, arrays, attributes, keep)
     run.returns = on_sigterm == "return"
     by_number = dict(zip(manifest["chains"], samplers, strict=True))
     try:
@@ -251,9 +253,10 @@ def _model(store: Store, trust: Collection[str]) -> Model:
 
 
 def _check_model(model: Model, manifest: dict[str, Any]) -> None:
-    """Refuse a model without the data or targets of the run."""
-    here = {"data": data_digests(model), "targets": model.target_names}
+    """Refuse a model without the data, targets or unknowns of the run."""
+    here = {"data": data_digests(model), "targets": model.target_names, "unknowns": model.names}
     there = {"data": manifest["data"], "targets": manifest["keep"] or ()}
+    there["unknowns"] = manifest.get("unknowns", ())
     for kind, names in there.items():
         missing = [name for name in names if name not in here[kind]]
         if missing:

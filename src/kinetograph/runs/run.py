@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..collector import paused
-from ..graph.node import Node
 from ..graph.source import warn_user
 from ..programs.background import leaving
 from ..programs.engine import Engine, build
@@ -22,6 +21,7 @@ from ..results.reparametrisation import recorded_hierarchies
 from .assembly import as_tree
 from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
+from .kept_targets import KeptArray
 from .progress.display import Progress
 from .progress.reporting import LOG, Telling
 from .signals import STOPS, Terminated, hearing, holding, raise_lost, stoppable
@@ -45,7 +45,7 @@ class Run:
     chains: Sequence[RunningChain]
     lengths: Lengths
     method: str
-    targets: Sequence[tuple[str, Node]]  # the targets in the results, by name
+    targets: Sequence[KeptArray]  # in the results: first the targets, then further unknowns
     attributes: dict[str, Any]
     keep: bool = True  # whether any draws are kept
     given_start: bool = False

@@ -13,6 +13,7 @@ import numpy as np
 from ..graph.errors import KinetographError
 from ..graph.source import place_text
 from ..models.model import Model
+from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.saving import model_to_bytes
 from ..programs.disk_cache import processor
 from ..programs.fingerprint import program_text
@@ -65,8 +66,8 @@ def columns_of(program: Program, run: Run, dtype: Any) -> list[Column]:
         return []
     smaller = {np.dtype(float): np.dtype(dtype)} if dtype is not None else {}
     columns = [
-        Column(f"posterior/{name}", smaller.get(node.dtype, node.dtype), node.shape)
-        for name, node in run.targets
+        Column(f"{group}/{name}", smaller.get(node.dtype, node.dtype), node.shape)
+        for name, node, group in run.targets
     ]
     for s in program.statistics:
         kind = np.dtype(s.dtype)
@@ -115,6 +116,7 @@ def _opened_for_chains(path: Path, run: Run, dtype: Any) -> Store:
         )
     mine = _manifest(run, dtype, "")
     for key, description in (
+        ("unknowns", "keep_unknowns"),
         ("program", "model or sampler"),
         ("data", "data"),
         ("versions", "versions or processor"),
@@ -171,7 +173,8 @@ def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:
         "draws": run.lengths.draws,
         "thin": run.lengths.thin,
         "warmup": run.lengths.warmup,
-        "keep": [name for name, _ in run.targets] if run.keep else None,
+        "keep": [a.name for a in run.targets if a.group != UNKNOWNS] if run.keep else None,
+        "unknowns": [a.name for a in run.targets if a.group == UNKNOWNS],
         "keep_warmup": any(chain.warmup is not None for chain in run.chains),
         "dtype": None if dtype is None else str(np.dtype(dtype)),
         "attributes": run.attributes,

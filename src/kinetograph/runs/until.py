@@ -11,6 +11,7 @@ import numpy as np
 from ..graph.control.results import check_function
 from ..graph.public import public
 from ..graph.source import place_text
+from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.result_types import DataTree
 from ..results import diagnostics
 from .run import Run, results_so_far
@@ -214,7 +215,8 @@ class _Watching:
         assert self.until is not None
         rows = [chain.sink.rows().cut(0, count) for chain in self.run.chains]
         parts = {}
-        for i, each in enumerate(zip(*(r.targets for r in rows), strict=True)):
+        targets = sum(array.group != UNKNOWNS for array in self.run.targets)
+        for i, each in enumerate(zip(*(r.targets[:targets] for r in rows), strict=True)):
             draws = np.stack(each)
             draws = draws.reshape((*draws.shape[:2], -1))
             if draws.dtype.kind in "fiu":  # a constant has no diagnostics

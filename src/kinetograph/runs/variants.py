@@ -25,6 +25,7 @@ from .assembly import as_tree, blank_rows
 from .chain import Lengths, RunningChain
 from .chains import run_chains, threads_available
 from .earlier_tuning import tuned_values
+from .kept_targets import KeptArray
 from .mcmc import chain_method_of, program_of, run_attributes, warmup_length
 from .memory import check_memory
 from .progress.reporting import Telling, make_progress
@@ -115,7 +116,7 @@ def run_variants(
     attributes = {"seed": str(seed_used), "draws": draws, "thin": 1, "warmup": -1, "keep": 1}
     attributes |= run_attributes(program, samplers, method) | recorded_hierarchies(model)
     attributes["sampling_time"] = time.perf_counter() - begun
-    targets = list(kept.items())
+    targets = [KeptArray(name, node) for name, node in kept.items()]
     return [
         as_tree(program, targets, running[i : i + chains], draws, attributes)
         for i in range(0, count, chains)

@@ -176,7 +176,8 @@ def not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelErro
     made, target = ("it", name) if data is None else (data.label(), data.label())
     return ModelError(
         f"{doing}: {name}{site_text(node)} was inferred, but these results do not hold its draws; "
-        f"make {made} a target of the model, as in kg.model(..., {target}), and sample again"
+        "sample again with kg.mcmc(..., keep_unknowns=True), or with a model of which "
+        f"{made} is a target, as in kg.model(..., {target})"
     )
 
 

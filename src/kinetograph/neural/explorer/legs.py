@@ -64,6 +64,7 @@ def sampled_leg(
             thin=thin,
             initial=starts.reshape(trajectories, *walkers, size),
             threads=workers,
+            keep_unknowns=False,
             progress=False,
         )
     rows = np.asarray(tree["posterior"]["parameters"].values, float)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...models.recorded_unknowns import GROUP as UNKNOWNS
 from .blocks import Column
 
 __all__ = ["GROUPS", "consolidated", "files_of", "has_rows", "write_tree"]
 
-GROUPS = ("posterior", "sample_stats")  # the groups whose arrays have a row for each draw
+GROUPS = ("posterior", UNKNOWNS, "sample_stats")  # groups of arrays with a row for each draw
 
 
 def files_of(root: Path, order: Sequence[str]) -> dict[str, bytes]:

@@ -52,13 +52,17 @@ class View:
             self._template = {name: json.loads(files[name]) for name in names}
         return self._template
 
+    def _groups(self) -> list[str]:
+        """The groups whose arrays have a row for each draw."""
+        return [group for group in GROUPS if f"{group}/zarr.json" in self.template()]
+
     def show(self, chains: Sequence[int], draws: int) -> None:
         """Let the arrays end after these chains and this number of draws.
 
         Chains are given by their labels.
         """
         view = self.template()
-        for group in GROUPS:
+        for group in self._groups():
             for name, values in (("chain", np.array(chains)), ("draw", np.arange(draws))):
                 rows = 1 if name == "chain" else self.rows
                 self._write_labels(f"{group}/{name}", values, rows)
@@ -164,7 +168,7 @@ class View:
     def _damaged_labels(self, chains: Sequence[int]) -> list[str]:
         """The labels that are not as `show` wrote them."""
         problems = []
-        for group in GROUPS:
+        for group in self._groups():
             blocks = len(list(self.path.joinpath(group, "draw", "c").glob("[0-9]*")))
             draws = np.arange(blocks * self.rows)
             for name, values in (("chain", np.array(chains)), ("draw", draws)):

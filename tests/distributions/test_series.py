@@ -90,6 +90,30 @@ def test_coefficients_of_each_process():
     np.testing.assert_allclose(spread, [1, 2, 3], rtol=0.25)
 
 
+def test_one_coefficient_and_lists_of_them():
+    x = np.sin(np.arange(6.0))
+    rho = kg.normal(0, 1, name="rho")
+
+    def density(coefficients, **values):
+        term = kg.log_density(kg.ar(coefficients, 0.5, 6), x)
+        return kg.calculate(term=term, values=values)["term"]
+
+    law = stats.norm(0, 0.5)
+    single = law.logpdf(x[0]) + law.logpdf(x[1:] - 0.4 * x[:-1]).sum()
+    for coefficients in (0.4, np.float64(0.4), [0.4]):
+        np.testing.assert_allclose(density(coefficients), single, rtol=1e-12)
+    for coefficients in (rho, [rho]):
+        np.testing.assert_allclose(density(coefficients, rho=0.4), single, rtol=1e-12)
+    later = law.logpdf(x[2:] - 0.4 * x[1:-1] + 0.2 * x[:-2]).sum()
+    double = law.logpdf(x[:2]).sum() + later
+    np.testing.assert_allclose(density([rho, -0.2], rho=0.4), double, rtol=1e-12)
+    streams = [kg.RandomStreams(1) for _ in range(2)]
+    one, other = (
+        kg.compile([], s.ar(r, 0.5, 6))() for s, r in zip(streams, (0.4, [0.4]), strict=True)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
 def test_lengths():
     assert kg.random_walk([1.0, 2.0], 7).shape == (2, 7)
     assert kg.ar(np.ones((3, 2)) / 3, 1.0, 7, shape=(5, 3)).shape == (5, 3, 7)
@@ -105,8 +129,11 @@ def test_lengths():
     for make in (lambda: kg.ar([0.5, 0.1], 1.0, 2), lambda: kg.random_walk(1.0, 1)):
         with pytest.raises(kg.ShapeError, match="dim must be a whole number of at least"):
             make()
-    with pytest.raises(kg.ShapeError, match=r"ar: rho .* needs"):
-        kg.ar(0.5, 1.0, 3)
+    with pytest.raises(kg.ShapeError, match=r"ar: rho .*needs at least one coefficient"):
+        kg.ar(np.ones(0), 1.0, 3)
+    alpha = kg.gamma(1, 1)
+    with pytest.raises(kg.ShapeError, match=r"dirichlet: alpha (?!alpha).*needs at least 1 axis"):
+        kg.dirichlet(alpha)
     with pytest.raises(ValueError, match="init_sd must be positive"):
         kg.random_walk(1.0, 3, init_sd=-1)
 

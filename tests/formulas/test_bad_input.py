@@ -51,7 +51,14 @@ TEXT.loc[7, "x"] = "n/a"
         ("y ~ x", DATA, {"family": "gamma"}, "positive|above|greater"),
         ("y ~ x", DATA, {"family": "poison"}, "did you mean 'poisson'"),
         ("b ~ x", DATA, {"family": "bernoulli", "link": "probi"}, "did you mean 'probit'"),
-        ("count ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\)"),
+        ("count ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\) ~ \.\.\.'$"),
+        ("b ~ x", DATA, {"family": "binomial"}, r"'b \| trials\(n\).*, or family='bernoulli' for"),
+        (
+            "sigma ~ x",
+            DATA,
+            {},
+            r"'sigma' is not a column.*gaussian.*\['y ~ \.\.\.', 'sigma ~ \.\.\.'\]",
+        ),
         ("count | trials(n) ~ x", DATA, {"family": "poisson"}, "has no trials"),
         ("count | trials(y) ~ x", DATA, {"family": "binomial"}, "must be a whole number"),
         ("y | cens(t) ~ x", DATA, {}, "is 'low'|is 'mid'|is 'high'|is 'top'"),
@@ -82,6 +89,11 @@ def test_arguments_of_other_types():
         settings = {"prior": {"b_x": 3}} if arguments[1] is DATA and arguments[0] == "y ~ x" else {}
         with pytest.raises(TypeError, match="formula: "):
             kg.formula(*arguments, **settings)
+
+
+def test_swapped_arguments():
+    with pytest.raises(TypeError, match=r"swapped.*write kg\.formula\('y ~ x', data\)"):
+        kg.formula(DATA, "y ~ x")
 
 
 def test_arguments_of_a_wrong_form_are_named():

@@ -140,6 +140,18 @@ def test_predictions_have_the_moments_of_the_posterior_draws():
     assert kg.predict(model, results, seed=1)["posterior_predictive"]["y"].shape == (2, 100, ROWS)
 
 
+def test_the_level_that_counts_as_one():
+    answer = np.where(DATA["b"] == 1, "yes", "no")
+    for levels, one in ((None, "yes"), (["yes", "no"], "no")):
+        column = answer if levels is None else pd.Categorical(answer, categories=levels)
+        model = kg.formula("answer ~ x", DATA.assign(answer=column), family="bernoulli")
+        zero = {"yes": "no", "no": "yes"}[one]
+        assert f"response  answer is 1 for '{one}', 0 for '{zero}'" in repr(model)
+        observed = model.value_of(model["answer"].node)
+        np.testing.assert_array_equal(observed, answer == one)
+    assert "response" not in repr(kg.formula("b ~ x", DATA, family="bernoulli"))
+
+
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 def test_predicted_classes_are_the_levels_of_the_column():
     levels = ["low", "mid", "high", "top"]

@@ -244,9 +244,12 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "round_to": "write kg.summary(results).to_dataframe().round(2)",
         **dict.fromkeys(
             ("fmt", "kind", "stat_funcs", "stat_focus"),
-            "az.summary(results) of arviz has it and takes results as they are",
+            "arviz_stats.summary(results) has it and takes results as they are",
         ),
     },
+    "observe": dict.fromkeys(
+        ("obs", "observed"), "write kg.observe(data, distribution), with the data first"
+    ),
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {
         "updates": "an update is an output: state.assign(value), or state.assign_add(value)",
@@ -266,6 +269,7 @@ OF_SURPLUS = {
 }
 OF_MISSING = {
     "mixture": "write kg.mixture(a, b, weights=[0.3, 0.7]) of distributions a and b",
+    "predict": "write kg.predict(model, results) with the model of the results",
 }
 # Parameters of other libraries that are functions of ones here; the first match is suggested.
 COMPUTED = {

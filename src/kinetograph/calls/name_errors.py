@@ -29,6 +29,9 @@ _ATTRIBUTES = {
         **dict.fromkeys(("predict", "posterior_predictive"), "kg.predict(model, results)"),
         **dict.fromkeys(("prior_predictive", "simulate"), "kg.simulate(model)"),
     },
+    "DataTree": {
+        "to_csv": f"results['posterior'].to_dataset().{_TABLE}",
+    },
     "Optimum": {
         **dict.fromkeys(("x", "params", "point", "estimates", "par"), "values"),
         "fun": "value",

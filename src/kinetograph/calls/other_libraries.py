@@ -156,11 +156,11 @@ _ADVICE = {
     "a distribution makes an unknown, as kg.normal(0, 1), and kg.mcmc(model) samples it": (
         "sample"
     ),
-    "az.hdi(results) of arviz takes results as they are": "hdi hpdi",
+    "arviz_stats.hdi(results) takes results as they are": "hdi hpdi",
     "kg.loo(model, results) estimates the same, more reliably": "waic",
     "kg.kfold(model, results)": "loo_kfold lookfold",
     "kg.loo(model, results) makes the refits": "reloo loo_moment_match loomomentmatch",
-    "az.plot_...(results) of arviz takes results as they are": (
+    "arviz_plots.plot_...(results) takes results as they are": (
         "plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
         "plottrace traceplot"
     ),

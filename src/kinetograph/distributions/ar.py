@@ -7,10 +7,12 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
+from ..graph.array import Array
 from ..graph.errors import ShapeError
-from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.numerics.special import divide
+from ..graph.operations.operands import as_node
+from ..graph.operations.shaping import reshape, stack
 from ..graph.source import place_text
 from .declaration import Chosen, declared
 from .family import Family
@@ -61,10 +63,9 @@ def draw(source: Source, rho: Any, sd: Any, constant: Any, init_mean: Any, init_
 
 
 def _check(rho: Node, *others: Node) -> None:
-    if not rho.shape or not rho.shape[-1]:
+    if not rho.shape[-1]:
         raise ShapeError(
-            f"ar: rho {describe(rho)} needs a last axis of at least one coefficient, got shape "
-            f"{rho.shape}{place_text()}"
+            f"ar: rho needs at least one coefficient, got shape {rho.shape}{place_text()}"
         )
 
 
@@ -129,9 +130,18 @@ AR = Family(
 )
 
 
+def _coefficients(rho: Any) -> Any:
+    """The coefficients along the last axis, from a number or a list."""
+    if isinstance(rho, (list, tuple)) and any(isinstance(each, Array) for each in rho):
+        rho = Array(stack([as_node(each, "ar") for each in rho], -1))
+    if isinstance(rho, Array):
+        return rho if rho.ndim else Array(reshape(rho.node, (1,)))
+    return rho if np.ndim(rho) else np.reshape(rho, 1)
+
+
 def _order_and_length(rho: Any, dim: Any, shape: Any, dims: Any, drawn: bool) -> tuple[int]:
     """The length of the vector, which must exceed the number of coefficients."""
-    order = (1, *np.shape(rho))[-1]
+    order = np.shape(rho)[-1]
     return length_of(dim, "ar", order + 1, shape, dims, drawn)
 
 
@@ -166,7 +176,8 @@ def ar(
     Parameters
     ----------
     rho
-        The p coefficients along the last axis, in order of increasing lag.
+        The p coefficients along the last axis, in order of increasing lag; a single number is the
+        coefficient of a process of order 1.
     sd
         Standard deviation of the innovations, above zero.
     dim
@@ -187,11 +198,12 @@ def ar(
     Examples
     --------
     >>> import kinetograph as kg
-    >>> rho = kg.uniform(-1, 1, shape=1, name="rho")
+    >>> rho = kg.uniform(-1, 1, name="rho")
     >>> x = kg.ar(rho, 0.5, 50, name="x")
     >>> x.shape
     (50,)
     """
+    rho = _coefficients(rho)
     parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
     if isinstance(constant, (bool, np.bool_)):
         hint = (

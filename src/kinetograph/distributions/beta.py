@@ -91,7 +91,10 @@ BETA = Family(
 )
 
 
-_MOMENTS = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sigma**2 - 1"
+_MOMENTS = (
+    "give shape1=mu * kappa, shape2=(1 - mu) * kappa; the precision kappa is "
+    "mu * (1 - mu) / sigma**2 - 1 for a standard deviation sigma"
+)
 
 
 @declared(
@@ -100,7 +103,9 @@ _MOMENTS = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sig
     scipy="beta",
     aliases={"(mu * kappa, (1 - mu) * kappa)": "betaproportion"},
     advice=dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS)
-    | dict.fromkeys(("nu", "kappa"), "give shape1=mu * nu, shape2=(1 - mu) * nu"),
+    | dict.fromkeys(
+        ("nu", "kappa", "phi", "precision"), "give shape1=mu * kappa, shape2=(1 - mu) * kappa"
+    ),
     same={"shape1": "a alpha concentration1", "shape2": "b beta concentration0"},
 )
 def beta(shape1: Any, shape2: Any):

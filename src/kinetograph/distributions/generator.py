@@ -54,8 +54,9 @@ class Generator:
         """
         for parameter, node in zip(self.parameters, nodes, strict=True):
             if len(node.shape) < parameter.event_ndim:
+                name = dict.fromkeys((parameter.name, describe(node)))
                 raise ShapeError(
-                    f"{self.name}: {parameter.name} {describe(node)} needs at least "
+                    f"{self.name}: {' '.join(name)} needs at least "
                     f"{parameter.event_ndim} {'axis' if parameter.event_ndim == 1 else 'axes'}, "
                     f"got shape {node.shape}{place_text()}"
                 )

@@ -236,9 +236,15 @@ class FormulaModel(Model):
         links = ", ".join(f"{name} = {link}" for name, link in self.links.items())
         priors = self.priors
         width = max(map(len, priors), default=0)
+        response, levels = encoding.response, encoding.response.levels
         lines = [
             f"formula   {self.formulas[0]}",
             *(f"          {text}" for text in self.formulas[1:]),
+            *(
+                [f"response  {response.name} is 1 for {levels[1]!r}, 0 for {levels[0]!r}"]
+                if levels is not None and encoding.family.response == "binary"
+                else []
+            ),
             f"family    {self.family} (links: {links}); {len(encoding.frame)} rows",
             "priors    " + "\n          ".join(f"{n:<{width}} ~ {t}" for n, t in priors.items()),
         ]
@@ -332,6 +338,10 @@ def formula(
         raise TypeError(
             f"formula: prior= must be a dictionary, got {in_words(prior)}{place_text()}; write "
             "prior={'b': kg.normal(0, 1)}"
+        )
+    if isinstance(data, str) and not isinstance(text, str):
+        raise TypeError(
+            f"formula: the arguments are swapped{place_text()}; write kg.formula({data!r}, data)"
         )
     texts = [split_formula(t) for t in ([text] if isinstance(text, str) else list(text))]
     if not texts:

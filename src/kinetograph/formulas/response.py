@@ -53,6 +53,7 @@ class Response:
         self.labels: list[str] | None = None
         self.levels: list[Any] | None = None
         what = f"the response {text.response!r}"
+        self._check_parts(frame)
         if family.response in ("ordered", "class") or (
             family.response == "binary" and text.response in frame
         ):
@@ -67,19 +68,33 @@ class Response:
             given = len(call.positional) + len(call.named)
             if not count[0] <= given <= count[1] or (call.named and name != "trunc"):
                 raise ValueError(f"formula: {call.text} has {given} arguments{place_text()}")
-        if family.trials != ("trials" in text.additions):
-            example = f"{text.response} | trials(n) ~ ..."
-            raise ValueError(
-                f"formula: the family {family.name} needs the numbers of trials{place_text()}; "
-                f"write {example!r}"
-                if family.trials
-                else f"formula: the family {family.name} has no trials{place_text()}; use "
-                "family='binomial'"
-            )
         if "cens" in text.additions and family.response not in ("number", "count"):
             raise ValueError(
                 f"formula: a response of the family {family.name} cannot be censored{place_text()}"
             )
+
+    def _check_parts(self, frame: pd.DataFrame) -> None:
+        """Refuse a parameter in place of the response, and wrong trials."""
+        family, name = self.family, self.text
+        if name in family.links and name not in frame and name not in self._scope:
+            raise DataError(
+                f"formula: {name!r} is not a column, but a parameter of the family {family.name}"
+                f"{place_text()}; give the formula of the response first: "
+                f"['y ~ ...', '{name} ~ ...']"
+            )
+        if family.trials == ("trials" in self.additions):
+            return
+        if not family.trials:
+            raise ValueError(
+                f"formula: the family {family.name} has no trials{place_text()}; use "
+                "family='binomial'"
+            )
+        outcomes = name in frame and frame[name].dropna().nunique() <= 2
+        hint = ", or family='bernoulli' for responses with two values" if outcomes else ""
+        raise ValueError(
+            f"formula: the family {family.name} needs the numbers of trials{place_text()}; "
+            f"write '{name} | trials(n) ~ ...'{hint}"
+        )
 
     @property
     def classes(self) -> int:

@@ -57,8 +57,10 @@ def _check(doing: str, name: str | None, array: Any) -> None:
             hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
         elif hasattr(array, "subtree") or isinstance(array, Mapping):
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
-        elif isinstance(array, np.ndarray):
+        elif isinstance(array, np.ndarray) or hasattr(array, "columns"):
             hint = "; to predict at new data, write the expression: kg.normal(a + b * new, s)"
+            if hasattr(array, "columns"):
+                hint += "; a model of kg.formula takes frames: model.predict(results, frame)"
         raise TypeError(
             f"{doing}: {target_text} is {in_words(array)}, not a kinetograph array"
             f"{place_text()}{hint}"

@@ -82,7 +82,7 @@ def resume(
         its graph calls a function that has no name by which it could be imported.
     draws
         The total number of draws of each chain, including the present draws. By default the number
-        that was requested last.
+        that was requested last. Draws that exist are never removed.
     sampler, observables, averages
         As in the run. They are needed if they are not kinetograph's own, or if the chains have
         different samplers: then `sampler` is a list for all chains of the store, in their order.
@@ -207,6 +207,13 @@ def resume(
         run.keeper = Keeper(store, run.chains, every)
         least = min(chain.kept for chain in run.chains)
         ended = requested_before is not None and least >= requested_before
+        if draws is not None and draws < least:
+            warn_user(
+                f"{CALLER}: {path}: each chain has {least} draws already, and draws={draws} is the "
+                "total, so no draws are made and none are removed; select some of them by "
+                f"results.isel(draw=slice({draws}))",
+                KinetographWarning,
+            )
         run = watched(run, callback, until, requested_before if ended else least, ended)
         return carry_out(run, threads, make_progress(progress, CALLER))
     finally:

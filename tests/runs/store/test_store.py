@@ -133,7 +133,8 @@ def test_it_is_looked_at_while_it_goes_on(path):
 def test_more_draws_and_fewer(path, whole):
     run(schools(), draws=100, store=path)
     assert same_draws(resumed(path, draws=DRAWS), whole)
-    assert resumed(path, draws=50)["posterior"].sizes["draw"] == DRAWS
+    with pytest.warns(kg.KinetographWarning, match=rf"has {DRAWS} draws already, and draws=50 is"):
+        assert resumed(path, draws=50)["posterior"].sizes["draw"] == DRAWS
 
 
 def test_chains_with_samplers_of_their_own_and_tuned_values_go_on(path):

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...bits.source import event_source
+from ...distributions.censoring import Censored
 from ...distributions.variable import Distribution, Variable
 from ...graph.control.control_node import Looping, everything, loops_in
 from ...graph.control.state import Assigned, Read
@@ -146,7 +147,7 @@ def plan(
         if distribution is None:
             distribution = getattr(node, "distribution", None)
         if distribution is None or distribution.family.draw is None:
-            raise _not_drawn(doing, node, names)
+            raise _not_drawn(doing, node, names, distribution)
         follows[node] = distribution
         above[node] = sources(distribution.parents)
         pending += above[node]
@@ -191,7 +192,9 @@ def _without_value(doing: str, node: Node) -> ModelError:
     return ModelError(f"{doing}: a target follows from {what}{site_text(node)}; {hint}")
 
 
-def _not_drawn(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
+def _not_drawn(
+    doing: str, node: Node, names: Mapping[Node, str], distribution: Distribution | None
+) -> ModelError:
     name = names.get(node) or describe(node)
     if getattr(node, "distribution", None) is None and isinstance(node, Variable):
         return ModelError(
@@ -199,4 +202,21 @@ def _not_drawn(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
             f"nothing can be drawn; give it one, or a value by kg.calculate(..., "
             f"values={{{name!r}: ...}})"
         )
-    return ModelError(f"{doing}: {name}{site_text(node)} cannot be drawn from its distribution")
+    return ModelError(
+        f"{doing}: {name}{site_text(node)} cannot be drawn from its distribution"
+        f"{_why_not_drawn(distribution)}"
+    )
+
+
+def _why_not_drawn(distribution: Distribution | None) -> str:
+    """Why a distribution cannot be drawn from, and what to do."""
+    if distribution is None:
+        return ""
+    family = distribution.family
+    if isinstance(family, Censored):
+        return (
+            f", {family.name}: the intervals of new values are not known; draw the values from the "
+            "same distribution without censoring=, as in "
+            "kg.predict(model, results, value=kg.normal(mean, sd))"
+        )
+    return f", {family.name}: it has no function that draws; kg.distribution(..., draw=) takes one"

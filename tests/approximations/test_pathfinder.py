@@ -98,7 +98,7 @@ def test_a_path_is_better_than_its_mode():
     kg.observe(effects, kg.normal(theta, kg.data([15.0, 10, 16, 11, 9, 11, 10, 18])))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kg.ApproximationWarning)
-        tree = kg.pathfinder(kg.model(mu, tau, theta), seed=1)
+        tree = kg.pathfinder(kg.model(mu, tau, theta), draws=200, paths=4, seed=1)
     assert 0.5 < float(tree["posterior/tau"].median()) < 10
     assert np.isfinite(kg.summary(tree)["mean", "mu"])
 

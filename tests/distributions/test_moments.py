@@ -34,11 +34,18 @@ def event(name, parameters):
 
 
 def every(entries, *parameters):
-    """The moments of all entries, in one program."""
-    found = []
-    for (name, given), own in zip(entries, parameters, strict=True):
-        shape = event(name, given) if FAMILIES[name].event_ndim else ()
-        found.append(FAMILIES[name].mean_and_variance(shape, *own))
+    """The moments of all entries, in one program: those of a family with like shapes are a batch."""
+    alike = {}
+    for k, ((name, _), own) in enumerate(zip(entries, parameters, strict=True)):
+        alike.setdefault((name, *map(jnp.shape, own)), []).append(k)
+    found = [None] * len(entries)
+    for (name, *_), places in alike.items():
+        family, given = FAMILIES[name], entries[places[0]][1]
+        shape = event(name, given) if family.event_ndim else ()
+        stacked = [jnp.stack(p) for p in zip(*(parameters[k] for k in places), strict=True)]
+        moments = jax.vmap(partial(family.mean_and_variance, shape))(*stacked)
+        for row, k in enumerate(places):
+            found[k] = jax.tree.map(lambda m, row=row: m[row], moments)
     return found
 
 

@@ -50,7 +50,7 @@ def test_posteriors(chain):
         (given, "condition", 1 / 4 + 2 + 4, 1 / 4 + 4.5 + 4 * 1.5),
         (set_to, "do", 1 / 4 + 2, 1 / 4 + 4.5),
     ):
-        results = kg.mcmc(model, seed=1, draws=2000, progress=False)
+        results = kg.mcmc(model, seed=1, draws=500, warmup=300, progress=False)
         draws = results["posterior"]["mu"].values
         error = 6 * draws.std() / np.sqrt(draws.size / 10)
         assert draws.mean() == pytest.approx(mean / precision, abs=error)

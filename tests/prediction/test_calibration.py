@@ -15,14 +15,14 @@ def two_levels():
 def test_a_right_sampler_has_uniform_ranks_and_a_wrong_one_has_not():
     model = two_levels()
     options = {"ranks": 19, "draws": 100, "chains": 2, "seed": 4}
-    found = kg.calibration(model, 120, **options)
-    assert found["ranks"]["mu"].shape == (120, 2)
+    found = kg.calibration(model, 60, warmup=100, **options)
+    assert found["ranks"]["mu"].shape == (60, 2)
     assert found["ranks"]["mu"].min() >= 0
     assert found["ranks"]["mu"].max() <= 19
     assert found["p_values"]["mu"].min() > 1e-6
     # Unadjusted steps as long as the posterior is wide give draws that are too wide.
     wrong = kg.samplers.SGLD(step_size=1.0)
-    bad = kg.calibration(model, 120, sampler=wrong, warmup=50, **options)
+    bad = kg.calibration(model, 60, sampler=wrong, warmup=50, **options)
     assert bad["p_values"]["mu"].max() < 1e-6
     # The model has its original data again.
     np.testing.assert_array_equal(model.value_of(model.observed[0]), np.zeros((3, 2)))
@@ -32,7 +32,7 @@ def test_ranks_of_discrete_unknowns_are_spread_over_ties():
     z = kg.bernoulli(0.4, name="z")
     x = kg.normal(0, 1, name="x")
     kg.observe(0.5, kg.normal(x + 2.0 * z, 0.5), name="y")
-    found = kg.calibration(kg.model(x, z), 60, ranks=9, draws=50, chains=2, seed=2)
+    found = kg.calibration(kg.model(x, z), 60, ranks=9, draws=50, chains=2, warmup=100, seed=2)
     assert found["p_values"]["z"] > 1e-6
     assert len(np.unique(found["ranks"]["z"])) > 5
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
 from scipy import stats
 
 from kinetograph.approximations.pareto import (
@@ -23,6 +22,8 @@ WEIGHTS = {
 @pytest.mark.parametrize("count", [35, 400, 3000])
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_as_arviz_has_it(kind, count):
+    from arviz_stats.base import array_stats  # takes seconds
+
     log_weights = WEIGHTS[kind](np.random.default_rng(3), count)
     made, k = smoothed(log_weights)
     expected, shape = array_stats.psislw(-log_weights)  # which takes log likelihoods

@@ -34,7 +34,7 @@ def event(name, parameters):
 
 
 def every(entries, *parameters):
-    """The moments of all entries, in one program: those of a family with like shapes are a batch."""
+    """The moments of all entries, in one program, those of like shapes in a batch."""
     alike = {}
     for k, ((name, _), own) in enumerate(zip(entries, parameters, strict=True)):
         alike.setdefault((name, *map(jnp.shape, own)), []).append(k)

@@ -7,7 +7,7 @@ from tests.models.test_hierarchies import centred, non_centred, regression
 
 import kinetograph as kg
 from kinetograph.results.advice import _divergences
-from kinetograph.results.reparametrisation import recorded_hierarchies
+from kinetograph.results.reparametrisation import other_form, recorded_hierarchies
 
 
 def results(build, large=False, recorded=True):
@@ -59,3 +59,16 @@ def test_a_run_records_the_hierarchies():
     tree = kg.mcmc(kg.model(centred), draws=2, warmup=2, chains=1, seed=1, progress=False)
     assert '"unknown": "theta"' in tree.attrs["hierarchies"]
     assert "hierarchies" not in kg.report(tree).html
+
+
+def test_chains_that_do_not_mix_ask_for_the_other_form():
+    tree = results(centred)
+    text = other_form(tree, {"tau"})
+    assert text == (
+        "theta is centred, theta ~ normal(mu, tau), with the unknown scale tau: write "
+        "theta = mu + tau * kg.normal(0, 1, shape=3). "
+    )
+    assert other_form(tree, {"theta"}) == text
+    assert other_form(tree, {"beta"}) == ""
+    assert "the centred form kg.normal(mu, tau, shape=3)" in other_form(results(non_centred), {"z"})
+    assert other_form(results(regression), {"beta"}) == ""

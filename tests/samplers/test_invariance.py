@@ -22,7 +22,17 @@ EVERY = {
     "MALA": (samplers.MALA(**FIXED), "step_size"),
     "MAMS": (samplers.MAMS(most_steps=4, **FIXED), "step_size"),
     "MAMS, bcss3": (samplers.MAMS(most_steps=2, integrator="bcss3", **FIXED), "step_size"),
-    "NUTS": (samplers.NUTS(max_depth=3, **FIXED), "step_size"),
+    "NUTS": (samplers.NUTS(max_depth=3, max_halvings=4, **FIXED), "step_size"),
+    "NUTS, halved": (
+        samplers.NUTS(max_depth=3, halving_threshold=0.2, max_halvings=5, **FIXED),
+        "step_size",
+    ),
+    "NUTS, bcss2": (
+        samplers.NUTS(
+            max_depth=3, halving_threshold=0.1, max_halvings=4, integrator="bcss2", **FIXED
+        ),
+        "step_size",
+    ),
     "RandomWalk": (samplers.RandomWalk(**FIXED), "step_size"),
     "RandomWalk, uniform": (samplers.RandomWalk(proposal="uniform", **FIXED), "step_size"),
     "Slice": (samplers.Slice(max_steps=4, **FIXED), "width"),

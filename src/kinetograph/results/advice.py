@@ -21,7 +21,7 @@ from .divergence_places import place_of
 from .lost_chains import lost_chains
 from .nan_draws import nan_draws
 from .refused_proposals import refused
-from .reparametrisation import remedy
+from .reparametrisation import other_form, remedy
 from .summary import row_names
 
 __all__ = [
@@ -147,8 +147,7 @@ def findings(tree: Any, most: int | None = None) -> list[Advice]:
     draws = {str(n): v.values[:, ::step] for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] < FEWEST:
         return advice + _too_short(posterior)
-    explained = any(each.kind in ("not_finite", "nan") for each in advice)
-    return advice + _convergence(posterior, draws, walkers_of(tree), explained)
+    return advice + _convergence(tree, draws, walkers_of(tree), {each.kind for each in advice})
 
 
 def _not_finite(tree: Any) -> list[Advice]:
@@ -299,11 +298,18 @@ def _diverged(
 ) -> Advice:
     count, worst = int(by_chain.sum()), int(by_chain.argmax())
     place = place_of(tree, diverging)
+    if _settings(tree).get("max_halvings", 0):
+        reason = "no step was short enough, as the log density is infinite, jumps or is too curved"
+        way_out = (
+            "state the bounds of unknowns in their distributions (truncation=, or lower= and "
+            "upper= of kg.variable), not by kg.factor or kg.where"
+        )
+    else:
+        reason, way_out = "the step was too long for the curvature", _smaller_steps(tree)
     message = (
         f"{count} of {size} draws ({percent(count, size)}) ended in a "
-        f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
-        f"the curvature there, and that region may be missing from the draws.{place} "
-        f"{remedy(tree, diverging)} {_smaller_steps(tree)}."
+        f"divergence, {int(by_chain[worst])} of them in chain {worst}: {reason} there, and that "
+        f"region may be missing from the draws.{place} {remedy(tree, diverging)} {way_out}."
     )
     return Advice("divergences", count, message)
 
@@ -366,8 +372,14 @@ def _quantities(count: int) -> str:
 
 
 def _convergence(
-    posterior: Any, draws: dict[str, np.ndarray], walkers: int, explained: bool
+    tree: Any, draws: dict[str, np.ndarray], walkers: int, found: set[str]
 ) -> list[Advice]:
+    """Findings on R-hat and effective sample sizes.
+
+    `found` are the kinds of the other findings.
+    """
+    posterior = tree["posterior"].dataset
+    explained = not found.isdisjoint({"not_finite", "nan"})
     chains = posterior.sizes["chain"] // walkers
     rhats, sizes = diagnostics.rhat_and_ess_bulk(draws)
     if walkers > 1:
@@ -391,13 +403,14 @@ def _convergence(
     bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}
     count = sum(int(b.sum()) for b in bad.values())
     if count and chains > 1:
+        form = "" if "divergences" in found else other_form(tree, {n for n in bad if bad[n].any()})
         largest = max(float(np.nanmax(r)) for r in rhats.values() if not np.isnan(r).all())
         advice.append(
             Advice(
                 "rhat",
                 count,
                 f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {_above(largest)}: "
-                f"{_names(posterior, bad, rhats)}): the chains have not mixed. Run longer "
+                f"{_names(posterior, bad, rhats)}): the chains have not mixed. {form}Run longer "
                 "(draws=, warmup=); if it stays, reparametrise or look for several modes.",
             )
         )

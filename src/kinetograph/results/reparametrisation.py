@@ -1,10 +1,13 @@
-"""Advice on the form of hierarchical unknowns, for runs with divergences.
+"""Advice on the form of hierarchical unknowns.
+
+It is given for runs whose chains have not mixed, or that have divergences.
 
 The hierarchies of the model are an attribute of results, so that `kg.diagnose` knows them, too.
 """
 
 import json
 import weakref
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +17,7 @@ import numpy as np
 from ..models.hierarchies import Hierarchy, hierarchies
 from ..models.model import Model
 
-__all__ = ["HIERARCHIES", "recorded_hierarchies", "remedy"]
+__all__ = ["HIERARCHIES", "other_form", "recorded_hierarchies", "remedy"]
 
 HIERARCHIES = "hierarchies"  # the name of the attribute
 ENOUGH = 10  # divergences from which the values of scales there are evidence
@@ -62,6 +65,27 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
         f"prior of {' and '.join(chosen.scales)}, the centred form {chosen.instead} if the data "
         "say much about each element, or"
     )
+
+
+def other_form(tree: Any, unmixed: Collection[str]) -> str:
+    """The advice to write an unknown in the other form.
+
+    It is given for the first hierarchy with an unknown or a scale among the targets in `unmixed`;
+    the text is empty if there is none.
+    """
+    each = [Hierarchy(**fields) for fields in json.loads(tree.attrs.get(HIERARCHIES, "[]"))]
+    for hierarchy in sorted(each, key=lambda each: not each.centred):
+        if not {hierarchy.unknown.partition(" ")[0], *hierarchy.scales}.isdisjoint(unmixed):
+            if hierarchy.centred:
+                return (
+                    f"{hierarchy.unknown} is centred, {hierarchy.written}, with the unknown scale "
+                    f"{hierarchy.scale}: write {hierarchy.instead}. "
+                )
+            return (
+                f"{hierarchy.unknown} is non-centred, {hierarchy.written}: the centred form "
+                f"{hierarchy.instead} mixes better if the data say much about each element. "
+            )
+    return ""
 
 
 def _rank(tree: Any, hierarchy: Hierarchy, diverging: np.ndarray | None) -> float:

@@ -1,14 +1,15 @@
 """The transition of NUTS: a tree of leapfrog steps that doubles.
 
     leapfrog    p <- p + h/2 grad log pi(q);  q <- q + h p;  p <- p + h/2 grad log pi(q)
-                or another integrator, with one gradient per leaf and stage
+                or another integrator, with one gradient per stage
     tree        doubles to a random side until it turns back (`turning`), diverges, or reaches
                 max_depth; a subtree that turns or diverges is discarded
     choice      inside a new subtree each leaf replaces the candidate with probability
                 w_leaf / w_so_far, w = exp(beta (H_0 - H)); the new subtree's candidate replaces
                 the old one with probability min(1, W_new / W_old)
 
-All this is in the coordinates of the warm-up's metric, where the mass is 1. A leaf is one step.
+All this is in the coordinates of the warm-up's metric, where the mass is 1. A leaf follows its
+neighbour by one step, or by several shorter ones (`leaf_steps`).
 
 A single chain makes its leaves in a loop inside of a loop of doublings. In a batch of chains no
 chain should wait for another one, so a transition is cut into turns of one gradient each; both
@@ -22,9 +23,9 @@ Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1
          appendix A.
 """
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -34,7 +35,7 @@ from ..graph.trips import any_short
 from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment, Statistic, TransitionKernel
 from ..models.bound_density import Position
-from .integrators import Integrator
+from .leaf_steps import End, LeafSteps, Way
 from .turning import HalfTrees, read, straight, write
 
 __all__ = ["NutsKernel"]
@@ -46,24 +47,13 @@ _DOUBLE = np.dtype(np.float64)
 _GAIN = 600.0
 
 
-class _End(NamedTuple):
-    """An end of the trajectory.
-
-    Momentum and force (the gradient of the log density) are in the metric's coordinates.
-    """
-
-    q: Any
-    p: Any
-    force: Any
-
-
 class _Candidate(NamedTuple):
     position: Position
     energy: Any
 
 
 class _Tree(NamedTuple):
-    ends: _End  # arrays of both ends: backward, forward
+    ends: End  # arrays of both ends: backward, forward
     candidate: _Candidate
     rho: Any  # the sum of the momenta
     weight: Any  # the sum of the weights, relative to exp(-beta H_0)
@@ -75,14 +65,9 @@ class _Tree(NamedTuple):
     acceptance: Any  # the sum over these leaves
     diverging: Any
     finished: Any
+    evaluations: Any  # the number of gradients
+    halvings: Any  # the largest number of halvings of a step
     worst: Any = None  # the energy error of largest size, if it is recorded
-
-
-class _InsideTree(NamedTuple):
-    """The state inside of a leaf, for an integrator with several stages."""
-
-    stage: Any  # the number of stages that are done
-    end: _End
 
 
 class _Room(NamedTuple):
@@ -95,7 +80,7 @@ class _Room(NamedTuple):
 class _Subtree(NamedTuple):
     """The growing subtree that a doubling adds."""
 
-    end: _End
+    end: End
     direction: Any  # 1 or -1
     room: Any  # a `_Room`
     weight: Any
@@ -105,7 +90,9 @@ class _Subtree(NamedTuple):
     diverging: Any
     stopped: Any  # whether the subtree has turned or diverged
     worst: Any
-    inside: _InsideTree | None
+    evaluations: Any  # the number of gradients, over the whole tree
+    halvings: Any  # the largest number of halvings in the whole tree
+    way: Way | None  # to the next leaf; None: a single gradient
 
 
 class _Growing(NamedTuple):
@@ -115,6 +102,7 @@ class _Growing(NamedTuple):
     subtree: _Subtree
 
 
+OF_HALVINGS = (Statistic("halvings", int, "largest number of times that a step was halved"),)
 # These statistics are recorded if a run asks for them.
 OF_WORST = (
     Statistic("max_energy_error", float, "energy error of largest size in the tree"),
@@ -127,7 +115,7 @@ class NutsKernel(TransitionKernel):
 
     statistics: tuple[Statistic, ...] = (
         Statistic("lp", float, "joint log density of the free state"),
-        Statistic("acceptance_rate", float, "mean of min(1, exp(beta (H_0 - H))) of new leaves"),
+        Statistic("acceptance_rate", float, "mean of min(1, exp(beta (H_0 - H))) of whole steps"),
         Statistic("n_steps", int, "steps of the integrator, each with one gradient per stage"),
         Statistic("tree_depth", int, "number of doublings"),
         Statistic("reached_max_treedepth", bool, "whether the tree has max_depth doublings"),
@@ -136,10 +124,11 @@ class NutsKernel(TransitionKernel):
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 
-    def __init__(self, max_depth: int, integrator: Integrator, wanted: frozenset[str]) -> None:
-        self.max_depth, self.integrator = max_depth, integrator
+    def __init__(self, max_depth: int, steps: LeafSteps, wanted: frozenset[str]) -> None:
+        self.max_depth, self.steps = max_depth, steps
         self.of_worst = tuple(s for s in OF_WORST if s.name in wanted)
-        self.statistics = (*self.statistics, *self.of_worst)
+        of_halvings = OF_HALVINGS if steps.max_halvings else ()
+        self.statistics = (*self.statistics, *of_halvings, *self.of_worst)
         self.turns = self
 
     def step(self, moment: Moment, state: KernelState) -> tuple[KernelState, Info]:
@@ -158,10 +147,10 @@ class NutsKernel(TransitionKernel):
 
             def grow(carry: tuple[_Subtree, Any]) -> tuple[_Subtree, Any]:
                 subtree, trips = carry
-                point, trips = moment.density.evaluate(self._next(moment, subtree), trips)
-                return self._grown(moment, tree, subtree, point), trips
+                way, trips = self._followed(moment, subtree, trips)
+                return self._with_leaf(moment, tree, subtree, way), trips
 
-            planted = self._planted(tree, room)
+            planted = self._planted(tree, room)._replace(way=None)
             subtree, trips = lax.while_loop(grows, grow, (planted, trips))
             return self._joined(tree, subtree), subtree.room, trips
 
@@ -180,7 +169,7 @@ class NutsKernel(TransitionKernel):
 
     def ask(self, moment: Moment, state: _Growing) -> Any:
         """The position at which the next gradient is needed."""
-        return self._next(moment, state.subtree)
+        return self.steps.next(moment, self._way(state.subtree), state.subtree.direction)
 
     def tell(self, moment: Moment, state: _Growing, point: Position) -> _Growing:
         """Continue with the evaluated point.
@@ -223,12 +212,12 @@ class NutsKernel(TransitionKernel):
 
     def _start(self, moment: Moment, position: Position) -> _Tree:
         """A tree of one leaf, with all random numbers of the transition."""
-        q, log_density, gradient = position
+        q, log_density, _ = position
         normals, words = moment.noise.normals_and_words(_NUMBERS, q.shape[0], self.max_depth)
         p = normals.astype(q.dtype) / jnp.sqrt(moment.hyper["inverse_temperature"])
         energy = 0.5 * jnp.sum(p * p) - log_density
-        end = _End(q, p, _force(moment.hyper, gradient))
-        ends = _End(*(jnp.stack([x, x]) for x in end))
+        end = self.steps.end(moment, position, p, energy)
+        ends = jax.tree.map(lambda x: jnp.stack([x, x]), end)
         zero, count = jnp.zeros((), q.dtype), jnp.int32(0)
         return _Tree(
             ends=ends,
@@ -244,13 +233,15 @@ class NutsKernel(TransitionKernel):
             acceptance=zero,
             diverging=jnp.array(False),
             finished=jnp.array(False),
+            evaluations=count,
+            halvings=count,
             worst=zero if self.of_worst else None,
         )
 
     def _planted(self, tree: _Tree, room: _Room) -> _Subtree:
         """An empty subtree at one end of the tree."""
         side = read(tree.sides, tree.depth)
-        end = _End(*(read(ends, side) for ends in tree.ends))
+        end = jax.tree.map(lambda ends: read(ends, side), tree.ends)
         direction = jnp.where(side == 1, 1.0, -1.0).astype(end.q.dtype)
         count, false = jnp.int32(0), jnp.array(False)
         return _Subtree(
@@ -264,68 +255,61 @@ class NutsKernel(TransitionKernel):
             diverging=false,
             stopped=false,
             worst=tree.worst,
-            inside=_InsideTree(count, end) if self.integrator.stages > 1 else None,
+            evaluations=tree.evaluations,
+            halvings=tree.halvings,
+            way=None if self.steps.single else self.steps.start(end),
         )
 
     def _is_over(self, tree: _Tree, subtree: _Subtree) -> Any:
         """Whether a subtree is complete or has stopped."""
         return subtree.stopped | ((subtree.leaves >> tree.depth) == 1)
 
-    def _kicked(self, moment: Moment, subtree: _Subtree) -> Any:
-        """The momentum after the kick that begins the next stage."""
-        step = moment.hyper["step_size"] * subtree.direction
-        if subtree.inside is None:
-            return subtree.end.p + (0.5 * step) * subtree.end.force
-        stage, (_, p, force) = subtree.inside
-        kick = jnp.asarray(self.integrator.coefficients(p.dtype)[0])[stage]
-        return p + kick * step * force
+    def _way(self, subtree: _Subtree) -> Way:
+        """The way to the next leaf."""
+        return self.steps.start(subtree.end) if subtree.way is None else subtree.way
 
-    def _next(self, moment: Moment, subtree: _Subtree) -> Any:
-        """The position after the next stage of the integrator's step."""
-        step = moment.hyper["step_size"] * subtree.direction
-        velocity = _velocity(moment.hyper, self._kicked(moment, subtree))
-        if subtree.inside is None:
-            return subtree.end.q + step * velocity
-        stage, (q, *_) = subtree.inside
-        drift = jnp.asarray(self.integrator.coefficients(q.dtype)[1])[stage]
-        return q + drift * step * velocity
+    def _followed(self, moment: Moment, subtree: _Subtree, trips: Any) -> tuple[Way, Any]:
+        """The complete way to the next leaf."""
+        direction = subtree.direction
+
+        def follow(carry: tuple[Way, Any]) -> tuple[Way, Any]:
+            way, trips = carry
+            point, trips = moment.density.evaluate(self.steps.next(moment, way, direction), trips)
+            return self.steps.followed(moment, way, direction, point), trips
+
+        way = self._way(subtree)
+        if self.steps.single:
+            return follow((way, trips))
+        return lax.while_loop(
+            lambda carry: ~carry[0].complete & ~any_short(carry[1]),
+            follow,
+            (way._replace(leaf=subtree.room.candidate.position), trips),
+        )
 
     def _grown(self, moment: Moment, tree: _Tree, subtree: _Subtree, point: Position) -> _Subtree:
-        """Continue inside of a leaf, or add the finished leaf."""
-        if subtree.inside is None:
-            return self._with_leaf(moment, tree, subtree, point)
-        stage = subtree.inside.stage + 1
+        """Continue on the way to a leaf, or add the finished leaf."""
+        way = self.steps.followed(moment, self._way(subtree), subtree.direction, point)
+        if self.steps.single:
+            return self._with_leaf(moment, tree, subtree, way)
 
         def proceed(_: None) -> _Subtree:
-            p = self._kicked(moment, subtree)
-            end = _End(point.q, p, _force(moment.hyper, point.gradient))
-            return subtree._replace(inside=_InsideTree(stage, end))
+            return subtree._replace(way=way._replace(leaf=None))
 
         def leaf(_: None) -> _Subtree:
-            grown = self._with_leaf(moment, tree, subtree, point)
-            return grown._replace(inside=_InsideTree(jnp.zeros_like(stage), grown.end))
+            grown = self._with_leaf(moment, tree, subtree, way)
+            return grown._replace(way=self.steps.start(grown.end))
 
-        grown: _Subtree = lax.cond(stage < self.integrator.stages, proceed, leaf, None)
+        grown: _Subtree = lax.cond(once(way.complete), leaf, proceed, None)
         return grown
 
-    def _with_leaf(
-        self, moment: Moment, tree: _Tree, subtree: _Subtree, point: Position
-    ) -> _Subtree:
-        """The subtree with one more leaf."""
-        # Without the barrier XLA computes the gradient again wherever it is used.
-        point = point._replace(gradient=lax.optimization_barrier(point.gradient))
-        force = _force(moment.hyper, point.gradient)
-        step, last_kick = (
-            moment.hyper["step_size"] * subtree.direction,
-            float(self.integrator.kicks[-1]),
-        )
-        p = self._kicked(moment, subtree) + last_kick * step * force
-        p, point = once((p, point))
-        energy = 0.5 * jnp.sum(p * p) - point.log_density
-        gain = moment.hyper["inverse_temperature"] * (tree.energy - energy)
-        gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
-        gain, energy = once((gain, energy))
-        diverging = -gain > moment.hyper["divergence_threshold"]
+    def _with_leaf(self, moment: Moment, tree: _Tree, subtree: _Subtree, way: Way) -> _Subtree:
+        """The subtree with the leaf at the end of a complete way."""
+        beta, end = moment.hyper["inverse_temperature"], way.here
+        assert way.leaf is not None
+        p, energy = end.p, once(end.energy)
+        gain = beta * (tree.energy - energy)
+        gain = once(jnp.where(jnp.isfinite(gain), gain, -jnp.inf))
+        diverging = way.failed | (-gain > moment.hyper["divergence_threshold"])
         worst = subtree.worst
         if self.of_worst:
             error = jnp.where(gain == -jnp.inf, jnp.inf, energy - tree.energy)
@@ -337,18 +321,25 @@ class NutsKernel(TransitionKernel):
         take = once(mark < leaf_weight)
         remainder = jnp.where(take, mark, mark - leaf_weight)
         part = jnp.where(take, leaf_weight, subtree.weight)
+        acceptance, halvings = leaf_weight, subtree.halvings
+        if way.halving is not None:
+            whole = beta * (tree.energy - way.halving.first)
+            acceptance = jnp.exp(jnp.where(jnp.isfinite(whole), whole, -jnp.inf).astype(_DOUBLE))
+            halvings = jnp.maximum(subtree.halvings, way.halving.level)
         halves, turning = once(subtree.room.halves.add(subtree.leaves, p))
-        candidate = _chosen(take, _Candidate(point, energy), subtree.room.candidate)
+        candidate = _chosen(take, _Candidate(way.leaf, energy), subtree.room.candidate)
         return subtree._replace(
-            end=_End(point.q, p, force),
+            end=end,
             room=_Room(halves, candidate),
             weight=weight,
             choice=jnp.where(part > 0, remainder / part, subtree.choice),
             leaves=subtree.leaves + 1,
-            acceptance=subtree.acceptance + jnp.minimum(1.0, leaf_weight).astype(p.dtype),
+            acceptance=subtree.acceptance + jnp.minimum(1.0, acceptance).astype(p.dtype),
             diverging=diverging,
-            stopped=turning | diverging,
+            stopped=turning | diverging | way.blocked,
             worst=worst,
+            evaluations=subtree.evaluations + way.evaluations,
+            halvings=halvings,
         )
 
     def _joined(self, tree: _Tree, subtree: _Subtree) -> _Tree:
@@ -364,13 +355,15 @@ class NutsKernel(TransitionKernel):
         take = once((subtree.choice * tree.weight < subtree.weight) & ~stopped)
         depth = tree.depth + 1
         return tree._replace(
-            ends=_End(*(write(ends, x, side) for ends, x in zip(tree.ends, end, strict=True))),
+            ends=jax.tree.map(lambda ends, x: write(ends, x, side), tree.ends, end),
             candidate=_chosen(take, subtree.room.candidate, tree.candidate),
             rho=tree.rho + rho,
             weight=tree.weight + subtree.weight,
             depth=depth,
             leaves=tree.leaves + subtree.leaves,
             acceptance=subtree.acceptance,
+            evaluations=subtree.evaluations,
+            halvings=subtree.halvings,
             diverging=subtree.diverging,
             finished=~continues | (depth >= self.max_depth),
             worst=subtree.worst,
@@ -383,38 +376,19 @@ class NutsKernel(TransitionKernel):
         values: tuple[Any, ...] = (
             position.log_density,
             acceptance,
-            tree.leaves,
+            tree.evaluations // self.steps.stages,
             tree.depth,
             tree.depth >= self.max_depth,
             tree.diverging,
             energy,
             energy - tree.energy,
         )
+        if self.steps.max_halvings:
+            values += (tree.halvings,)
         for statistic in self.of_worst:
             values += (tree.worst if statistic.dtype is float else jnp.isinf(tree.worst),)
         statistics = jnp.stack([jnp.asarray(v).astype(position.q.dtype) for v in values])
-        stages = self.integrator.stages
-        gradients = tree.leaves if stages == 1 else stages * tree.leaves
-        return Info(acceptance, gradients, tree.diverging, statistics)
-
-
-def _force(hyper: Mapping[str, Any], gradient: Any) -> Any:
-    """The force S^T g for a scale S.
-
-    S is a diagonal, a matrix, or a diagonal with directions.
-    """
-    scale, directions = hyper["scale"], hyper.get("directions")
-    if jnp.ndim(scale) == 2:
-        return gradient @ scale
-    return scale * gradient if directions is None else directions.stretched(scale * gradient)
-
-
-def _velocity(hyper: Mapping[str, Any], p: Any) -> Any:
-    """The velocity S p for a scale S."""
-    scale, directions = hyper["scale"], hyper.get("directions")
-    if jnp.ndim(scale) == 2:
-        return scale @ p
-    return scale * p if directions is None else scale * directions.stretched(p)
+        return Info(acceptance, tree.evaluations, tree.diverging, statistics)
 
 
 def _chosen(take: Any, new: _Candidate, old: _Candidate) -> _Candidate:

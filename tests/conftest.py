@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 import jax
 import pytest
@@ -10,12 +11,18 @@ from tests.slow_tests import Times, mark_slow
 # Programs that come out of a cache of JAX's own are not kept in ours, whose tests would fail.
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 
+# What these look at is which program is made and what it computes, not its last bits.
+_COMPILED_QUICKLY = {
+    "adaptation", "autograph", "cli", "datasets", "distributions", "formulas", "graph", "models",
+    "neural", "observables", "ode", "optimizers", "prediction",
+}  # fmt: skip
+
 
 def pytest_addoption(parser):
     parser.addoption(
         "--quick-programs",
         action="store_true",
-        help="compile without LLVM's optimisations; make test-slow runs the same tests with them",
+        help="compile without LLVM's optimisations where a test is not about the last bits",
     )
     parser.addoption(
         "--times", metavar="FOLDER", help="write the processor time of each test into a folder"
@@ -23,9 +30,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--quick-programs"):
-        jax.config.update("jax_disable_most_optimizations", True)
-        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # of processes that tests start
     folder = config.getoption("--times")
     if folder and (hasattr(config, "workerinput") or not config.getoption("numprocesses", 0)):
         config.pluginmanager.register(Times(folder))
@@ -34,6 +38,21 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     mark_slow(items)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_programs(request):
+    """A quarter of the time to compile are LLVM's optimisations; `make test-slow` has them all."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    held = vars(request.module).values()
+    # Golden numbers share the programs of tests of draws.
+    last_bits = any(str(getattr(v, "__module__", "")).endswith(".drawing") for v in held)
+    quick = request.config.getoption("--quick-programs") and folder in _COMPILED_QUICKLY
+    quick = quick and not last_bits
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", quick)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.fixture(scope="session", autouse=True)

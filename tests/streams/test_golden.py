@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
 from tests.distributions.drawing import GENERATORS, ROWS, SIZE, draw
@@ -17,9 +16,8 @@ GOLDEN = json.loads(
     (Path(__file__).parent / "golden" / f"version_{STREAM_VERSION}.json").read_text()
 )
 # Logarithms, exponentials and polynomials differ in the last places from one device, and from one
-# way to compile them, to another: a program without optimisations rounds more often.
-OPTIMIZED = not jax.config.read("jax_disable_most_optimizations")
-ULPS = {"float32": 16, "float64": 4 if OPTIMIZED else 16}
+# way to compile them, to another.
+ULPS = {"float32": 16, "float64": 4}
 EVERYDAY = {"bernoulli", "exponential", "gamma", "normal", "permutation", "poisson", "uniform"}
 # Zeros are mixed in as they are for Poisson numbers, and the others are negative binomial numbers.
 MIXED = {"zero_inflated_negative_binomial", "zero_inflated_negative_binomial_mean"}

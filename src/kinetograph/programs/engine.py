@@ -204,8 +204,6 @@ def _options(batch: int | None, for_chain: Mapping[str, Any] = _QUICK) -> dict[s
     """The compiler options for a program."""
     if jax.default_backend() != "cpu":
         return None
-    if jax.config.read("jax_disable_most_optimizations"):
-        for_chain = _WIDE  # JAX's own setting asks for less than _QUICK
     return _accepted(tuple((for_chain if batch is None else _LOOPS).items()))
 
 

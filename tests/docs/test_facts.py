@@ -16,6 +16,7 @@ from kinetograph.adaptation import host_warmup, low_rank, schedule, step_size
 from kinetograph.cli import main
 from kinetograph.cli.graph import FORMATS as PICTURES
 from kinetograph.cli.outcome import FORMATS
+from kinetograph.models.hierarchies import LOCATION_SCALE
 from kinetograph.programs import disk_cache, memory_cache, pace, program, start_search, state
 from kinetograph.results import advice, stored_model
 from kinetograph.runs import mcmc, memory, starting_points, until
@@ -59,6 +60,8 @@ FACTS = [
     (WORKS, f'`integrator` ("{NUTS["integrator"].default}"), '),
     (WORKS, f"`max_halvings` ({NUTS['max_halvings'].default})"),
     (WORKS, f"`halving_threshold` ({NUTS['halving_threshold'].default:.0f})"),
+    (WORKS, f'`parametrisation` ("{NUTS["parametrisation"].default}")'),
+    (WORKS, f"({', '.join(LOCATION_SCALE)})"),
     (WORKS, f"about {pace.BLOCK_SECONDS} s and holds at most {program.ROWS} draws"),
     (WORKS, f"The first block, of {pace.FIRST_GRADIENTS} gradients"),
     (WORKS, f'`chain_method="{mcmc.CHAIN_METHODS[0]}"` or `"{mcmc.CHAIN_METHODS[1]}"`'),

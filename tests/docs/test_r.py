@@ -6,7 +6,7 @@ import subprocess
 
 import h5py
 import pytest
-from tests.docs.pages import ROOT, blocks, run_page
+from tests.docs.pages import ROOT, run_page
 
 PAGE = ROOT / "docs" / "results-in-r.md"
 PACKAGES = 'stopifnot(requireNamespace("ncdf4"), requireNamespace("posterior"))'
@@ -68,4 +68,3 @@ def test_r_has_the_same_numbers(results):
 
 def test_the_page_has_one_script():
     assert script().startswith("library(ncdf4)")
-    assert len(blocks(PAGE.read_text("utf-8"))) == 1

@@ -1,6 +1,7 @@
 """Leave-one-out and k-fold cross-validation, against closed forms of linear models."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -102,7 +103,11 @@ def test_unknowns_without_draws_are_fitted_again_and_not_moved():
     without = xr.DataTree.from_dict({"posterior": results["posterior"].dataset.drop_vars("z")})
     with pytest.warns(kg.SamplingWarning, match=r"loo.*refits=0") as seen:
         elpd = kg.loo(few, without, refits=0)
-    assert f"y[{int(elpd.pareto_k.argmax())}]" in str(seen[0].message)
+    message = str(seen[0].message)
+    limit = float(re.findall(r"k above ([\d.]+)\)", message)[0])
+    named = [int(place) for place in re.findall(r"y\[(\d+)\]", message)]
+    assert named
+    assert (elpd.pareto_k.values[named] > limit - 0.005).all()  # it is rounded
     with pytest.warns(kg.SamplingWarning, match="refits=0"):
         plain = kg.loo(every, results, refits=0, moment_match=False)
     # Tails depend on the relative sample size of all variables in the results.

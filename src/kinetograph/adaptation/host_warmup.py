@@ -118,6 +118,7 @@ class Tuner:
         self.step = float("nan")  # logarithm of the step size at the last stop
         self.target = float("nan")  # target of acceptance at the last stop
         self.risen = -OPEN  # last stop at which the target had risen
+        self.formed = 0  # the transition of the last change of a form that was seen
 
     def phases(self, transition: int, sampled: int) -> Phases:
         """The phases for a block that starts at a transition.
@@ -157,7 +158,7 @@ class Tuner:
 
     def look(self, transition: int, gradients: int, tuned: Tuned) -> Tuned:
         """Examine the stored draws at a stop; returns the new tuning."""
-        return self.looked_at(transition, gradients, self.window(transition), tuned)
+        return self.looked_at(transition, gradients, self.window(transition, tuned), tuned)
 
     def looked_at(
         self,
@@ -176,6 +177,11 @@ class Tuner:
         self.worth = gradients + WORTH
         draws, slopes = window
         settled = len(draws) >= 2
+        if tuned.adaptation.centring is not None:
+            changed = int(tuned.adaptation.centring.changed)
+            if changed > self.formed:  # a metric was not found for another form
+                self.formed, self.rested = changed, 0
+            settled &= transition - self.formed >= EVERY
         if "scale" in tuned.hyper and len(draws) >= FEWEST_DRAWS and slopes is not None:
             with one_thread(), np.errstate(all="ignore"):
                 divergences = divergences or divergences_in_use(
@@ -195,9 +201,10 @@ class Tuner:
             self.draws, self.slopes, self.looked = [], [], self.late
         return tuned
 
-    def window(self, transition: int) -> Window:
+    def window(self, transition: int, tuned: Tuned) -> Window:
         """Draws and gradients of the last half of the history.
 
+        Draws in the coordinates of an earlier form are left out, too.
         Draws that equal the draw before, or are not finite, are left out.
         """
         draws = np.concatenate(self.draws)
@@ -206,6 +213,8 @@ class Tuner:
         draws = draws[-most:]
         self.draws, self.slopes = [draws], [slopes] if slopes is not None else []
         count = max(transition - transition // 2, min(transition - SKIPPED, FEW))
+        if tuned.adaptation.centring is not None:
+            count = max(min(count, transition - int(tuned.adaptation.centring.changed)), 1)
         draws = draws[-count:]
         usable = np.isfinite(draws).all(1)
         if slopes is not None:

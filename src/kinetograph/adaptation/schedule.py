@@ -10,6 +10,7 @@ directions, the host sets them and the scale between blocks.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +21,9 @@ import numpy as np
 from jax import lax
 
 from ..kernels.contract import Info
+from ..kernels.directions import Directions
 from ..models.bound_density import Position
+from .centring_choice import CentringChoice
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 
@@ -58,6 +61,7 @@ class Adaptation(NamedTuple):
     step: DualAveraging | None
     metric: FisherMetric | None
     within: Any = ()  # by name, the averaging of each step size of inner samplers
+    centring: CentringChoice | None = None
 
 
 Hypers = dict[str, Any]
@@ -72,6 +76,8 @@ class Warmup:
 
     tune: tuple[str, ...]
     within: tuple[str, ...] = ()
+    parts: Sequence[slice] = ()  # the unknowns whose form is chosen, in `places`
+    places: Any = None  # their elements in the free state
 
     @property
     def scales(self) -> tuple[str, ...]:
@@ -81,7 +87,7 @@ class Warmup:
     @property
     def changed(self) -> tuple[str, ...]:
         """The names of the hyper-parameters that may change."""
-        return (*TUNED, *self.within)
+        return (*TUNED, *self.within, *(("centring", "directions") if self.parts else ()))
 
     def start(self, position: Position, hyper: Hypers, scale: Any) -> tuple[Adaptation, Hypers]:
         """The state before the first transition, and the hyper-parameters."""
@@ -98,7 +104,8 @@ class Warmup:
             for name in self.within
             if name not in self.scales
         }
-        return Adaptation(step, metric, within), hyper
+        centring = CentringChoice.start(len(self.places), dtype) if self.parts else None
+        return Adaptation(step, metric, within, centring), hyper
 
     def update(
         self,
@@ -108,9 +115,13 @@ class Warmup:
         phases: Phases,
         position: Position,
         info: Info,
+        forms: Any = None,
     ) -> tuple[Adaptation, Hypers]:
-        """Update the state after transition number `done` (from 0)."""
-        step, metric, within = state
+        """Update the state after transition number `done` (from 0).
+
+        `forms` are the coordinates and slopes for each form of the unknowns.
+        """
+        step, metric, within, centring = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
             needs_rise = info.diverging & (done >= phases.early)
@@ -140,7 +151,32 @@ class Warmup:
                 updates_metric = updates_metric & (hyper["directions"].count == 0)
             metric, scales = lax.cond(updates_metric, adapt, lambda _: (before, old_scales), None)
             hyper = hyper | scales
-        return Adaptation(step, metric, within), hyper
+        if centring is not None:
+            centring, metric, hyper = self._centred(centring, metric, hyper, forms, done, phases)
+        return Adaptation(step, metric, within, centring), hyper
+
+    def _centred(
+        self, before: CentringChoice, metric: Any, hyper: Hypers, forms: Any, done: Any, phases: Any
+    ) -> tuple[CentringChoice, Any, Hypers]:
+        """Choose the form of unknowns; a new form begins a new metric."""
+        c = hyper["centring"][self.places]
+        after, chosen, scale, changes = before.update(forms, c, self.parts, done, phases.late)
+        blank = FisherMetric.start(hyper["scale"].shape[-1], hyper["scale"].dtype)
+        metric = jax.tree.map(lambda new, old: jnp.where(changes, new, old), blank, metric)
+        usable = changes & jnp.isfinite(scale)
+        scales = hyper["scale"]
+        scale = jnp.where(usable, scale, scales[self.places]).astype(scales.dtype)
+        hyper = hyper | {
+            "centring": hyper["centring"].at[self.places].set(chosen),
+            "scale": scales.at[self.places].set(scale),
+        }
+        if "directions" in hyper:
+            most, size = hyper["directions"].vectors.shape
+            none = Directions.none(most, size, scales.dtype)
+            hyper["directions"] = jax.tree.map(
+                lambda new, old: jnp.where(changes, new, old), none, hyper["directions"]
+            )
+        return after, metric, hyper
 
 
 def _stepped(

@@ -100,7 +100,7 @@ def instead_of(kind: str, attribute: str) -> str:
         return f"; {advice}"
     if kind == "jax":
         return _hint(_ROOT, attribute, [])
-    if kind in _ATTRIBUTES:
+    if kind in _ATTRIBUTES and kind != "DataTree":  # functions take results, not models or optima
         return ""
     function = getattr(import_module(_ROOT), attribute, None)
     return f"; it is a function: kg.{attribute}(...)" if isroutine(function) else ""

@@ -36,6 +36,7 @@ class Space(NamedTuple):
     parts: Mapping[str, tuple[slice, tuple[int, ...]]]  # places and shapes of named unknowns
     loops: int  # number of loops in the log density
     wanted: frozenset[str] = frozenset()  # optional records that the run asks for
+    centring: Any = None  # the forms of unknowns, if they may be chosen
 
 
 class Moment(NamedTuple):

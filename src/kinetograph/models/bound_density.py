@@ -15,6 +15,7 @@ from ..graph.lower import Environment, Scope
 from ..graph.node import Node
 from ..graph.trips import Capacity, Trips
 from .batch import RowBatch
+from .centring import Centring
 from .density import Density
 
 __all__ = ["BoundDensity", "Position"]
@@ -33,7 +34,8 @@ class BoundDensity(NamedTuple):
 
     Points may have a leading axis of walkers. `trips` are the reports on the model's loops so far,
     which a kernel passes through its own loops; they are empty for models without loops. With a
-    `batch`, `rows` are the rows of the data that are used; None: all rows.
+    `batch`, `rows` are the rows of the data that are used; None: all rows. With a `centring`,
+    points are in its coordinates for the values `c`.
     """
 
     density: Density
@@ -41,6 +43,34 @@ class BoundDensity(NamedTuple):
     capacity: Capacity
     batch: RowBatch | None = None
     rows: Any = None
+    centring: Centring | None = None
+    c: Any = None
+
+    def into(self, position: Position) -> Position:
+        """A point of the free state in the coordinates of the centring."""
+        if self.centring is None:
+            return position
+        x, log_density, gradient = position
+        y = self.centring.inverse(x, self.c, self.data)
+        (_, log_jacobian), pull = jax.vjp(self._forward, y)
+        (slope,) = pull((gradient, jnp.ones_like(log_jacobian)))
+        return Position(y, log_density + log_jacobian, slope)
+
+    def out_of(self, position: Position) -> Position:
+        """A point of the coordinates of the centring in the free state."""
+        centring = self.centring
+        if centring is None:
+            return position
+        y, log_density, slope = position
+        (x, log_jacobian), pull = jax.vjp(self._forward, y)
+        (of_jacobian,) = pull((jnp.zeros_like(x), jnp.ones_like(log_jacobian)))
+        _, back = jax.vjp(lambda x: centring.inverse(x, self.c, self.data), x)
+        (gradient,) = back(slope - of_jacobian)
+        return Position(x, log_density - log_jacobian, gradient)
+
+    def _forward(self, y: Any) -> Any:
+        assert self.centring is not None
+        return self.centring.forward(y, self.c, self.data)
 
     @property
     def loops(self) -> tuple[Looping, ...]:
@@ -78,7 +108,12 @@ class BoundDensity(NamedTuple):
         The log Jacobians are left out unless `adjusted`.
         """
         density, data = self._seen()
-        return density.value_and_gradient(q, data, self.capacity, adjusted=adjusted)
+        if self.centring is None:
+            return density.value_and_gradient(q, data, self.capacity, adjusted=adjusted)
+        (free, log_jacobian), pull = jax.vjp(self._forward, q)
+        value, gradient, reports = density.value_and_gradient(free, data, self.capacity)
+        (slope,) = pull((gradient, jnp.ones_like(log_jacobian)))
+        return value + log_jacobian, slope, reports
 
     def evaluate(self, q: Any, trips: tuple[Trips, ...]) -> tuple[Position, tuple[Trips, ...]]:
         """Value and gradient at a point, and the joined reports on loops."""

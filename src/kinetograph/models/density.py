@@ -123,23 +123,23 @@ class Density:
         all.
         """
         environment: Environment = dict(data)
-        pieces = dict(zip(self.unknowns, self._split(free), strict=True))
-        define = self._definition(pieces, environment, scope)
+        define = self.images(self.pieces(free), environment, scope)
         wanted = [v for v in self.unknowns if among is None or v in among]
         evaluate(wanted, environment, define, scope)
         return environment, define.log_jacobian
 
-    def _split(self, free: Any) -> Sequence[Any]:
+    def pieces(self, free: Any) -> dict[Variable, Any]:
         """The free numbers of each unknown.
 
         They are read by one split, whose derivative is one concatenation.
         """
         found: Sequence[Any] = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
-        return found
+        return dict(zip(self.unknowns, found, strict=True))
 
-    def _definition(
+    def images(
         self, pieces: Mapping[Variable, Any], environment: Environment, scope: Scope | None
     ) -> "_Images":
+        """The images of free numbers, which `evaluate` takes as a definition."""
         return _Images(self.bijectors, pieces, environment, scope)
 
     def log_density(
@@ -170,10 +170,9 @@ class Density:
     ) -> tuple[Any, Any]:
         """The total and the log Jacobians, with alike terms batched."""
         images, log_jacobian = batches.unknowns(free, self.slices)
-        pieces = zip(self.unknowns, self._split(free), strict=True)
-        parts = {v: piece for v, piece in pieces if v not in batches.row}
+        parts = {v: piece for v, piece in self.pieces(free).items() if v not in batches.row}
         environment: Environment = dict(data)
-        single = self._definition(parts, environment, scope)
+        single = self.images(parts, environment, scope)
 
         def define(node: Node, environment: Environment) -> Any:
             if node in batches.row:

@@ -11,7 +11,7 @@ form is narrow.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,10 +27,10 @@ from .discovery import unknowns_above
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["Hierarchy", "hierarchies"]
+__all__ = ["LOCATION_SCALE", "Hierarchy", "hierarchies", "products"]
 
 # For each family: its parameters of location and scale, and the standard distribution.
-_FAMILIES = {
+LOCATION_SCALE = {
     "normal": ("mean", "sd", "kg.normal(0, 1{})"),
     "student": ("mu", "sigma", "kg.student({df}, 0, 1{})"),
     "cauchy": ("location", "scale", "kg.cauchy(0, 1{})"),
@@ -65,7 +65,7 @@ def hierarchies(model: "Model") -> list[Hierarchy]:
         form = unknown.distribution and _centred(model, unknown, unknown.distribution, names)
         if form:
             found.append(form)
-    found += _non_centred(model, names)
+    found += (_of_product(model, names, product) for product in products(model))
     return found[:MOST]
 
 
@@ -73,9 +73,9 @@ def _centred(
     model: "Model", unknown: Variable, follows: Distribution, names: dict[int, str]
 ) -> Hierarchy | None:
     """The hierarchy of a centred unknown; None if its scale is known."""
-    if follows.family.key not in _FAMILIES:
+    if follows.family.key not in LOCATION_SCALE:
         return None
-    location, scale, standard = _FAMILIES[follows.family.key]
+    location, scale, standard = LOCATION_SCALE[follows.family.key]
     arguments = follows.arguments
     scales = _names_above(model, arguments[scale])
     if not scales:
@@ -97,39 +97,43 @@ def _centred(
     )
 
 
-def _non_centred(model: "Model", names: dict[int, str]) -> Iterator[Hierarchy]:
-    """The products of a standard unknown with an unknown scale."""
+class Product(NamedTuple):
+    """The product of a standard unknown with an unknown scale."""
+
+    node: Node
+    factor: Node  # the unknown, or its elements
+    unknown: Variable
+    scale: Node
+    location: Node | None  # the other addend of the first sum with the product
+
+
+def products(model: "Model") -> Iterator[Product]:
+    """The products of standard unknowns with unknown scales; one for each unknown."""
     terms = [term.node for term in model.density.terms]
     nodes = sorted({*model.component.nodes, *ancestors(terms)}, key=lambda node: node.serial)
+    sums = [n for n in nodes if isinstance(n, Apply) and n.operation is _ADD]
     taken: set[Node] = set()
     for node in nodes:
         if not isinstance(node, Apply) or node.operation is not _MULTIPLY:
             continue
-        for standard, scale in (node.parents, node.parents[::-1]):
-            unknown = _moved_unknown(standard)
+        for factor, scale in (node.parents, node.parents[::-1]):
+            unknown = _moved_unknown(factor)
             if unknown in taken or not isinstance(unknown, Variable) or not _is_standard(unknown):
                 continue
             if unknown not in model.component.unknowns or not _is_scale(scale):
                 continue
             taken.add(unknown)
-            yield _of_product(model, names, nodes, node, unknown, scale)
+            around = next((n.parents for n in sums if node in n.parents), None)
+            location = None
+            if around is not None:
+                location = around[0] if around[1] is node else around[1]
+            yield Product(node, factor, unknown, scale, location)
             break
 
 
-def _of_product(
-    model: "Model",
-    names: dict[int, str],
-    nodes: list[Node],
-    product: Apply,
-    unknown: Variable,
-    scale: Node,
-) -> Hierarchy:
-    sums = (n for n in nodes if isinstance(n, Apply) and n.operation is _ADD)
-    around = next((n for n in sums if product in n.parents), None)
-    centre = "0"
-    if around is not None:
-        other = around.parents[0] if around.parents[1] is product else around.parents[1]
-        centre = describe(other, names)
+def _of_product(model: "Model", names: dict[int, str], product: Product) -> Hierarchy:
+    _, _, unknown, scale, location = product
+    centre = "0" if location is None else describe(location, names)
     assert unknown.distribution is not None
     family = unknown.distribution.family.key
     arguments = unknown.distribution.arguments
@@ -140,7 +144,7 @@ def _of_product(
         False,
         scale_text,
         _names_above(model, scale),
-        describe(product, {k: v for k, v in names.items() if k != id(product)}),
+        describe(product.node, {k: v for k, v in names.items() if k != id(product.node)}),
         f"kg.{family}({first}{centre}, {scale_text}{_shape(unknown.shape)})",
     )
 
@@ -163,7 +167,11 @@ def _moved_unknown(node: Node) -> Node:
 def _is_standard(unknown: Variable) -> bool:
     """Whether an unknown has a location, a scale and known parameters."""
     follows = unknown.distribution
-    if follows is None or follows.family.key not in _FAMILIES or follows.family.key == "lognormal":
+    if (
+        follows is None
+        or follows.family.key not in LOCATION_SCALE
+        or follows.family.key == "lognormal"
+    ):
         return False
     return not unknowns_above(follows.parents)
 

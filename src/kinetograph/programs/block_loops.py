@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..adaptation.centring_choice import GRID
 from ..adaptation.schedule import Adaptation
 from ..graph.errors import ShapeError
 from ..graph.lower import Scope
@@ -184,6 +185,9 @@ class _BlockSteps:
         density, batch = self.density, self.density.batch
         if batch is not None:
             density = density._replace(rows=batch.rows_of(*noise))
+        if self.program.centring is not None:
+            centring, c = self.program.centring, chain.hyper["centring"]
+            density = density._replace(centring=centring, c=c)
         return Moment(chain.hyper, noise, density, drawn)
 
     def draw(self, chain: ChainState, count: int) -> Sequence[Any]:
@@ -208,7 +212,7 @@ class _BlockSteps:
             free,
             jnp.zeros((*lead, width), program.dtype),
             tuple(jnp.zeros((*lead, *x.shape), x.dtype) for x in program.kept),
-            (free,) if program.keeps_slopes else (),
+            (free,) * (program.keeps_slopes * (1 if program.centring is None else 2)),
         )
 
     def more(self, loop: BlockLoop) -> Any:
@@ -228,8 +232,8 @@ class _BlockSteps:
     ) -> tuple[BlockLoop, DrawRecord]:
         """Make a transition, and return its row."""
         chain = loop.chain
-        state = KernelState(chain.position, chain.slots, loop.trips)
         moment = self.moment(chain, drawn)
+        state = KernelState(moment.density.into(chain.position), chain.slots, loop.trips)
         return self.close(loop, *self.program.kernel.step(moment, state), any_warming)
 
     def open(self, chain: ChainState, before: Any = None) -> Any:
@@ -239,7 +243,8 @@ class _BlockSteps:
         """
         turns = self.program.kernel.turns
         assert turns is not None
-        return turns.begin(self.moment(chain), chain.position, before)
+        moment = self.moment(chain)
+        return turns.begin(moment, moment.density.into(chain.position), before)
 
     def turn(
         self, loop: BlockLoop, state: Any, any_warming: Any
@@ -275,13 +280,19 @@ class _BlockSteps:
             gradients, alone = gradients - spared, alone + spared
         done = chain.transition
         warming = done < chain.phases.end
-        adaptation, hyper = self._adapt(chain, position, info, warming, any_warming)
+        moved = position  # in the coordinates in which the sampler moves
+        if self.program.centring is not None:
+            position = self.moment(chain).density.out_of(position)
+        adaptation, hyper = self._adapt(chain, moved, position, info, warming, any_warming)
         statistics, size = info.statistics, sum(s.size for s in self.program.kernel.statistics)
         if jnp.shape(statistics) != (size,):
             raise ShapeError(
                 f"{type(self.program.sampler).__name__}: the statistics of a transition must be a "
                 f"vector of shape ({size},), got shape {jnp.shape(statistics)}"
             )
+        if self.program.centring is not None:
+            place = [s.name for s in self.program.kernel.statistics].index("lp")
+            statistics = statistics.at[place].set(position.log_density)
         if "step_size" in self.program.sampler.tune:
             step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
             statistics = jnp.concatenate([statistics, step_size[None]])
@@ -308,14 +319,23 @@ class _BlockSteps:
             counts=counts,
         )
         after = BlockLoop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
-        slopes = (position.gradient,) if self.program.keeps_slopes else ()
+        slopes = (moved.gradient,) if self.program.keeps_slopes else ()
+        if self.program.centring is not None:
+            slopes += (moved.q,)[: len(slopes)]
         return after, DrawRecord(position.q, statistics, tuple(for_observables), slopes)
 
     def _adapt(
-        self, chain: ChainState, position: Position, info: Info, warming: Any, any_warming: Any
+        self,
+        chain: ChainState,
+        moved: Position,
+        position: Position,
+        info: Info,
+        warming: Any,
+        any_warming: Any,
     ) -> tuple[Adaptation, Any]:
         """Update the tuning during warm-up, and keep it afterwards.
 
+        `moved` is the position in the coordinates in which the sampler moves.
         In a batch a branch is a choice whose two sides are both computed. So a branch around it
         first asks whether any chain of the batch is in warm-up.
         """
@@ -326,7 +346,12 @@ class _BlockSteps:
 
         def update(_: None) -> tuple[Adaptation, Any]:
             state, done, phases = chain.adaptation, chain.transition, chain.phases
-            adapted, hyper = warmup.update(state, chain.hyper, done, phases, position, info)
+            forms = None
+            if self.program.chooses_form:
+                centring, data = self.program.centring, self.density.data
+                assert centring is not None
+                forms = centring.forms(position.q, position.gradient, data, GRID)
+            adapted, hyper = warmup.update(state, chain.hyper, done, phases, moved, info, forms)
             return adapted, {name: hyper[name] for name in tuned}
 
         def keep(_: None) -> tuple[Adaptation, Any]:
@@ -368,6 +393,8 @@ class _BlockSteps:
         if statistics.shape[1] > recorded:
             statistics = statistics[:, :recorded]
         by_host = (rows.free, *rows.slopes) if self.program.host_tunes else ()
+        if len(rows.slopes) == 2:  # the host tunes the coordinates in which the sampler moves
+            by_host = (rows.slopes[1], rows.slopes[0])
         return chain, Block(progress, step_size, statistics, outputs.targets, reports, *by_host)
 
     def warming(self, loop: BlockLoop) -> Any:

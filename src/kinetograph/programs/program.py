@@ -32,11 +32,13 @@ from ..graph.precision import x64
 from ..kernels.contract import Moment, Space, Statistic, TransitionKernel
 from ..kernels.noise import BEFORE, Noise
 from ..models.bound_density import BoundDensity, Position
+from ..models.centring import Centring
 from ..models.model import Model
 from ..observables.average import Average
 from ..observables.graph import ObservableGraph
 from ..observables.named import COUNTED, is_named, of_batch
 from ..observables.observable import Observable, check_observables
+from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
 from .averages import Averages
@@ -94,7 +96,21 @@ class Program:
         }
         shape = (*self.walkers, self.model.free_size)
         names_of_observables = frozenset(o.name for o in self._named)
-        return Space(shape, self.dtype, parts, len(density.loops), names_of_observables)
+        centring = Centring(self.model) if self._may_centre else None
+        if centring is not None and not centring.shifts:
+            centring = None
+        loops = len(density.loops)
+        return Space(shape, self.dtype, parts, loops, names_of_observables, centring)
+
+    @property
+    def _may_centre(self) -> bool:
+        """Whether the form of unknowns may be chosen."""
+        return isinstance(self.sampler, NUTS) and self.model.batch is None and not self.walkers
+
+    @cached_property
+    def centring(self) -> Centring | None:
+        """The forms of unknowns, if the sampler chooses them."""
+        return self.space.centring if "centring" in self.hyper() else None
 
     @property
     def _named(self) -> tuple[Observable, ...]:
@@ -187,7 +203,15 @@ class Program:
         """The hyper-parameters that are tuned."""
         kernel = self.kernel
         within = kernel.tuned_within if isinstance(kernel, StagedKernel) else ()
-        return Warmup(tuple(self.sampler.tune), within)
+        tune, centring = tuple(self.sampler.tune), self.centring
+        if centring is None or not self.chooses_form:
+            return Warmup(tune, within)
+        return Warmup(tune, within, centring.parts, centring.places)
+
+    @property
+    def chooses_form(self) -> bool:
+        """Whether warm-up chooses the form of unknowns."""
+        return self.centring is not None and "scale" in self.sampler.tune
 
     @cached_property
     def steps_within(self) -> tuple[str, ...]:
@@ -308,7 +332,8 @@ class Program:
 
     def rows(self, batch: int | None = None) -> int:
         """The largest number of draws in a block, for each chain."""
-        width = (1 + self.keeps_slopes) * self.model.free_size + sum(t.size for t in self.targets)
+        rows = 1 + self.keeps_slopes * (1 if self.centring is None else 2)
+        width = rows * self.model.free_size + sum(t.size for t in self.targets)
         width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
         most = min(ELEMENTS, BATCH_ELEMENTS // (batch or 1))
         count = int(np.clip(most // max(width, 1), 1, ROWS))

@@ -364,11 +364,17 @@ def _tuned(states: ChainState, chains: Sequence[RunningChain]) -> ChainState:
     leaves, structure = jax.tree.flatten(tuned_of(states))
     leaves = [np.array(leaf) for leaf in leaves]
     tuned_states: Tuned = jax.tree.unflatten(structure, leaves)
-    windows = [chains[i].tuner.window(chains[i].transition) for i in due]
+    befores = [jax.tree.unflatten(structure, [leaf[i] for leaf in leaves]) for i in due]
+    windows = [
+        chains[i].tuner.window(chains[i].transition, before)
+        for i, before in zip(due, befores, strict=True)
+    ]
     dense = chains[0].tuner.dense
     divergences = judged(jax.tree.map(lambda a: a[due], tuned_states.hyper), windows, dense)
-    for i, window, chain_divergences in zip(due, windows, divergences, strict=True):
-        chain, before = chains[i], jax.tree.unflatten(structure, [leaf[i] for leaf in leaves])
+    for i, before, window, chain_divergences in zip(
+        due, befores, windows, divergences, strict=True
+    ):
+        chain = chains[i]
         tuned = chain.tuner.looked_at(
             chain.transition, chain.gradients, window, before, chain_divergences
         )

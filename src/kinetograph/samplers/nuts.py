@@ -67,6 +67,12 @@ class NUTS(Sampler):
     halving_threshold
         A step is divided if energies, times beta, differ by more than this within it. The division
         must be the same from both of its ends; otherwise the trajectory ends.
+    parametrisation
+        The form in which unknowns with an unknown location or scale are sampled. "as written": the
+        centred form theta ~ normal(mu, tau), or the non-centred form mu + tau * z, whichever the
+        model has. "auto": warm-up chooses a form between both for each element, by its draws and
+        gradients; the posterior is the same. The forms are `hyper_centring` in `sampler_state`, a
+        number for each element of the free state: 1 is centred, 0 is non-centred.
 
     Raises
     ------
@@ -94,6 +100,7 @@ class NUTS(Sampler):
     metric = hyper("auto", choices=("auto", "diagonal", "dense"))
     max_halvings = hyper(10, lower=0, upper=20, static=True)
     halving_threshold = hyper(5.0, positive=True, scalar=True)
+    parametrisation = hyper("as written", choices=("as written", "auto"))
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:
@@ -119,12 +126,15 @@ class NUTS(Sampler):
         if "scale" in self.tune and self.metric != "diagonal" and size > 1:
             limit = size if self.metric == "dense" else min(size, ROOM, max(1, NUMBERS // size))
             values["directions"] = Directions.none(limit, size, space.dtype)
+        if self.parametrisation == "auto" and space.centring is not None:
+            values["centring"] = space.centring.written.astype(space.dtype)
         return values
 
     def check_hypers(self, values: Mapping[str, Any]) -> None:
         """Raise ValueError if a value of a hyper-parameter is out of range."""
         values = dict(values)
         directions = values.pop("directions", None)
+        values.pop("centring", None)
         super().check_hypers(values)
         if directions is not None:
             directions.check(type(self).__name__)

@@ -1,0 +1,218 @@
+"""Coordinates between the centred and the non-centred form of an unknown.
+
+An unknown with location m and scale s, which depend on other unknowns, has the free numbers x. A
+sampler may move y instead,
+
+    x = m + s^(1 - c) (y - c m)         y has the prior location c m and scale s^c
+
+c = 1 is the centred form, y = x; c = 0 is the non-centred form, in which y is x in units of s from
+m. Any c between them gives the same posterior of x: log |dx / dy| = (1 - c) log s belongs to the
+density of y. An unknown z that is written non-centred, as m + s z, has the coordinates
+
+    z = s^(-c) (y - c m),  log |dz / dy| = -c log s
+
+Source   O. Papaspiliopoulos, G. Roberts, M. Skold, Statistical Science 22 (2007) 59-73; M.
+         Gorinova, D. Moore, M. Hoffman, Automatic reparameterisation of probabilistic programs,
+         ICML 2020.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions.support import Interval
+from ..distributions.variable import Variable
+from ..graph.lower import Environment, Scope, evaluate
+from ..graph.node import Node, ancestors
+from .hierarchies import LOCATION_SCALE, Product, products
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["Centring"]
+
+
+class Shift(NamedTuple):
+    """The location and the scale of an unknown's free numbers."""
+
+    location: Node | None  # None: 0
+    scale: Node
+    centred: bool  # the form in which the unknown is written
+
+
+class Centring:
+    """The unknowns whose form may be chosen, and the maps."""
+
+    def __init__(self, model: "Model") -> None:
+        self.density = model.density
+        unknowns = set(self.density.unknowns)
+        self.shifts: dict[Variable, Shift] = {}  # unknowns that are shifted by other unknowns
+        for unknown in self.density.unknowns:
+            shift = _centred(unknown)
+            if shift is not None and not unknowns.isdisjoint(ancestors(_nodes(shift))):
+                self.shifts[unknown] = shift
+        for product in products(model):
+            shift = _non_centred(product)
+            if shift is not None and not self._depends(shift, product.unknown):
+                self.shifts[product.unknown] = shift
+
+    def _depends(self, shift: Shift, unknown: Variable) -> bool:
+        """Whether location or scale depend on an unknown, through other shifts, too."""
+        seen: set[Node] = set()
+        waiting = list(_nodes(shift))
+        while waiting:
+            for node in ancestors([waiting.pop()]):
+                if node is unknown:
+                    return True
+                if node in self.shifts and node not in seen:
+                    waiting += _nodes(self.shifts[node])  # type: ignore[index]
+                seen.add(node)
+        return False
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The free numbers whose form may be chosen, by their places."""
+        slices = [self.density.slices[unknown] for unknown in self.shifts]
+        return np.concatenate([np.arange(s.start, s.stop) for s in slices])
+
+    @cached_property
+    def parts(self) -> list[slice]:
+        """The elements of each unknown among `places`."""
+        sizes = [self.density.bijectors[unknown].free_size for unknown in self.shifts]
+        ends = np.cumsum(sizes)
+        return [slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True)]
+
+    def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
+        """Coordinates and slopes for each c of a grid.
+
+        The elements are those in `places`. The result has the shape (2, len(grid), len(places)).
+        """
+        environment, _ = self.density.values(x, data)
+        pieces, slopes = self.density.pieces(x), self.density.pieces(gradient)
+        columns = []
+        for unknown, shift in self.shifts.items():
+            m, log_s = self._parameters(unknown, environment, None, None)
+            c = jnp.asarray(grid, x.dtype)[:, None]
+            stretch = jnp.exp(_power(c, log_s, shift.centred))
+            y = _unshifted(pieces[unknown], c, m, log_s, shift.centred)
+            columns.append(jnp.stack([y, stretch * slopes[unknown]]))
+        return jnp.concatenate(columns, -1)
+
+    @cached_property
+    def written(self) -> np.ndarray:
+        """The c of each free number in the model as written."""
+        values = np.ones(self.density.free_size)
+        for unknown, shift in self.shifts.items():
+            values[self.density.slices[unknown]] = float(shift.centred)
+        return values
+
+    def forward(self, y: Any, c: Any, data: Environment, scope: Scope | None = None) -> Any:
+        """The free state of coordinates y, and log |dx / dy|."""
+        density = self.density
+        pieces, cs = density.pieces(y), density.pieces(c)
+        environment: Environment = dict(data)
+        images = density.images(pieces, environment, scope)
+        log_jacobian: Any = jnp.zeros((), y.dtype)
+
+        def define(node: Node, environment: Environment) -> Any:
+            nonlocal log_jacobian
+            if node in self.shifts:
+                m, log_s = self._parameters(node, environment, define, scope)
+                x, added = _shifted(pieces[node], cs[node], m, log_s, self.shifts[node].centred)
+                pieces[node], log_jacobian = x, log_jacobian + added
+            return images(node, environment)
+
+        evaluate(density.unknowns, environment, define, scope)
+        return jnp.concatenate([pieces[v] for v in density.unknowns]), log_jacobian
+
+    def inverse(self, x: Any, c: Any, data: Environment, scope: Scope | None = None) -> Any:
+        """The coordinates y of a free state."""
+        density = self.density
+        environment, _ = density.values(x, data, scope)
+        pieces, cs = density.pieces(x), density.pieces(c)
+        for unknown, shift in self.shifts.items():
+            m, log_s = self._parameters(unknown, environment, None, scope)
+            pieces[unknown] = _unshifted(pieces[unknown], cs[unknown], m, log_s, shift.centred)
+        return jnp.concatenate([pieces[v] for v in density.unknowns])
+
+    def _parameters(
+        self, unknown: Any, environment: Environment, define: Any, scope: Scope | None
+    ) -> tuple[Any, Any]:
+        """The location and the logarithm of the scale of each free number."""
+        shift = self.shifts[unknown]
+        evaluate(_nodes(shift), environment, define, scope)
+        m = 0.0 if shift.location is None else environment[shift.location]
+        log_s = jnp.log(jnp.abs(environment[shift.scale]))
+        shape = self.density.bijectors[unknown].free_shape
+        m, log_s = (jnp.broadcast_to(value, shape).reshape(-1) for value in (m, log_s))
+        return m, log_s
+
+
+def _nodes(shift: Shift) -> tuple[Node, ...]:
+    return (shift.scale,) if shift.location is None else (shift.location, shift.scale)
+
+
+def _centred(unknown: Variable) -> Shift | None:
+    """The location and scale by which an unknown is distributed."""
+    follows = unknown.distribution
+    if follows is None or follows.family.key not in LOCATION_SCALE:
+        return None
+    fits = _is_positive if follows.family.key == "lognormal" else _is_real
+    if not fits(unknown):
+        return None
+    location, scale, _ = LOCATION_SCALE[follows.family.key]
+    return Shift(follows.arguments[location], follows.arguments[scale], True)
+
+
+def _is_real(unknown: Variable) -> bool:
+    """Whether the free numbers are the unknown."""
+    support = unknown.support
+    bounds = (support.lower, support.upper) if isinstance(support, Interval) else ()
+    return len(bounds) == 2 and not any(
+        isinstance(bound, Node) or np.any(np.isfinite(bound)) for bound in bounds
+    )
+
+
+def _is_positive(unknown: Variable) -> bool:
+    """Whether the free numbers are the logarithm of the unknown."""
+    return isinstance(unknown.support, Interval) and unknown.support.form == "log"
+
+
+def _non_centred(product: Product) -> Shift | None:
+    """The addend and the factor of an unknown, element by element."""
+    unknown, shape = product.unknown, product.unknown.shape
+    if product.factor is not unknown or not _is_real(unknown):
+        return None
+
+    def fits(node: Node) -> bool:
+        return len(node.shape) <= len(shape) and all(
+            k in (1, n) for k, n in zip(node.shape[::-1], shape[::-1], strict=False)
+        )
+
+    if not fits(product.scale):
+        return None
+    location = product.location
+    if location is not None and not fits(location):
+        location = None
+    return Shift(location, product.scale, False)
+
+
+def _power(c: Any, log_s: Any, centred: bool) -> Any:
+    """log dx / dy; exactly 0 for the form that is written."""
+    return jnp.where(c == centred, 0.0, (centred - c) * log_s)
+
+
+def _shifted(y: Any, c: Any, m: Any, log_s: Any, centred: bool) -> tuple[Any, Any]:
+    """x of y, and the sum of log dx / dy."""
+    power = _power(c, log_s, centred)
+    stretch = jnp.exp(power)
+    x = stretch * y + m * (1 - c * stretch) if centred else stretch * (y - c * m)
+    return x, jnp.sum(power)
+
+
+def _unshifted(x: Any, c: Any, m: Any, log_s: Any, centred: bool) -> Any:
+    """y of x."""
+    shrink = jnp.exp(-_power(c, log_s, centred))
+    return shrink * x + m * (c - shrink) if centred else shrink * x + c * m

@@ -67,6 +67,12 @@ def test_draws_statistics_and_state_are_those_of_the_free_state():
     np.testing.assert_allclose(
         tree["sampler_state"]["position_gradient"].values, model.gradient(q), rtol=1e-6, atol=1e-9
     )
+    more = kg.mcmc(
+        model, AUTO, draws=5, warmup=0, tuned=tree, initial=q, chains=2, seed=2, progress=False
+    )
+    np.testing.assert_array_equal(forms(more), forms(tree))
+    with pytest.raises(ValueError, match="parametrisation='auto'"):
+        kg.mcmc(model, draws=5, warmup=0, tuned=tree, chains=2, seed=2, progress=False)
 
 
 @pytest.mark.slow

@@ -66,7 +66,8 @@ def test_chains_that_do_not_mix_ask_for_the_other_form():
     text = other_form(tree, {"tau"})
     assert text == (
         "theta is centred, theta ~ normal(mu, tau), with the unknown scale tau: write "
-        "theta = mu + tau * kg.normal(0, 1, shape=3). "
+        "theta = mu + tau * kg.normal(0, 1, shape=3), or let warm-up choose a form: "
+        "sampler=kg.samplers.NUTS(parametrisation='auto'). "
     )
     assert other_form(tree, {"theta"}) == text
     assert other_form(tree, {"beta"}) == ""

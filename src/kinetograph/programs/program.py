@@ -105,7 +105,9 @@ class Program:
     @property
     def _may_centre(self) -> bool:
         """Whether the form of unknowns may be chosen."""
-        return isinstance(self.sampler, NUTS) and self.model.batch is None and not self.walkers
+        sampler = self.sampler
+        chooses = isinstance(sampler, NUTS) and sampler.parametrisation == "auto"
+        return chooses and self.model.batch is None and not self.walkers
 
     @cached_property
     def centring(self) -> Centring | None:

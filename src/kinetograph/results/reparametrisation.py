@@ -79,11 +79,13 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
             if hierarchy.centred:
                 return (
                     f"{hierarchy.unknown} is centred, {hierarchy.written}, with the unknown scale "
-                    f"{hierarchy.scale}: write {hierarchy.instead}. "
+                    f"{hierarchy.scale}: write {hierarchy.instead}, or let warm-up choose a form: "
+                    "sampler=kg.samplers.NUTS(parametrisation='auto'). "
                 )
             return (
                 f"{hierarchy.unknown} is non-centred, {hierarchy.written}: the centred form "
-                f"{hierarchy.instead} mixes better if the data say much about each element. "
+                f"{hierarchy.instead} mixes better if the data say much about each element; "
+                "kg.samplers.NUTS(parametrisation='auto') lets warm-up choose a form. "
             )
     return ""
 

@@ -137,6 +137,18 @@ def _variable(state: Any, name: str) -> np.ndarray:
     return np.asarray(variable.values)
 
 
+def _forms(hyper: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
+    """The forms of unknowns to which the tuned metric belongs."""
+    if "hyper_centring" not in state:
+        return {}
+    if "centring" not in hyper:
+        raise ValueError(
+            "mcmc: tuned: the results were sampled with parametrisation='auto', and their metric "
+            "belongs to the chosen forms; give sampler=kg.samplers.NUTS(parametrisation='auto')"
+        )
+    return {"centring": _variable(state, "centring")[chain].astype(hyper["centring"].dtype)}
+
+
 def _directions(
     sampler: Sampler, hyper: Mapping[str, Any], state: Any, chain: int
 ) -> dict[str, Any]:
@@ -182,7 +194,7 @@ def _of_chain(
                 f"{np.shape(hyper[name])} is expected: {COMPLETE}"
             )
         tuned[name] = np.asarray(value, hyper[name].dtype)
-    tuned |= _directions(sampler, hyper, state, chain)
+    tuned |= _directions(sampler, hyper, state, chain) | _forms(hyper, state, chain)
     if "target_limit" in hyper:
         raised = np.minimum(_variable(state, "target_acceptance")[chain], hyper["target_limit"])
         tuned["target_acceptance"] = np.maximum(hyper["target_acceptance"], raised)

@@ -126,7 +126,7 @@ class NUTS(Sampler):
         if "scale" in self.tune and self.metric != "diagonal" and size > 1:
             limit = size if self.metric == "dense" else min(size, ROOM, max(1, NUMBERS // size))
             values["directions"] = Directions.none(limit, size, space.dtype)
-        if self.parametrisation == "auto" and space.centring is not None:
+        if space.centring is not None:
             values["centring"] = space.centring.written.astype(space.dtype)
         return values
 

@@ -179,7 +179,7 @@ class Tuner:
         settled = len(draws) >= 2
         if tuned.adaptation.centring is not None:
             changed = int(tuned.adaptation.centring.changed)
-            if changed > self.formed:  # a metric was not found for another form
+            if changed > self.formed:  # no better metric was found for the old form
                 self.formed, self.rested = changed, 0
             settled &= transition - self.formed >= EVERY
         if "scale" in tuned.hyper and len(draws) >= FEWEST_DRAWS and slopes is not None:

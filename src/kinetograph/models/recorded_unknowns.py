@@ -28,8 +28,8 @@ LEAD = ("chain", "draw")
 def unknowns_beside(model: Model, targets: Iterable[Node], most: int | None) -> list[Variable]:
     """The unknowns whose draws cannot be read from the targets.
 
-    They are none if they have more than `most` numbers together. An unknown is left out if its name
-    or its dimensions clash with another unknown, because results could not hold both.
+    The list is empty if the unknowns have more than `most` numbers together. An unknown is left out
+    if its name or its dimensions clash with another unknown, because results could not hold both.
     """
     readable = {
         unknown

@@ -130,7 +130,7 @@ def mcmc(
         default all. With False no draws and no records are kept; the results are the `averages`.
     keep_unknowns
         Whether the draws of the unknowns that are not targets are kept, too, in the group
-        `unknowns`, from which `kg.log_prior`, `kg.predict`, `kg.loo` and so on read them. By
+        `unknowns`. `kg.log_prior`, `kg.predict`, `kg.loo` and other functions read them there. By
         default they are kept if `keep` is True and they have at most 10,000 numbers together.
     store
         A folder, such as "run.zarr", to which draws are written as they are made. Only one block of

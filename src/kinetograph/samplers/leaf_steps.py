@@ -7,13 +7,13 @@ tolerance,
     beta (max H - min H) <= tolerance
 
 From the new leaf the same search, backwards in time, must find the same k: each coarser step back
-has to exceed the tolerance. If one does not, the trajectory ends at the old leaf, because one that
-begins at the new leaf would not contain the old one.
+has to exceed the tolerance. If one of them does not, the trajectory ends at the old leaf, because a
+trajectory that begins at the new leaf would not contain the old leaf.
 
 A try ends as soon as it exceeds the tolerance. The search fails if the finest step exceeds it, or
 if the energy jumps: after a few halvings a single step still changes the energy by more than the
-tolerance and by at least half of the change before. No step is short enough for a bound of the
-support, or for another discontinuity.
+tolerance and by at least half of the change before. At a bound of the support, or at another
+discontinuity, shorter steps do not help.
 
 Source   N. Bou-Rabee, B. Carpenter, T. S. Kleppe, S. Liu, The within-orbit adaptive leapfrog
          no-U-turn sampler, arXiv:2506.18746, section 2.

@@ -174,11 +174,11 @@ def not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelErro
     """The error of an unknown whose draws results lack."""
     name = names.get(node) or describe(node)
     data = missing_of(node)
-    made, target = ("it", name) if data is None else (data.label(), data.label())
+    target = name if data is None else data.label()
     return ModelError(
         f"{doing}: {name}{site_text(node)} was inferred, but these results do not hold its draws; "
-        "sample again with kg.mcmc(..., keep_unknowns=True), or with a model of which "
-        f"{made} is a target, as in kg.model(..., {target})"
+        f"make {target} a target of the model, as in kg.model(..., {target}), or give kg.mcmc "
+        "keep_unknowns=True, and sample again"
     )
 
 

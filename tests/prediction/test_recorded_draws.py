@@ -71,5 +71,5 @@ def test_advice_names_the_data(fitted):
     del model
     left = results.copy()
     left["posterior"] = left["posterior"].to_dataset().drop_vars("height")
-    with pytest.raises(ModelError, match=r"height is a target, .* kg\.model\(\.\.\., height\)"):
+    with pytest.raises(ModelError, match=r"make height a target .* kg\.model\(\.\.\., height\)"):
         kg.calculate(values=left, twice=2 * height)

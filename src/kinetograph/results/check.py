@@ -42,8 +42,8 @@ def check_tree(tree: Any, what: str) -> Any:
 def unknowns_of(tree: Any) -> Any:
     """The draws of unknowns that are not targets, by name.
 
-    The mapping is empty if the chains or draws of the group differ from those of the posterior, as
-    after a selection from the posterior alone.
+    The mapping is empty if this group and the posterior have different chains or draws, as after a
+    selection from the posterior alone.
     """
     if GROUP not in getattr(tree, "children", ()):
         return {}

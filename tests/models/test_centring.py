@@ -129,3 +129,62 @@ def test_products_that_would_be_circular_or_do_not_fit_are_left_as_written():
 
     model = kg.model(build)
     assert [model.name(v) for v in Centring(model).shifts] == ["b"]
+
+
+def with_zeros():
+    """Scales that are 0 in places, and a location that is infinite where it is not used."""
+    mu, tau = kg.normal(0, 1), kg.half_normal(1)
+    a, b, u = (kg.normal(0, 1, shape=3) for _ in range(3))
+    slopes = mu + tau * np.array([0.0, 1, -2]) * a + kg.maximum(tau - 1, 0) * b
+    inside = kg.where([True, False, True], mu * kg.log([1.0, 0, 2]) + tau * u, u)
+    kg.observe(np.ones((2, 3)), kg.normal(kg.stack([slopes, inside]), 1))
+    return mu, tau, a, b, u
+
+
+def summed_out():
+    """Locations and scales that depend on a discrete unknown."""
+    k = kg.bernoulli(0.3)
+    mu, tau = kg.normal(0, 1, shape=2), kg.half_normal(1, shape=2)
+    one, two = kg.normal(mu[k], tau[0], shape=3), kg.normal(mu[0], tau[k], shape=3)
+    z = kg.normal(0, 1, shape=3)
+    kg.observe(np.ones(3), kg.normal(one + two + (mu[k] + tau[1] * z), 1))
+    return mu, tau, one, two, z
+
+
+def looped():
+    """Locations and scales that a loop computes."""
+    mu, tau = kg.normal(0, 1), kg.half_normal(1)
+    far = kg.while_loop(lambda x: kg.abs(x) < 5, lambda x: x * 1.3 + 0.1, mu)
+    one, two = kg.normal(far, tau), kg.normal(mu, kg.abs(far))
+    three = kg.normal(mu, tau)
+    kg.observe(np.ones(3), kg.normal(kg.stack([one, two, three]), 1))
+    return mu, tau, one, two, three
+
+
+@pytest.mark.parametrize(
+    ("build", "names"),
+    [(with_zeros, {"a", "b"}), (summed_out, {"z"}), (looped, {"three"})],
+)
+def test_locations_and_scales_without_a_usable_value(build, names):
+    """The maps are one to one, and the form that is written keeps its values and slopes."""
+    model, centring, density, moved, c, x = both(build)
+    assert {model.name(v) for v in centring.shifts} == names
+
+    @jax.jit
+    def maps(c):
+        value, gradient, _ = density.value_and_gradient(x)
+        here, form = Position(x, value, gradient), moved._replace(c=c)
+        there = form.into(here)
+        forms = centring.forms(x, gradient, density.data, np.array([0.0, 0.5, 1.0]))
+        return here, there, form.value_and_gradient(there.q)[:2], form.out_of(there), forms
+
+    with x64():
+        for form in (c, centring.written):
+            here, there, (value, slope), back, forms = maps(form)
+            np.testing.assert_allclose(there.log_density, value, rtol=1e-12)
+            np.testing.assert_allclose(there.gradient, slope, rtol=1e-9, atol=1e-12)
+            for got, expected in zip(back, here, strict=True):
+                np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
+            assert np.isfinite(forms).all()
+        np.testing.assert_array_equal(there.q, x)  # the written form
+        np.testing.assert_allclose(slope, here.gradient, rtol=1e-12)

@@ -24,9 +24,12 @@ import numpy as np
 
 from ..distributions.support import Interval
 from ..distributions.variable import Variable
+from ..graph.control.control_node import loops_in
 from ..graph.lower import Environment, Scope, evaluate
-from ..graph.node import Node, ancestors
-from .hierarchies import LOCATION_SCALE, Product, products
+from ..graph.node import Apply, Node, ancestors
+from ..graph.operations.elementwise import WHERE
+from ..graph.rewriting.slopes import FINITE
+from .hierarchies import LOCATION_SCALE, ScaledUnknown, products
 
 if TYPE_CHECKING:
     from .model import Model
@@ -51,12 +54,30 @@ class Centring:
         self.shifts: dict[Variable, Shift] = {}  # unknowns that are shifted by other unknowns
         for unknown in self.density.unknowns:
             shift = _centred(unknown)
-            if shift is not None and not unknowns.isdisjoint(ancestors(_nodes(shift))):
+            if shift is None or unknowns.isdisjoint(ancestors(_nodes(shift))):
+                continue
+            if all(map(self._has_value, _nodes(shift))):
                 self.shifts[unknown] = shift
+        sides = _in_choices(model)
         for product in products(model):
             shift = _non_centred(product)
-            if shift is not None and not self._depends(shift, product.unknown):
+            if shift is None or not self._has_value(shift.scale):
+                continue
+            if product.node in sides and not _has_finite_slopes(shift):
+                continue  # a slope that the model never uses may be infinite
+            if shift.location is not None and not self._has_value(shift.location):
+                shift = shift._replace(location=None)
+            if not self._depends(shift, product.unknown):
                 self.shifts[product.unknown] = shift
+
+    def _has_value(self, node: Node) -> bool:
+        """Whether the unknowns give a value of the node, without loops.
+
+        A marginalised unknown has no value, and a loop needs a capacity for its derivative.
+        """
+        above = ancestors([node])
+        variables = {n for n in above if isinstance(n, Variable)}
+        return variables <= set(self.density.unknowns) and not list(loops_in(above))
 
     def _depends(self, shift: Shift, unknown: Variable) -> bool:
         """Whether location or scale depend on an unknown, through other shifts, too."""
@@ -143,8 +164,8 @@ class Centring:
         """The location and the logarithm of the scale of each free number."""
         shift = self.shifts[unknown]
         evaluate(_nodes(shift), environment, define, scope)
-        m = 0.0 if shift.location is None else environment[shift.location]
-        log_s = jnp.log(jnp.abs(environment[shift.scale]))
+        m = 0.0 if shift.location is None else _finite(environment[shift.location])
+        log_s = _log_size(environment[shift.scale])
         shape = self.density.bijectors[unknown].free_shape
         m, log_s = (jnp.broadcast_to(value, shape).reshape(-1) for value in (m, log_s))
         return m, log_s
@@ -152,6 +173,19 @@ class Centring:
 
 def _nodes(shift: Shift) -> tuple[Node, ...]:
     return (shift.scale,) if shift.location is None else (shift.location, shift.scale)
+
+
+def _in_choices(model: "Model") -> set[Node]:
+    """The nodes that are computed for a side of a `where`."""
+    nodes = ancestors([*model.component.nodes, *model.density.nodes])
+    choices = [n for n in nodes if isinstance(n, Apply) and n.operation is WHERE]
+    return set(ancestors([side for choice in choices for side in choice.parents[1:]]))
+
+
+def _has_finite_slopes(shift: Shift) -> bool:
+    """Whether location and scale have finite slopes wherever they are finite."""
+    above = ancestors(_nodes(shift))
+    return all(n.operation in FINITE for n in above if isinstance(n, Apply))
 
 
 def _centred(unknown: Variable) -> Shift | None:
@@ -180,7 +214,7 @@ def _is_positive(unknown: Variable) -> bool:
     return isinstance(unknown.support, Interval) and unknown.support.form == "log"
 
 
-def _non_centred(product: Product) -> Shift | None:
+def _non_centred(product: ScaledUnknown) -> Shift | None:
     """The addend and the factor of an unknown, element by element."""
     unknown, shape = product.unknown, product.unknown.shape
     if product.factor is not unknown or not _is_real(unknown):
@@ -197,6 +231,23 @@ def _non_centred(product: Product) -> Shift | None:
     if location is not None and not fits(location):
         location = None
     return Shift(location, product.scale, False)
+
+
+def _finite(m: Any) -> Any:
+    """The location; 0 where it is not finite."""
+    return jnp.where(jnp.isfinite(m), m, 0.0)
+
+
+def _log_size(s: Any) -> Any:
+    """log |s|, bounded; 0 for scales of 0, inf and NaN.
+
+    The maps are one to one for any positive scales, so these values are allowed.
+    """
+    size = jnp.abs(s)
+    numbers = jnp.finfo(size.dtype)
+    usable = (size >= numbers.tiny) & jnp.isfinite(size)
+    most = 0.5 * float(np.log(float(numbers.max)))
+    return jnp.clip(jnp.log(jnp.where(usable, size, 1.0)), -most, most)
 
 
 def _power(c: Any, log_s: Any, centred: bool) -> Any:

@@ -97,7 +97,7 @@ def _centred(
     )
 
 
-class Product(NamedTuple):
+class ScaledUnknown(NamedTuple):
     """The product of a standard unknown with an unknown scale."""
 
     node: Node
@@ -107,7 +107,7 @@ class Product(NamedTuple):
     location: Node | None  # the other addend of the first sum with the product
 
 
-def products(model: "Model") -> Iterator[Product]:
+def products(model: "Model") -> Iterator[ScaledUnknown]:
     """The products of standard unknowns with unknown scales; one for each unknown."""
     terms = [term.node for term in model.density.terms]
     nodes = sorted({*model.component.nodes, *ancestors(terms)}, key=lambda node: node.serial)
@@ -127,11 +127,11 @@ def products(model: "Model") -> Iterator[Product]:
             location = None
             if around is not None:
                 location = around[0] if around[1] is node else around[1]
-            yield Product(node, factor, unknown, scale, location)
+            yield ScaledUnknown(node, factor, unknown, scale, location)
             break
 
 
-def _of_product(model: "Model", names: dict[int, str], product: Product) -> Hierarchy:
+def _of_product(model: "Model", names: dict[int, str], product: ScaledUnknown) -> Hierarchy:
     _, _, unknown, scale, location = product
     centre = "0" if location is None else describe(location, names)
     assert unknown.distribution is not None

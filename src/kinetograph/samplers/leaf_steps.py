@@ -32,7 +32,7 @@ from ..kernels.contract import Moment
 from ..models.bound_density import Position
 from .integrators import Integrator
 
-__all__ = ["End", "LeafSteps", "Way"]
+__all__ = ["End", "LeafSteps", "LeafWay"]
 
 _FORWARD = -1
 _BEFORE_JUMPS = 3  # the number of halvings from which on jumps are looked for
@@ -64,7 +64,7 @@ class _Halving(NamedTuple):
     change: Any  # of the energy, in the last step of the try before
 
 
-class Way(NamedTuple):
+class LeafWay(NamedTuple):
     """The state between two leaves."""
 
     stage: Any  # the number of stages of the present step that are done
@@ -90,7 +90,7 @@ class LeafSteps:
         force = _force(moment.hyper, position.gradient)
         return End(position.q, p, force, energy)
 
-    def start(self, end: End) -> Way:
+    def start(self, end: End) -> LeafWay:
         """The beginning of the way from a leaf."""
         count, false = jnp.int32(0), jnp.array(False)
         halving = None
@@ -98,9 +98,9 @@ class LeafSteps:
             unused = Position(end.q, end.energy, end.force)
             energies = (end.energy,) * 4
             halving = _Halving(count, jnp.int32(_FORWARD), count, end, unused, *energies)
-        return Way(count, end, halving, count, false, false, false)
+        return LeafWay(count, end, halving, count, false, false, false)
 
-    def next(self, moment: Moment, way: Way, direction: Any) -> Any:
+    def next(self, moment: Moment, way: LeafWay, direction: Any) -> Any:
         """The position at which the next gradient is needed."""
         step = self._step(moment, way, direction)
         velocity = _velocity(moment.hyper, self._kicked(way, step))
@@ -109,7 +109,7 @@ class LeafSteps:
         drift = jnp.asarray(self.integrator.coefficients(velocity.dtype)[1])[way.stage]
         return way.here.q + drift * step * velocity
 
-    def _step(self, moment: Moment, way: Way, direction: Any) -> Any:
+    def _step(self, moment: Moment, way: LeafWay, direction: Any) -> Any:
         """The length of the present step, with its sign."""
         step = moment.hyper["step_size"] * direction
         if way.halving is None:
@@ -119,7 +119,7 @@ class LeafSteps:
         part = jnp.exp2(-jnp.where(forward, level, back).astype(step.dtype))
         return step * jnp.where(forward, part, -part)
 
-    def _kicked(self, way: Way, step: Any) -> Any:
+    def _kicked(self, way: LeafWay, step: Any) -> Any:
         """The momentum after the kick that begins the next stage."""
         _, p, force, _ = way.here
         if self.stages == 1:
@@ -127,7 +127,7 @@ class LeafSteps:
         kick = jnp.asarray(self.integrator.coefficients(p.dtype)[0])[way.stage]
         return p + kick * step * force
 
-    def followed(self, moment: Moment, way: Way, direction: Any, point: Position) -> Way:
+    def followed(self, moment: Moment, way: LeafWay, direction: Any, point: Position) -> LeafWay:
         """The way after the evaluated point."""
         # Without the barrier XLA computes the gradient again wherever it is used.
         point = point._replace(gradient=lax.optimization_barrier(point.gradient))
@@ -152,7 +152,7 @@ class LeafSteps:
         )
         return way if way.halving is None else self._judged(moment, way, before, stepped)
 
-    def _judged(self, moment: Moment, way: Way, before: Any, stepped: Any) -> Way:
+    def _judged(self, moment: Moment, way: LeafWay, before: Any, stepped: Any) -> LeafWay:
         """The way after a stage of a try.
 
         `before` is the energy before the step.

@@ -35,7 +35,7 @@ from ..graph.trips import any_short
 from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment, Statistic, TransitionKernel
 from ..models.bound_density import Position
-from .leaf_steps import End, LeafSteps, Way
+from .leaf_steps import End, LeafSteps, LeafWay
 from .turning import HalfTrees, read, straight, write
 
 __all__ = ["NutsKernel"]
@@ -92,7 +92,7 @@ class _Subtree(NamedTuple):
     worst: Any
     evaluations: Any  # the number of gradients, over the whole tree
     halvings: Any  # the largest number of halvings in the whole tree
-    way: Way | None  # to the next leaf; None: a single gradient
+    way: LeafWay | None  # to the next leaf; None: a single gradient
 
 
 class _Growing(NamedTuple):
@@ -264,15 +264,15 @@ class NutsKernel(TransitionKernel):
         """Whether a subtree is complete or has stopped."""
         return subtree.stopped | ((subtree.leaves >> tree.depth) == 1)
 
-    def _way(self, subtree: _Subtree) -> Way:
+    def _way(self, subtree: _Subtree) -> LeafWay:
         """The way to the next leaf."""
         return self.steps.start(subtree.end) if subtree.way is None else subtree.way
 
-    def _followed(self, moment: Moment, subtree: _Subtree, trips: Any) -> tuple[Way, Any]:
+    def _followed(self, moment: Moment, subtree: _Subtree, trips: Any) -> tuple[LeafWay, Any]:
         """The complete way to the next leaf."""
         direction = subtree.direction
 
-        def follow(carry: tuple[Way, Any]) -> tuple[Way, Any]:
+        def follow(carry: tuple[LeafWay, Any]) -> tuple[LeafWay, Any]:
             way, trips = carry
             point, trips = moment.density.evaluate(self.steps.next(moment, way, direction), trips)
             return self.steps.followed(moment, way, direction, point), trips
@@ -302,7 +302,7 @@ class NutsKernel(TransitionKernel):
         grown: _Subtree = lax.cond(once(way.complete), leaf, proceed, None)
         return grown
 
-    def _with_leaf(self, moment: Moment, tree: _Tree, subtree: _Subtree, way: Way) -> _Subtree:
+    def _with_leaf(self, moment: Moment, tree: _Tree, subtree: _Subtree, way: LeafWay) -> _Subtree:
         """The subtree with the leaf at the end of a complete way."""
         beta, end = moment.hyper["inverse_temperature"], way.here
         assert way.leaf is not None

@@ -7,7 +7,7 @@ from ..node import PART, Apply, Data
 from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, STOP_GRADIENT, WHERE
 from ..operations.indexing import READS, WRITES
 
-__all__ = ["is_clean", "is_finite"]
+__all__ = ["FINITE", "is_clean", "is_finite"]
 
 _LINEAR = "add subtract negative positive absolute fabs sign rint floor ceil trunc"
 _LINEAR += " maximum minimum fmax fmin"

@@ -73,3 +73,12 @@ def test_chains_that_do_not_mix_ask_for_the_other_form():
     assert other_form(tree, {"beta"}) == ""
     assert "the centred form kg.normal(mu, tau, shape=3)" in other_form(results(non_centred), {"z"})
     assert other_form(results(regression), {"beta"}) == ""
+
+
+def test_a_run_that_has_chosen_the_forms_does_not_ask_for_another_one():
+    tree = results(centred)
+    tree["sampler_state"] = xr.DataTree(xr.Dataset({"hyper_centring": ("free", np.zeros(5))}))
+    assert other_form(tree, {"tau"}) == ""
+    (advice,) = _divergences(tree)
+    text = "Warm-up has chosen the forms of hierarchies already: use tighter priors, or"
+    assert text in advice.message

@@ -48,6 +48,8 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
     each = [Hierarchy(**fields) for fields in json.loads(recorded)]
     if not each:
         return "Use tighter priors, or"
+    if _forms_are_chosen(tree):
+        return "Warm-up has chosen the forms of hierarchies already: use tighter priors, or"
     ranks = [_rank(tree, hierarchy, diverging) for hierarchy in each]
     # The scale with the clearest evidence; otherwise a centred unknown before a non-centred one.
     order = sorted(range(len(each)), key=lambda i: (-_evidence(ranks[i]), not each[i].centred))
@@ -70,9 +72,11 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
 def other_form(tree: Any, unmixed: Collection[str]) -> str:
     """The advice to write an unknown in the other form.
 
-    It is given for the first hierarchy with an unknown or a scale among the targets in `unmixed`;
-    the text is empty if there is none.
+    It is given for the first hierarchy with an unknown or a scale among the targets in `unmixed`.
+    The text is empty if no hierarchy has one, and if warm-up has chosen the forms.
     """
+    if _forms_are_chosen(tree):
+        return ""
     each = [Hierarchy(**fields) for fields in json.loads(tree.attrs.get(HIERARCHIES, "[]"))]
     for hierarchy in sorted(each, key=lambda each: not each.centred):
         if not {hierarchy.unknown.partition(" ")[0], *hierarchy.scales}.isdisjoint(unmixed):
@@ -88,6 +92,11 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
                 "kg.samplers.NUTS(parametrisation='auto') lets warm-up choose a form. "
             )
     return ""
+
+
+def _forms_are_chosen(tree: Any) -> bool:
+    """Whether warm-up chooses the forms of unknowns in this run."""
+    return "sampler_state" in tree.children and "hyper_centring" in tree["sampler_state"]
 
 
 def _rank(tree: Any, hierarchy: Hierarchy, diverging: np.ndarray | None) -> float:

@@ -51,6 +51,7 @@ class Centring:
     def __init__(self, model: "Model") -> None:
         self.density = model.density
         unknowns = set(self.density.unknowns)
+        self._valued = {*unknowns, *model.fixed}  # a marginalised unknown has no value
         self.shifts: dict[Variable, Shift] = {}  # unknowns that are shifted by other unknowns
         for unknown in self.density.unknowns:
             shift = _centred(unknown)
@@ -73,11 +74,11 @@ class Centring:
     def _has_value(self, node: Node) -> bool:
         """Whether the unknowns give a value of the node, without loops.
 
-        A marginalised unknown has no value, and a loop needs a capacity for its derivative.
+        The derivative of a loop needs a capacity.
         """
         above = ancestors([node])
         variables = {n for n in above if isinstance(n, Variable)}
-        return variables <= set(self.density.unknowns) and not list(loops_in(above))
+        return variables <= self._valued and not list(loops_in(above))
 
     def _depends(self, shift: Shift, unknown: Variable) -> bool:
         """Whether location or scale depend on an unknown, through other shifts, too."""

@@ -174,6 +174,12 @@ def test_an_unknown_is_not_censored():
     ("make", "error", "text"),
     [
         (lambda: kg.normal(0, 1, censoring=3), TypeError, "censoring must be a pair"),
+        (
+            lambda: kg.normal(0, 1, censoring=np.arange(99) > 5),
+            TypeError,
+            r"array of shape \(99,\).*upper bound .*\(None, bounds\).*np.where\(is_censored",
+        ),
+        (lambda: kg.normal(0, 1, censoring="left"), TypeError, r"\(bounds, None\).*, -np.inf\)$"),
         (lambda: kg.normal(0, 1, censoring="intervals"), TypeError, 'or "interval"'),
         (lambda: kg.normal(0, 1, censoring=(1, 1)), ValueError, "must be below"),
         (lambda: kg.normal(0, 1, censoring=(2, np.nan)), ValueError, "upper must be"),

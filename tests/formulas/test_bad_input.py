@@ -30,6 +30,18 @@ TEXT.loc[7, "x"] = "n/a"
         ("yy ~ x", DATA, {}, "unknown column 'yy'.* did you mean 'y'"),
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
         ("y ~ x z", DATA, {}, "Missing operator between `x` and `z`.*in backticks: `my column`"),
+        ("y ~ .", DATA, {}, "'.' does not stand for all columns here; write their names"),
+        ("p(count, n) ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\) ~ ...'$"),
+        ("cbind(b, n) ~ x", DATA, {"family": "binomial"}, r"'b \| trials\(n\).* n = b \+ n$"),
+        ("censored(y, t) ~ x", DATA, {}, r"write 'y \| cens\(t\) ~ \.\.\.'$"),
+        ("Surv(y, b) ~ x", DATA, {}, r"'y \| cens\(c\) .* 'none' where b is 1, else 'right'$"),
+        ("truncated(y, 0, 9) ~ x", DATA, {}, r"write 'y \| trunc\(lb=\.\.\., ub=\.\.\.\) ~"),
+        (
+            "count | trials(n) ~ x",
+            DATA.assign(count=9, n=7),
+            {"family": "binomial"},
+            r"'count' is 9 in row 0, but trials\(n\) is 7 there",
+        ),
         ("y ~ Intercept", {"y": [1.0, 2.0], "Intercept": [0.0, 1.0]}, {}, "rename the column"),
         ("y ~ (1 | gg)", DATA, {}, "unknown column 'gg' in .*group.* mean 'g'"),
         ("y ~ offset(oo)", DATA, {}, "unknown column 'oo' in"),
@@ -144,6 +156,20 @@ def test_a_variable_is_not_taken_for_a_column():
         with pytest.raises(ValueError, match=f"unknown column '{name}'"):
             model.response(rows)
     assert kg.formula("y ~ {x * factor}", DATA.assign(factor=n))["X"].shape == (len(DATA), 1)
+
+
+def test_a_function_of_the_caller_is_not_taken_for_one_of_bambi():
+    def p(y, x):
+        return y - x
+
+    np.testing.assert_array_equal(kg.formula("p(y, x) ~ 1", DATA).data[0].value, DATA.y - DATA.x)
+
+
+def test_set_data_of_a_column():
+    with pytest.raises(ValueError, match=r"x is a column .* model\.predict\(results, new\)"):
+        MODEL.set_data(x=DATA["x"])
+    with pytest.raises(ValueError, match="did you mean 'y'"):
+        MODEL.set_data(yy=DATA["y"])
 
 
 def test_new_rows_without_a_column():

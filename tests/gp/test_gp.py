@@ -281,6 +281,8 @@ def test_the_functions_are_waves_from_one_end_of_the_box_to_the_other():
         (lambda: gp.Hilbert(gp.rbf(1.0), X, basis=2.5), ValueError, "whole numbers"),
         (lambda: gp.Hilbert(gp.rbf(1.0), X).at([9.0]), ValueError, "outside the box"),
         (lambda: gp.Hilbert(gp.rbf(1.0), X).at(np.ones((2, 2))), kg.ShapeError, "1 dimensions"),
+        (lambda: gp.Hilbert(gp.rbf(1.0), X).latent, AttributeError, "here it is values"),
+        (lambda: gp.Process(gp.rbf(1.0)).prior, AttributeError, r"here it is latent\(x\)"),
         (lambda: gp.rbf(1.0)(np.ones((2, 2, 2))), kg.ShapeError, "rows of a matrix"),
         (lambda: gp.rbf(1.0)(X, np.ones((2, 2))), kg.ShapeError, "same dimension, got 1 and 2"),
     ],

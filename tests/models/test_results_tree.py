@@ -24,6 +24,7 @@ def results():
             lambda r: r["posterior"]["muu"],
             "group posterior .*; it holds mu, draw; did you mean 'mu'",
         ),
+        (lambda r: r["posterior"]["lp"], r"sample_stats: results\['sample_stats'\]\['lp'\]"),
         (lambda r: r["posterior"]["sample_stats"], "it is a group of the whole results"),
     ],
 )

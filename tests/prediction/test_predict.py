@@ -258,9 +258,16 @@ def test_mistakes(fitted):
         kg.predict(model, results, gap=alike[0] - alike[1])
     lonely = kg.normal(0, 1, name="lonely")
     with pytest.raises(kg.ModelError, match="no observed data"):
-        kg.predict(kg.model(lonely), results)
+        kg.predict(
+            kg.model(lonely),
+            results.map_over_datasets(lambda d: d.rename(mu="lonely") if "mu" in d else d),
+        )
     with pytest.raises(kg.ShapeError, match=r"another model: mu has shape \(\) in the results"):
         kg.predict(other, results, new=nu + 1)
+    unrelated = kg.normal(0, 1, name="unrelated")
+    kg.observe([1.0], kg.normal(unrelated, 1))
+    with pytest.raises(kg.ModelError, match=r"they hold mu.*, and the model has unrelated"):
+        kg.predict(kg.model(unrelated), results)
 
 
 def test_labels_that_were_set_with_new_data():

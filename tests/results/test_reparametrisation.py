@@ -50,6 +50,23 @@ def test_the_advice_knows_the_form(build, large, text):
     assert advice.message.endswith("kg.samplers.NUTS(target_acceptance=0.95).")
 
 
+def long_scale():
+    tau, length = kg.half_normal(1), kg.half_normal(1)
+    process = kg.gp.Hilbert(kg.gp.matern52(length, tau), np.arange(9.0), basis=4, name="z")
+    kg.observe(np.zeros(9), kg.normal(process.values, 1))
+    return tau, length
+
+
+def test_a_form_that_cannot_be_written_is_not_advised():
+    tree = results(long_scale)
+    text = other_form(tree, {"tau"})
+    assert "..." not in text
+    assert text.startswith("z is multiplied by a scale with unknowns: kg.samplers.NUTS(param")
+    (advice,) = _divergences(tree)
+    assert "centred form" not in advice.message
+    assert "NUTS(parametrisation='auto') if the data" in advice.message
+
+
 def test_results_without_the_attribute():
     (advice,) = _divergences(results(centred, recorded=False))
     assert "a hierarchy often wants theta = mu + tau * z" in advice.message

@@ -155,6 +155,21 @@ def test_no_draws():
         kg.summary(run(schools(), draws=0))
 
 
+def test_an_unknown_beside_the_targets_is_shown_by_its_name():
+    tree = by_hand()
+    draws = np.random.default_rng(4).normal(3.0, 2.0, tree["posterior"]["mu"].shape)
+    tree["unknowns"] = xr.DataTree(
+        tree["posterior"].to_dataset()[["mu"]].assign(beside=(("chain", "draw"), draws))
+    )
+    table = kg.summary(tree, "beside")
+    assert list(table) == ["beside"]
+    assert table["mean", "beside"] == pytest.approx(draws.mean(), rel=1e-12)
+    assert list(kg.summary(tree)) == list(kg.summary(by_hand()))
+    assert kg.summary(tree, "mu")["mean", "mu"] == kg.summary(by_hand(), "mu")["mean", "mu"]
+    with pytest.raises(KeyError, match="mu, theta, fixed, beside; did you mean 'beside'"):
+        kg.summary(tree, "besides")
+
+
 def test_refusals():
     with pytest.raises(KeyError, match="'nu' is not in the results; they hold mu, theta, fixed"):
         kg.summary(by_hand(), "nu")

@@ -195,6 +195,24 @@ def test_no_start_names_the_terms_and_lines_that_are_not_finite():
     assert "initial=" in text
 
 
+@pytest.mark.parametrize("covariate", [[0.5, np.nan], [0.5, -1.0]])
+def test_a_nan_of_the_data_is_not_repaired_by_starting_values(covariate):
+    x = kg.normal(0, 1)
+    known = np.array(covariate)
+    kg.observe([0.5, 1.5], kg.normal(x * kg.log(known), 1))
+    with pytest.raises(kg.StartError, match=r"not depend on .*drop or fill") as caught:
+        run(kg.model(x), sampler=CHEAP, chains=1)
+    assert "initial=" not in str(caught.value)
+
+
+def test_a_nan_of_the_data_that_is_not_used_is_not_blamed():
+    x = kg.normal(0, 1)
+    known = np.array([0.5, np.nan])
+    kg.observe([0.5, 1.5], kg.normal(kg.where(np.isnan(known), 0.0, known) * kg.log(-(x**2)), 1))
+    with pytest.raises(kg.StartError, match="initial="):
+        run(kg.model(x), sampler=CHEAP, chains=1)
+
+
 def test_a_factor_that_is_not_finite_is_named_with_its_line():
     x = kg.normal(0, 1)
     gate = kg.log(x - 100.0)

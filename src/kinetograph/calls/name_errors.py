@@ -32,6 +32,8 @@ _ATTRIBUTES = {
     "DataTree": {
         "to_csv": f"results['posterior'].to_dataset().{_TABLE}",
     },
+    "Hilbert": dict.fromkeys(("f", "latent", "prior"), "values"),
+    "Process": {"prior": "latent(x)"},
     "Optimum": {
         **dict.fromkeys(("x", "params", "point", "estimates", "par"), "values"),
         "fun": "value",

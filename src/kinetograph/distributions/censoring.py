@@ -21,6 +21,7 @@ from ..bits.source import Source
 from ..graph.node import Data, Node
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
+from ..graph.value_texts import in_words
 from .bounds import (
     apart,
     bound_parameters,
@@ -81,7 +82,7 @@ def censor(
     if len(pair) != 2:
         raise TypeError(
             f"{family.name}: censoring must be a pair (lower, upper), with None where there is no "
-            f'bound, or "interval", got {censoring!r}{place_text()}'
+            f'bound, or "interval", got {in_words(censoring)}{place_text()}{_advice(censoring)}'
         )
     bounds = {
         side: as_node(bound, f"{family.name}: censoring")
@@ -99,6 +100,20 @@ def censor(
     support = family.support(*nodes)
     moved = (within_support(support, side, bound) for side, bound in bounds.items())
     return censored(family, tuple(bounds)), (*nodes, *moved)
+
+
+def _advice(censoring: Any) -> str:
+    """The right form of censoring given as flags or a side."""
+    flags = isinstance(censoring, np.ndarray) and censoring.dtype.kind == "b"
+    if not flags and censoring not in ("left", "right"):
+        return ""
+    bound = "lower" if isinstance(censoring, str) and censoring == "left" else "upper"
+    side = "(bounds, None)" if bound == "lower" else "(None, bounds)"
+    infinity = "-np.inf" if bound == "lower" else "np.inf"
+    return (
+        f"; give the {bound} bound of each number as censoring={side}, with "
+        f"bounds = np.where(is_censored, data, {infinity})"
+    )
 
 
 @cache

@@ -45,6 +45,8 @@ class Design:
             reason = " ".join(_COLOURS.sub("", str(error)).split())
             if "Missing operator" in reason:
                 reason += " Write a column's name with spaces in backticks: `my column`"
+            if "`.` operator" in reason:
+                reason = "'.' does not stand for all columns here; write their names"
             raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {reason}") from None
         if "Intercept" in needed:
             raise ValueError(

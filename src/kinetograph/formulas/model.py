@@ -1,6 +1,6 @@
 """`kg.formula`: a model from a formula and a data frame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -226,6 +226,14 @@ class FormulaModel(Model):
                 f"formula: new_levels must be 'error' or 'draw', got {new_levels!r}{place_text()}"
             )
         return (self._encoding.frame if new is None else as_frame(new)), "new_"
+
+    def _data_hint(self, key: Any, names: Iterable[str]) -> str:
+        if key not in self._encoding.frame:
+            return super()._data_hint(key, names)
+        return (
+            f"; {key} is a column of the data frame, and the model holds it encoded: predict at "
+            "other rows by model.predict(results, new), or call kg.formula with other data"
+        )
 
     def __reduce__(self) -> Any:
         load, content = super().__reduce__()

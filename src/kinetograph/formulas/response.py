@@ -21,7 +21,7 @@ from .design import evaluated
 from .families import ResponseFamily
 from .population import plain_name
 from .priors import Scales
-from .texts import FormulaText
+from .texts import FormulaText, call_of
 
 __all__ = ["Response"]
 
@@ -29,6 +29,18 @@ _CENSORING = {
     "none": 0, "right": 1, "left": -1, "interval": 2, "0": 0, "1": 1, "-1": -1, "2": 2,
     "false": 0, "true": 1,
 }  # fmt: skip
+
+_TRIALS = "{0} | trials({1}) ~ ...'"
+_ELSEWHERE = {  # responses of bambi and R
+    "p": _TRIALS,
+    "prop": _TRIALS,
+    "proportion": _TRIALS,
+    "cbind": "{0} | trials(n) ~ ...', with the column n = {0} + {1}",
+    "censored": "{0} | cens({1}) ~ ...'",
+    "Surv": "{0} | cens(c) ~ ...', with the column c = 'none' where {1} is 1, else 'right'",
+    "truncated": "{0} | trunc(lb=..., ub=...) ~ ...'",
+    "weighted": "{0} | weights({1}) ~ ...'",
+}
 
 
 class Response:
@@ -76,6 +88,13 @@ class Response:
     def _check_parts(self, frame: pd.DataFrame) -> None:
         """Refuse a parameter in place of the response, and wrong trials."""
         family, name = self.family, self.text
+        call = call_of(name)
+        if call and call.function in _ELSEWHERE and call.function not in self._scope:
+            first, second = (*call.positional, "y", "n")[:2]
+            raise ValueError(
+                f"formula: the response {name!r} is not available{place_text()}; write "
+                f"'{_ELSEWHERE[call.function].format(first, second)}"
+            )
         if name in family.links and name not in frame and name not in self._scope:
             raise DataError(
                 f"formula: {name!r} is not a column, but a parameter of the family {family.name}"
@@ -190,6 +209,17 @@ class Response:
             )
         return data(values.astype(np.int64), f"{prefix}trials", (f"{prefix}obs",))
 
+    def _check_below_trials(self, frame: pd.DataFrame) -> None:
+        call = self.additions["trials"]
+        trials = evaluated(call.positional[0], frame, self._scope, call.text)
+        above = np.flatnonzero(self.values > trials)
+        if len(above):
+            row = int(above[0])
+            raise DataError(
+                f"formula: the response {self.text!r} is {self.values[row]:g} in "
+                f"{row_text(frame, row)}, but {call.text} is {trials[row]:g} there{place_text()}"
+            )
+
     def limits(self, frame: pd.DataFrame, censored: bool) -> dict[str, Any]:
         """The arguments `truncation` and `censoring` of the distribution."""
         limits: dict[str, Any] = {}
@@ -208,6 +238,8 @@ class Response:
 
     def observe(self, distribution: Array, frame: pd.DataFrame) -> Array:
         """State the likelihood."""
+        if "trials" in self.additions:
+            self._check_below_trials(frame)
         if "cens" in self.additions:
             y = data(self._intervals(frame), self.name, ("obs", None), infinite=True)
         else:

@@ -32,6 +32,8 @@ class Origin(NamedTuple):
     text: str  # expression, value, file and line, trip
     when: int  # position in the order of the evaluation
     constant: bool = False
+    node: Node | None = None  # the node with the first bad value
+    is_nan: bool = False
 
 
 class Culprits:
@@ -52,6 +54,11 @@ class Culprits:
             return None
         origin = self._origin(node, value)
         return self._text(node, value) if origin is None else origin.text
+
+    def first_nan(self, node: Node, value: Any) -> Node | None:
+        """The node that made a value NaN, or None."""
+        origin = self._origin(node, value) if _badness(value) else None
+        return origin.node if origin is not None and origin.is_nan else None
 
     def of_slope(self) -> str | None:
         """Describe the operation that made the last derivative bad."""
@@ -78,7 +85,7 @@ class Culprits:
             text = self._text(node, value)
             if node.literal:
                 text = _placed(f"the constant {value_text(value)}", node, self._scope.trail)
-            origin = Origin(text, next(self._count), constant=True)
+            origin = Origin(text, next(self._count), True, node, badness == 2)
         else:
             inherited = self._inherited(node, value, badness, environment)
             origin = inherited or self._begins(node, value)
@@ -155,7 +162,9 @@ class Culprits:
         return min(candidates, key=lambda c: (*c[:2], c[2].when))[2] if candidates else None
 
     def _begins(self, node: Node, value: Any) -> Origin:
-        return Origin(self._text(node, value), next(self._count))
+        return Origin(
+            self._text(node, value), next(self._count), node=node, is_nan=_badness(value) == 2
+        )
 
     def _origin(self, node: Node, tensor: Any) -> Origin | None:
         """The recorded origin of a bad value, or else the latest origin."""

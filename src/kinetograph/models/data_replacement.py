@@ -35,7 +35,6 @@ from ..graph.node import FORM, Apply, Data, Inner, Node, ancestors, sources, wit
 from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.precision import x64
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import meant
 from ..graph.tables import is_table
 from .batch import RowBatch
 from .data_checks import check_support
@@ -222,7 +221,7 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
             key_text = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"set_data: {key_text} is not data of this model; its data are "
-                f"{', '.join(names) or 'none'}{place_text()}{meant(key, names)}"
+                f"{', '.join(names) or 'none'}{place_text()}{model._data_hint(key, names)}"
             )
         if node in by_node:
             raise ModelError(f"set_data: {describe(node)} is given twice")

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.parameter import Parameter
-from ..distributions.variable import Distribution
+from ..distributions.variable import Distribution, Variable
 from ..graph.bad_values import Culprits
 from ..graph.control.differentiable_loop import REVERSE
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Data, Node
+from ..graph.node import Data, Inner, Node, ancestors
 from ..graph.precision import x64
 from ..graph.value_texts import value_text
 from .marginal.marginal import MarginalTerm
@@ -45,6 +45,7 @@ class DebugReport:
     log_density: float
     terms: list[TermReport]
     first_bad: str | None
+    data_alone: bool = False  # whether the first bad value is a NaN, at any values of the unknowns
 
     @property
     def bad_terms(self) -> list[TermReport]:
@@ -79,7 +80,7 @@ def report(model: "Model", free: np.ndarray) -> DebugReport:
         environment, log_jacobian = density.values(np.asarray(free), data, scope)
         # In the order of creation, so that the first bad value is found first.
         evaluate(sorted(density.nodes, key=lambda node: node.serial), environment, _skip, scope)
-        terms, first_bad = [], None
+        terms, first_bad, data_alone = [], None, False
         for term in density.terms:
             evaluate((*term.needs(), *term.plain_needs()), environment, scope=scope)
             value = float(term.value(environment))
@@ -90,18 +91,28 @@ def report(model: "Model", free: np.ndarray) -> DebugReport:
                 terms.append(_term_report(model, term.node, environment, value, elements))
             if first_bad is None and not np.isfinite(value):
                 first_bad = _blame(culprits, term, environment)
+                data_alone = _from_data_alone(culprits, term, environment)
                 if first_bad is None:
                     first_bad = f"log density of {terms[-1].name} = {value:.6g}  {terms[-1].site}"
     total = sum(t.value for t in terms) + float(log_jacobian)
     if first_bad is None and not np.isfinite(model.gradient(free)).all():
         first_bad = _bad_slope(model, np.asarray(free), data)
-    return DebugReport(total, terms, first_bad)
+    return DebugReport(total, terms, first_bad, data_alone)
 
 
 def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | None:
     """The operation that made an operand of a term bad, or None."""
     return next(
         filter(None, (culprits.of(node, environment[node]) for node in term.plain_needs())), None
+    )
+
+
+def _from_data_alone(culprits: Culprits, term: Term, environment: Environment) -> bool:
+    """Whether data alone make the first bad operand NaN."""
+    origins = (culprits.first_nan(node, environment[node]) for node in term.plain_needs())
+    origin = next(filter(None, origins), None)
+    return origin is not None and not any(
+        isinstance(node, (Variable, Inner)) for node in ancestors([origin])
     )
 
 

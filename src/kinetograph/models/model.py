@@ -276,6 +276,10 @@ class Model(LogDensity):
 
         return draw_model(self, collapse)
 
+    def _data_hint(self, key: Any, names: Iterable[str]) -> str:
+        """Advice on a name that is not data of the model."""
+        return meant(key, names)
+
     def _seen_by(self, *batch: Any) -> "Model":
         """This model with batches of rows for samplers; `batch` are `RowBatch` arguments."""
         targets, factors, coords = self._made_of

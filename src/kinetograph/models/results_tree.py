@@ -87,6 +87,8 @@ class DataTree(xarray.DataTree):
             hint = self._elsewhere(key)
         if within:
             hint = f"; it is in the group {within[0]}: results[{within[0]!r}][{key!r}]"
+        elif self.parent is not None and (other := _sibling_with(self, key)):
+            hint = f"; it is in the group {other}: results[{other!r}][{key!r}]"
         elif not hint and self.parent is not None and key in self.parent.children:
             hint = "; it is a group of the whole results"
         listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
@@ -117,6 +119,15 @@ if TYPE_CHECKING:
         def items(self) -> ItemsView[str, xarray.DataArray]: ...  # type: ignore[override]
         @property
         def data_vars(self) -> Mapping[str, xarray.DataArray]: ...  # type: ignore[override]
+
+
+def _sibling_with(group: Any, key: Any) -> str | None:
+    """The other group that holds draws of `key`, if any."""
+    for name in ("posterior", "unknowns", "sample_stats"):
+        other = group.parent.children.get(name)
+        if other is not None and other is not group and key in other.variables:
+            return str(name)
+    return None
 
 
 def tree_of(groups: Mapping[str, Any], whole: Any = None) -> DataTree:

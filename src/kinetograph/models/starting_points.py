@@ -269,6 +269,12 @@ def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
         lines.append(f"  first value that is not finite: {report.first_bad}")
     if not report.bad_terms:
         lines.append("  Every term is finite at the last point, but its gradient is not.")
+    if report.data_alone:
+        lines.append(
+            "  This value does not depend on the unknowns: correct the data, drop or fill missing "
+            'values, or infer them: kg.data(..., missing="impute").'
+        )
+        return lines
     lines.append(
         "  Give other values: model.debug(point) shows every node there, and "
         "kg.calculate(array, values={name: value}) gives the value of any array."

@@ -12,6 +12,7 @@ from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import site_text
 from ..graph.node import Node, ancestors
+from ..graph.source import place_text
 from ..models.ancestral.rows import in_rows
 from ..models.model import Model
 from ..models.recorded_unknowns import rows_of_unknowns
@@ -57,7 +58,7 @@ def recorded(
     TypeError
         If `results` is not a results tree.
     ModelError
-        If there are no draws.
+        If there are no draws, or none of any array of the model.
     ShapeError
         If draws and their node have different shapes, so that the results are of another model; or
         if there is no dimension of chains or draws.
@@ -105,14 +106,22 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
     Targets that were computed from data or fixed values that the model no longer has are left out;
     they are computed again from the unknowns.
     """
-    check_tree(results, doing)
+    posterior = check_tree(results, doing)
     names: dict[Node, str] = {n: model.name(n) for n in model.component.unknowns}
     names |= {
         n: model.name(n)
         for n in model.targets
         if isinstance(n, Variable) or not is_stale(model, n, results)
     }
-    return recorded(doing, results, names, model.fixed_values), names
+    draws = recorded(doing, results, names, model.fixed_values)
+    held = sorted(map(str, {*posterior.data_vars, *unknowns_of(results)}))
+    known = {*names.values(), *(model.name(n) for n in model.targets)}
+    if held and not draws.values and known.isdisjoint(held):
+        raise ModelError(
+            f"{doing}: the results are of another model: they hold {', '.join(held)}, and the "
+            f"model has {', '.join(names.values())}{place_text()}"
+        )
+    return draws, names
 
 
 def is_stale(model: Model, target: Node, results: Any) -> bool:

@@ -20,6 +20,7 @@ from ..models.model import Model
 __all__ = ["HIERARCHIES", "other_form", "recorded_hierarchies", "remedy"]
 
 HIERARCHIES = "hierarchies"  # the name of the attribute
+SHORTENED = "..."  # in the text of a long expression, which cannot be written as it is
 ENOUGH = 10  # divergences from which the values of scales there are evidence
 SMALL, LARGE = 0.35, 0.65  # mean ranks of a scale at divergences; 0.5 if it has no influence
 _FOUND: "weakref.WeakKeyDictionary[Model, tuple[int, str]]" = weakref.WeakKeyDictionary()
@@ -62,10 +63,13 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
             f"{chosen.scale}{place}: write {chosen.instead}, use tighter priors, or"
         )
     place = f", and {chosen.scale} is large in most of these draws" if rank > LARGE else ""
+    form = f"the centred form {chosen.instead}"
+    if SHORTENED in chosen.instead:
+        form = "kg.samplers.NUTS(parametrisation='auto')"
     return (
         f"{chosen.unknown} is non-centred already, {chosen.written}{more}{place}: use a tighter "
-        f"prior of {' and '.join(chosen.scales)}, the centred form {chosen.instead} if the data "
-        "say much about each element, or"
+        f"prior of {' and '.join(chosen.scales)}, {form} if the data say much about each element, "
+        "or"
     )
 
 
@@ -85,6 +89,11 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
                     f"{hierarchy.unknown} is centred, {hierarchy.written}, with the unknown scale "
                     f"{hierarchy.scale}: write {hierarchy.instead}, or let warm-up choose a form: "
                     "sampler=kg.samplers.NUTS(parametrisation='auto'). "
+                )
+            if SHORTENED in hierarchy.instead:
+                return (
+                    f"{hierarchy.unknown} is multiplied by a scale with unknowns: "
+                    "kg.samplers.NUTS(parametrisation='auto') lets warm-up choose a form. "
                 )
             return (
                 f"{hierarchy.unknown} is non-centred, {hierarchy.written}: the centred form "

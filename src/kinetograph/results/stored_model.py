@@ -28,7 +28,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Any], list[str]]:
     if not hidden.is_dir():
         if not path.exists():
             hint = f"kg.mcmc(..., store={str(path)!r}) makes one"
-            raise KinetographError(f"{path}: there is no such folder; {hint}")
+            raise KinetographError(f"{path}: this folder does not exist; {hint}")
         kind = "folder" if path.is_dir() else "file"
         raise KinetographError(
             f"{path}: it is a {kind}, but not the store of a run; give another path"

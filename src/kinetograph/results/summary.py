@@ -1,6 +1,6 @@
 """`kg.summary`: a table of posterior means, intervals and diagnostics."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
 from ..graph.value_texts import in_words
 from . import diagnostics
-from .check import check_tree, walkers_of
+from .check import check_tree, unknowns_of, walkers_of
 
 __all__ = ["Summary", "row_names", "summary"]
 
@@ -131,14 +131,15 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     tree
         Results of `kg.mcmc`, or results opened with `xarray.open_datatree`.
     *names
-        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all.
+        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all. Unknowns
+        that are not targets are shown if they are named here.
     probability
         The probability of the interval between the two outer quantiles.
 
     Raises
     ------
     KeyError
-        If a name is neither a target nor a row.
+        If a name is not that of a target, an unknown or a row.
     TypeError
         If `tree` has no posterior.
     ValueError
@@ -159,14 +160,16 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
     if not posterior.sizes.get("draw", 0):
         raise ValueError("summary: the results hold no draws")
-    chosen, walkers = _chosen(posterior, names), walkers_of(tree)
+    unknowns = {n: v for n, v in unknowns_of(tree).items() if n not in posterior}
+    draws, walkers = {**posterior.data_vars, **unknowns}, walkers_of(tree)
+    chosen = _chosen(draws, names) or [(str(name), None) for name in posterior.data_vars]
     outer = ((1 - probability) / 2, (1 + probability) / 2)
     labels = [f"q{100 * p:.3g}" for p in outer]
     order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
     rows: list[str] = []
     parts: dict[str, list[np.ndarray]] = {column: [] for column in order}
     for name, element in chosen:
-        variable = posterior[name]
+        variable = draws[name]
         values = np.asarray(variable.values, float)
         chains, length = values.shape[:2]
         if not values.size:  # an array without elements
@@ -197,8 +200,8 @@ _DIAGNOSTICS = {
 }
 
 
-def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
-    """The targets to show, each with one row or None."""
+def _chosen(draws: Mapping[Any, Any], names: Any) -> list[tuple[str, int | None]]:
+    """The named arrays, each with one row or None."""
     chosen: list[tuple[str, int | None]] = []
     requested: list[str] = []
     for given in names:
@@ -211,16 +214,16 @@ def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
         requested += given_names
     for name in requested:
         target = name.partition("[")[0]
-        if name in posterior:
+        if name in draws:
             chosen.append((name, None))
-        elif target in posterior and name in (rows := row_names(target, posterior[target])):
+        elif target in draws and name in (rows := row_names(target, draws[target])):
             chosen.append((target, rows.index(name)))
         else:
-            held = ", ".join(map(str, posterior.data_vars))
-            rows = [row for v, x in posterior.data_vars.items() for row in row_names(str(v), x)]
-            hint = meant(name, [*map(str, posterior.data_vars), *rows])
+            held = ", ".join(map(str, draws))
+            rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
+            hint = meant(name, [*map(str, draws), *rows])
             raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
-    return chosen or [(str(name), None) for name in posterior.data_vars]
+    return chosen
 
 
 def row_names(name: str, variable: Any) -> list[str]:

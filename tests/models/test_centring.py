@@ -190,12 +190,13 @@ def test_locations_and_scales_without_a_usable_value(build, names):
         np.testing.assert_allclose(slope, here.gradient, rtol=1e-12)
 
 
-def test_a_model_with_a_fixed_scale():
-    """theta ~ normal(mu, tau), tau = 0.5: y = c mu + tau^(c - 1) (theta - mu)."""
-    model = kg.condition(kg.model(centred), {"tau": 0.5})
+@pytest.mark.parametrize("tau", [0.5, 1e250])
+def test_a_model_with_a_fixed_scale(tau):
+    """theta ~ normal(mu, tau): y = c mu + tau^(c - 1) (theta - mu)."""
+    model = kg.condition(kg.model(centred), {"tau": tau})
     centring = Centring(model)
     assert [model.name(v) for v in centring.shifts] == ["theta"]
     x, c = np.array([2.0, 1, 2, 3]), np.array([1.0, 0.0, 0.5, 1.0])
     with x64():
         y = centring.inverse(x, c, model.bind().data)
-    np.testing.assert_allclose(y, [2, -2, 1, 3], rtol=1e-12)
+    np.testing.assert_allclose(y, [2, -1 / tau, 1, 3], rtol=1e-11)

@@ -118,6 +118,13 @@ def hurdle(count):
     return density
 
 
+def zero_or(density):
+    def with_zero(x, zero, *parameters):
+        return mp.log(zero) if x == 0 else mp.log1p(-zero) + density(x, *parameters)
+
+    return with_zero
+
+
 def f(x, df1, df2):
     a, b = df1 / 2, df2 / 2
     constant = mp.loggamma(a + b) - mp.loggamma(a) - mp.loggamma(b) + a * mp.log(df1 / df2)

@@ -146,6 +146,41 @@ class Zeros:
         return 0, np.inf
 
 
+class ZeroOr:
+    """A share of 0, and positive numbers of SciPy's law."""
+
+    def __init__(self, zero, law):
+        self.zero, self.law = zero, law
+
+    def logpdf(self, x):
+        some = np.log1p(-self.zero) + self.law.logpdf(np.where(x == 0, 0.5, x))
+        return np.where(x == 0, np.log(self.zero), some)
+
+    def cdf(self, x):
+        return np.where(np.asarray(x) < 0, 0.0, self.zero + (1 - self.zero) * self.law.cdf(x))
+
+    def sf(self, x):
+        return np.where(np.asarray(x) < 0, 1.0, (1 - self.zero) * self.law.sf(x))
+
+    def ppf(self, p):
+        return self.law.ppf(np.maximum((np.asarray(p) - self.zero) / (1 - self.zero), 0.0))
+
+    def isf(self, p):
+        return self.law.isf(np.minimum(np.asarray(p) / (1 - self.zero), 1.0))
+
+    def mean(self):
+        return (1 - self.zero) * self.law.mean()
+
+    def var(self):
+        return (1 - self.zero) * (self.law.var() + self.zero * self.law.mean() ** 2)
+
+    def std(self):
+        return np.sqrt(self.var())
+
+    def support(self):
+        return 0.0, self.law.support()[1]
+
+
 class Pareto:
     """b exp(e) of SciPy's exponential e, whose small probabilities are right."""
 

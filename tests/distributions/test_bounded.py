@@ -160,7 +160,8 @@ class Bounded:
         self.bottom, self.top = law.support()
 
     def below(self, x):
-        return float(np.log(self.law.cdf(x).item())) if x > self.bottom else -np.inf
+        p = self.law.cdf(x).item()
+        return float(np.log(p)) if p > 0 else -np.inf
 
     def above(self, x):
         return float(np.log(self.law.sf(x).item())) if x < self.top else -np.inf

@@ -28,6 +28,11 @@ def by_moments(mean, phi):
     return stats.nbinom(phi, phi / (phi + mean))
 
 
+def positive(law):
+    """The density of a number above 0, if 0 has the probability 0.3."""
+    return lambda x: np.log(0.7) + law.logpdf(x)
+
+
 def lkj(eta):
     """The log density of a 2 x 2 correlation matrix, of correlation r = 2 u - 1 with u beta."""
     return lambda x: stats.beta(eta, eta).logpdf((x[1, 0] + 1) / 2) - np.log(2)
@@ -137,6 +142,28 @@ ELSEWHERE = [
         {"nu": 3.0, "scale": 2.0},
         0.3,
         lambda x: stats.t(3, 0, 2).logpdf(x) + np.log(2),
+    ),
+    *(
+        (
+            "hurdle_gamma",
+            {"zero": 0.3, shape: 2.0, rate: 3.0},
+            0.3,
+            positive(stats.gamma(2, 0, 1 / 3)),
+        )
+        for shape, rate in [("a", "beta"), ("concentration", "rate")]
+    ),
+    *(
+        (
+            "hurdle_lognormal",
+            {"zero": 0.3, "mu": 1.0, sd: 2.0},
+            0.3,
+            positive(stats.lognorm(2, 0, np.e)),
+        )
+        for sd in ("sigma", "s")
+    ),
+    *(
+        ("zero_inflated_beta", {"gate": 0.3, one: 2.0, two: 3.0}, 0.3, positive(stats.beta(2, 3)))
+        for one, two in [("a", "b"), ("alpha", "beta"), ("concentration1", "concentration0")]
     ),
     ("hurdle_poisson", {"zero": 0.3, "mu": 2.0}, 0, lambda x: np.log(0.3)),
     ("hurdle_poisson", {"zero": 0.3, "lam": 2.0}, 0, lambda x: np.log(0.3)),

@@ -13,7 +13,7 @@ def frame():
     rng = np.random.default_rng(20261124)
     x, z = rng.normal(2, 1.5, ROWS), rng.normal(size=ROWS)
     counts = rng.poisson(2.0, ROWS)
-    return pd.DataFrame(
+    data = pd.DataFrame(
         {
             "x": x,
             "z": z,
@@ -32,6 +32,7 @@ def frame():
             "kind": rng.permutation(np.tile(["p", "q", "r", "s"], ROWS // 4)),
         }
     )
+    return data.assign(rain=data["positive"] * data["b"], cover=data["share"] * data["b"])
 
 
 def assert_same_density(model, other, tolerance=1e-10):

@@ -30,6 +30,10 @@ def hurdle(y, share, base, at_zero):
     return np.where(y == 0, np.log(share), np.log1p(-share) + base - np.log1p(-np.exp(at_zero)))
 
 
+def zero_or(y, share, base):
+    return np.where(y == 0, np.log(share), np.log1p(-share) + base)
+
+
 def negative_binomial(y, mu, shape):
     return stats.nbinom.logpmf(y, shape, shape / (shape + mu))
 
@@ -115,6 +119,22 @@ CASES = {
             v["hu"],
             negative_binomial(y, EXP(e), v["shape"]),
             negative_binomial(0, EXP(e), v["shape"]),
+        ),
+    ),
+    "hurdle_gamma": (
+        "rain",
+        lambda y, e, v: zero_or(
+            y, v["hu"], stats.gamma.logpdf(y, v["shape"], scale=EXP(e) / v["shape"])
+        ),
+    ),
+    "hurdle_lognormal": (
+        "rain",
+        lambda y, e, v: zero_or(y, v["hu"], stats.lognorm.logpdf(y, v["sigma"], scale=EXP(e))),
+    ),
+    "zero_inflated_beta": (
+        "cover",
+        lambda y, e, v: zero_or(
+            y, v["zi"], stats.beta.logpdf(y, EXPIT(e) * v["phi"], EXPIT(-e) * v["phi"])
         ),
     ),
 }
@@ -300,3 +320,59 @@ def test_expected_counts_with_extra_zeros():
     mean = computed(model, kg.expectation(model.response()), values)
     expected = (1 - values["zi"]) * DATA["n"] * EXPIT(eta_of(values))
     np.testing.assert_allclose(mean, expected, rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_zeros_have_a_formula():
+    """Amounts that are often 0: known parameters are recovered, and rows are predicted."""
+    rng = np.random.default_rng(4)
+    n = 600
+    x = rng.normal(size=n)
+    none = rng.random(n) < EXPIT(-0.5 + 1.0 * x)
+    amounts = np.where(none, 0.0, rng.gamma(3.0, EXP(0.7 - 0.5 * x) / 3.0))
+    data = pd.DataFrame({"y": amounts, "x": x})
+    model = kg.formula(["y ~ x", "hu ~ x"], data, family="hurdle_gamma")
+    assert model.links == {"mu": "log", "hu": "logit"}
+    assert model.priors["b_hu_x"] == "normal(0, 1)"
+    results = kg.mcmc(model, draws=300, chains=2, seed=2, progress=False)
+    truth = {"b_Intercept": 0.7, "b_x": -0.5, "shape": 3.0, "b_hu_Intercept": -0.5, "b_hu_x": 1.0}
+    posterior = results["posterior"]
+    for name, expected in truth.items():
+        draws = posterior[name].values
+        assert abs(draws.mean() - expected) < 5 * draws.std(), name
+        assert draws.std() < 0.3
+    new = {"x": [-1.0, 1.0]}
+    mean = model.predict(results, new, kind="mean", seed=1)["predictions"]["y_mean"].values
+    eta = {
+        name: posterior[f"b_{name}Intercept"].values[..., None]
+        + posterior[f"b_{name}x"].values[..., None] * new["x"]
+        for name in ("", "hu_")
+    }
+    np.testing.assert_allclose(mean, EXPIT(-eta["hu_"]) * EXP(eta[""]), rtol=1e-9)
+    drawn = model.predict(results, new, seed=1)["predictions"]["y"].values.reshape(-1, 2)
+    share, expected = (drawn == 0).mean(0), EXPIT(eta["hu_"]).mean((0, 1))
+    assert (abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / len(drawn))).all()
+    pointwise = kg.log_likelihood(model, results)["log_likelihood"]["y"].values
+    law = stats.gamma(posterior["shape"].values[..., None], scale=1.0)
+    mu = EXP(posterior["b_Intercept"].values[..., None] + posterior["b_x"].values[..., None] * x)
+    hu = EXPIT(
+        posterior["b_hu_Intercept"].values[..., None] + posterior["b_hu_x"].values[..., None] * x
+    )
+    rate = posterior["shape"].values[..., None] / mu
+    some = law.logpdf(np.where(none, 1.0, amounts) * rate) + np.log(rate)
+    np.testing.assert_allclose(pointwise, zero_or(amounts, hu, some), rtol=1e-7)
+    assert np.isfinite(float(kg.loo(model, results).elpd))
+    simulated = kg.simulate(model, draws=20, seed=3)["prior_predictive"]["y"].values
+    assert 0 < (simulated == 0).mean() < 1
+
+
+@pytest.mark.parametrize("rules", ["bambi", "brms"])
+def test_priors_of_families_with_zeros(rules):
+    zi = {"bambi": "beta(2, 2)", "brms": "beta(1, 1)"}[rules]
+    model = kg.formula("cover ~ x", DATA, family="zero_inflated_beta", default_priors=rules)
+    assert model.priors["zi"] == zi
+    model = kg.formula("rain ~ x", DATA, family="hurdle_lognormal", default_priors=rules)
+    assert model.priors["hu"] == zi
+    if rules == "brms":
+        logs = np.log(np.where(DATA["rain"] == 0, 0.1, DATA["rain"]))
+        assert model.priors["Intercept"].startswith(f"student(3, {round(np.median(logs), 1):g}, ")

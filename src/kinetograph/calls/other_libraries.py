@@ -204,7 +204,7 @@ _ADVICE = {
     ),
     "write it as kg.distribution, with its log density": (
         "betaquotient discreteweibull eulermaruyama garch11 gaussianstatespace gompertz "
-        "hurdlegamma hurdlelognormal interpolated kumaraswamy lomax moyal paretotype2 "
+        "interpolated kumaraswamy lomax moyal paretotype2 "
         "polyagamma rice sinebivariatevonmises skellam triangular"
     ),
     "x[:n], x[-n:] and x[i:j] are parts of an array": "head tail",

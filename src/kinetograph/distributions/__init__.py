@@ -26,6 +26,8 @@ from .gumbel import gumbel
 from .half_cauchy import half_cauchy
 from .half_normal import half_normal
 from .half_student import half_student
+from .hurdle_gamma import hurdle_gamma
+from .hurdle_lognormal import hurdle_lognormal
 from .hurdle_negative_binomial import hurdle_negative_binomial
 from .hurdle_poisson import hurdle_poisson
 from .hypergeometric import hypergeometric
@@ -54,6 +56,7 @@ from .von_mises import von_mises
 from .wald import wald
 from .weibull import weibull
 from .wishart import wishart
+from .zero_inflated_beta import zero_inflated_beta
 from .zero_inflated_negative_binomial import zero_inflated_negative_binomial
 from .zero_inflated_poisson import zero_inflated_poisson
 from .zero_sum_normal import zero_sum_normal

@@ -95,6 +95,10 @@ _MOMENTS = (
     "give shape1=mu * kappa, shape2=(1 - mu) * kappa; the precision kappa is "
     "mu * (1 - mu) / sigma**2 - 1 for a standard deviation sigma"
 )
+# Parameters of other libraries, with the advice for each.
+ADVICE = dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS) | dict.fromkeys(
+    ("nu", "kappa", "phi", "precision"), "give shape1=mu * kappa, shape2=(1 - mu) * kappa"
+)
 
 
 @declared(
@@ -102,10 +106,7 @@ _MOMENTS = (
     draws="Beta numbers, with mean shape1 / (shape1 + shape2).",
     scipy="beta",
     aliases={"(mu * kappa, (1 - mu) * kappa)": "betaproportion"},
-    advice=dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS)
-    | dict.fromkeys(
-        ("nu", "kappa", "phi", "precision"), "give shape1=mu * kappa, shape2=(1 - mu) * kappa"
-    ),
+    advice=ADVICE,
     same={"shape1": "a alpha concentration1", "shape2": "b beta concentration0"},
 )
 def beta(shape1: Any, shape2: Any):

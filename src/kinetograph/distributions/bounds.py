@@ -18,6 +18,7 @@ from .tails import Tails
 
 __all__ = [
     "apart",
+    "before_atom",
     "bound_parameters",
     "check_base",
     "inward",
@@ -84,6 +85,14 @@ def inward(base: Family, bounds: Mapping[str, Any]) -> dict[str, Any]:
     return {side: rounded[side](bound) for side, bound in bounds.items()}
 
 
+def before_atom(base: Family, x: Any) -> Any:
+    """The number y with P(X > y) = P(X >= x).
+
+    It is x, or below the atom of the family if x is the atom.
+    """
+    return x if base.atom is None else jnp.where(x == base.atom, base.atom - 1.0, x)
+
+
 def tails_at(base: Family, bounds: Mapping[str, Any], parameters: Any) -> dict[str, Tails]:
     """The two log tails at each bound, by side.
 
@@ -101,6 +110,7 @@ def tails_at(base: Family, bounds: Mapping[str, Any], parameters: Any) -> dict[s
     x = jnp.where(finite, ends, 0.0)
     if base.discrete:
         x = jnp.where(low, jnp.ceil(x) - 1.0, x)
+    x = jnp.where(low, before_atom(base, x), x)
     below, above = base.log_tails(*base.still(~finite, x, *parameters))
     negative = ends < 0
     below = jnp.where(finite, below, jnp.where(negative, -jnp.inf, 0.0))

@@ -24,6 +24,7 @@ from ..graph.source import place_text
 from ..graph.value_texts import in_words
 from .bounds import (
     apart,
+    before_atom,
     bound_parameters,
     check_base,
     known_bounds,
@@ -175,6 +176,7 @@ def _terms(
     beyond = at_low | at_high
     density = base.log_density(*base.still(beyond, x, *base_parameters), small=small)
     above = jnp.ceil(high) - 1.0 if base.discrete else high  # P(X >= high) = P(X > above)
+    above = before_atom(base, above)
     bound = jnp.where(at_low, low, jnp.where(at_high, above, value))
     below, above = base.log_tails(*base.still(~beyond, bound, *base_parameters))
     result = jnp.where(at_low, below, jnp.where(at_high, above, density))

@@ -47,6 +47,10 @@ class Family(Generator):
     matrices it gets their shape as `event=`. `truncated_moments(lower, upper, *parameters)` are the
     moments between two bounds; None means no bound.
 
+    `atom` is the one number of a family of real numbers that has a positive probability: the lowest
+    number of the support. The density there is that probability. Data can follow such a family, an
+    unknown cannot.
+
     `key` is a unique name, under which saved models find the family. The key of a derived family
     contains the keys of its parts.
     """
@@ -61,6 +65,7 @@ class Family(Generator):
     quantile: Callable[..., Any] | None = None
     moments: Callable[..., Moments] | None = None
     truncated_moments: Callable[..., Moments] | None = None
+    atom: float | None = None
     key: str = ""
 
     def __post_init__(self) -> None:
@@ -107,8 +112,7 @@ class Family(Generator):
             return self.log_density(x, *parameters, small=small, **forms)
 
         impossible = jnp.isneginf(lax.stop_gradient(density(x, *parameters, **forms)))
-        ndims = {p.name: p.event_ndim for p in self.parameters} | {"x": self.event_ndim}
-        forms = {k: _still(f, impossible, ndims[k.partition("_")[2]]) for k, f in forms.items()}
+        forms = self.still_forms(impossible, forms)
         return density(*self.still(impossible, x, *parameters), **forms)
 
     def still(self, where: Any, x: Any, *parameters: Any) -> tuple[Any, ...]:
@@ -120,6 +124,11 @@ class Family(Generator):
         ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters))
         pairs = zip((x, *parameters), ndims, strict=True)
         return tuple(_still(tensor, where, ndim) for tensor, ndim in pairs)
+
+    def still_forms(self, where: Any, forms: Mapping[str, Any]) -> dict[str, Any]:
+        """The forms of arguments, constant for the elements selected by `where`."""
+        ndims = {p.name: p.event_ndim for p in self.parameters} | {"x": self.event_ndim}
+        return {k: _still(f, where, ndims[k.partition("_")[2]]) for k, f in forms.items()}
 
     def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The sum of the log densities of all elements of x.
@@ -149,7 +158,15 @@ class Family(Generator):
     @cached_property
     def _smooth_tails(self) -> Any:
         assert self.tails is not None
-        return by_density(self.tails, self.log_density)
+        return by_density(self.tails, self._smooth_density)
+
+    def _smooth_density(self, x: Any, *parameters: Any) -> Any:
+        """The log density above the atom, otherwise -inf."""
+        if self.atom is None:
+            return self.log_density(x, *parameters)
+        smooth = x > self.atom
+        density = self.log_density(jnp.where(smooth, x, self.atom), *parameters)
+        return jnp.where(smooth, density, -jnp.inf)
 
     def mean_and_variance(self, event: tuple[int, ...], *parameters: Any) -> Moments:
         """The mean and the variance of each element.

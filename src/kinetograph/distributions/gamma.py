@@ -89,13 +89,17 @@ GAMMA = Family(
 )
 
 
+# Parameters of other libraries, with the advice for each.
+MOMENTS = dict.fromkeys(
+    ("mu", "mean", "sigma", "sd"), "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
+)
+
+
 @declared(
     GAMMA,
     draws="Gamma numbers, with mean alpha / rate.",
     scipy="gamma",
-    advice=dict.fromkeys(
-        ("mu", "mean", "sigma", "sd"), "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
-    ),
+    advice=MOMENTS,
     same={"alpha": "a concentration", "rate": "beta"},
 )
 def gamma(alpha: Any, rate: Any = 1.0):

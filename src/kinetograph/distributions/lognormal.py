@@ -55,16 +55,20 @@ LOGNORMAL = Family(
 )
 
 
+# Parameters of other libraries, with the advice for each.
+ADVICE = {
+    "mean": "give meanlog=kg.log(mean) - sdlog**2 / 2",
+    "median": "give meanlog=kg.log(median)",
+    "loc": "give meanlog=, the mean of the logarithm; a shift is loc + kg.lognormal(...)",
+    "scale": "give sdlog=, the sd of the logarithm; SciPy's scale is kg.exp(meanlog)",
+}
+
+
 @declared(
     LOGNORMAL,
     draws="Exponentials of normal numbers with mean `meanlog` and standard deviation `sdlog`.",
     scipy="lognorm",
-    advice={
-        "mean": "give meanlog=kg.log(mean) - sdlog**2 / 2",
-        "median": "give meanlog=kg.log(median)",
-        "loc": "give meanlog=, the mean of the logarithm; a shift is loc + kg.lognormal(...)",
-        "scale": "give sdlog=, the sd of the logarithm; SciPy's scale is kg.exp(meanlog)",
-    },
+    advice=ADVICE,
     same={"meanlog": "mu", "sdlog": "s sigma"},
 )
 def lognormal(meanlog: Any = 0.0, sdlog: Any = 1.0):

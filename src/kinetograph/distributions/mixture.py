@@ -72,6 +72,7 @@ def mixture(*parts: Family) -> Mixture:
         event_ndim=first.event_ndim,
         event_shape=lambda weights, *shapes: first.event_shape(*shapes[: len(first.parameters)]),
         dtype=first.dtype,
+        atom=first.atom,
         forms=_forms(parts),
         check=partial(_check, parts),
         draw=partial(_draw, parts) if all(p.draw for p in parts) else None,
@@ -111,6 +112,7 @@ def mixture_of(part: Family) -> Mixture:
         event_ndim=part.event_ndim,
         event_shape=lambda weights, *shapes: part.event_shape(*shapes),
         dtype=part.dtype,
+        atom=part.atom,
         forms=forms | {"weights": (("log",),)},
         check=None if part.check is None else lambda weights, *nodes: part.check(*nodes),  # type: ignore[misc]
         draw=partial(_array_draw, part) if part.draw else None,

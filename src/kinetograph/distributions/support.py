@@ -107,6 +107,8 @@ class Interval(Support):
             return f"{'at least' if closed_low else 'above'} {low}"
         if low is None:
             return f"{'at most' if closed_high else 'below'} {high}"
+        if closed_low and not closed_high:
+            return f"at least {low} and below {high}"
         return f"between {low} and {high}"
 
 

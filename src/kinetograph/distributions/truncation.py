@@ -68,6 +68,7 @@ def truncated(base: Family, sides: tuple[str, ...]) -> Truncated:
         tails=partial(_tails, base, sides),
         quantile=partial(_quantile, base, sides),
         moments=partial(_moments, base, sides) if base.truncated_moments else None,
+        atom=base.atom,
         base=base,
         sides=sides,
     )

@@ -27,11 +27,12 @@ from .parameter import Parameter, probability
 from .support import NATURALS
 from .tails import Tails, of_counts
 
-__all__ = ["SHARE", "hurdle", "zero_inflated"]
+__all__ = ["FORMS", "SHARE", "chosen", "hurdle", "logs_of", "possible", "zero_inflated"]
 
 # Parameters of other libraries, for all families with additional zeros.
 SHARE = {"psi": "give zero=1 - psi, where psi is the share of counts"}
-_FORMS = {"zero": (("logit",), ("log", "log1m"))}
+# Forms of the share that densities can use.
+FORMS = {"zero": (("logit",), ("log", "log1m"))}
 
 
 def zero_inflated(name: str, base: Family) -> Family:
@@ -71,7 +72,7 @@ def _family(
         partial(terms, base.terms),
         lambda *parameters: NATURALS,
         dtype=WHOLE,
-        forms={**_FORMS, **base.forms},
+        forms={**FORMS, **base.forms},
         small_terms=partial(terms, base.small_terms or base.terms),
         sizes=base.sizes,
         draw=draw,
@@ -81,7 +82,7 @@ def _family(
     )
 
 
-def _logs(forms: dict[str, Any]) -> tuple[Any, Any] | None:
+def logs_of(forms: dict[str, Any]) -> tuple[Any, Any] | None:
     """Remove the forms of z and return log z, log(1 - z).
 
     Returns None if `forms` has no other form of z.
@@ -110,7 +111,7 @@ def _reachable(forms: dict[str, Any], where: Any) -> dict[str, Any]:
 def _inflated(
     terms: Callable[..., tuple[Any, ...]], x: Any, zero: Any, *parameters: Any, **forms: Any
 ) -> tuple[Any, ...]:
-    logs, none = _logs(forms), x == 0
+    logs, none = logs_of(forms), x == 0
     density = sum(terms(x, *parameters, **_reachable(forms, none)))
     if logs is not None:
         counted = logs[1] + density
@@ -129,7 +130,7 @@ def _inflated(
 def _hurdle(
     terms: Callable[..., tuple[Any, ...]], x: Any, zero: Any, *parameters: Any, **forms: Any
 ) -> tuple[Any, ...]:
-    logs, none = _logs(forms), x == 0
+    logs, none = logs_of(forms), x == 0
     density = sum(terms(jnp.where(none, 1.0, x), *parameters, **_reachable(forms, none)))
     forms = _reachable(forms, True)
     of_none = sum(terms(jnp.zeros_like(parameters[0]), *parameters, **forms))
@@ -137,10 +138,18 @@ def _hurdle(
     rare = of_none == 0
     of_one = sum(terms(jnp.ones_like(parameters[0]), *parameters, **forms))
     some = density - jnp.where(rare, of_one, log1mexp(jnp.where(rare, 1.0, -of_none)))
+    return (chosen(none, zero, logs, some),)
+
+
+def chosen(none: Any, zero: Any, logs: tuple[Any, Any] | None, some: Any) -> Any:
+    """log z where `none`, otherwise log(1 - z) + `some`.
+
+    `logs` are log z and log(1 - z), or None if only z is available.
+    """
     if logs is not None:
-        return (jnp.where(none, logs[0], logs[1] + some),)
+        return jnp.where(none, logs[0], logs[1] + some)
     log_zero = jnp.log(jnp.where(none, zero, 1.0))
-    return (jnp.where(none, log_zero, jnp.log1p(-jnp.where(none, 0.0, zero)) + some),)
+    return jnp.where(none, log_zero, jnp.log1p(-jnp.where(none, 0.0, zero)) + some)
 
 
 def _inflated_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
@@ -173,7 +182,8 @@ def _hurdle_moments(base: Family, zero: Any, *parameters: Any) -> Moments:
     return share * mean, share * (variance / some + mean * mean * (some - share))
 
 
-def _valid(zero: Any) -> Any:
+def possible(zero: Any) -> Any:
+    """Whether each share is a probability."""
     return (zero >= 0) & (zero <= 1)
 
 
@@ -182,7 +192,7 @@ def _draw_inflated(base: Family, source: Source, zero: Any, *parameters: Any) ->
     zero = double(zero)
     count = base.draw(source.part(0), *parameters)
     replaced = (uniforms(source)[0] < zero) & (count >= 0)
-    return jnp.where(_valid(zero), jnp.where(replaced, 0, count), -1)
+    return jnp.where(possible(zero), jnp.where(replaced, 0, count), -1)
 
 
 def _draw_hurdle(
@@ -191,4 +201,4 @@ def _draw_hurdle(
     zero = double(zero)
     count = draw_positive(source.part(0), *parameters)
     replaced = (uniforms(source)[0] < zero) & (count >= 0)
-    return jnp.where(_valid(zero), jnp.where(replaced, 0, count), -1)
+    return jnp.where(possible(zero), jnp.where(replaced, 0, count), -1)

@@ -20,6 +20,8 @@ from ..distributions import (
     exponential,
     gamma,
     geometric,
+    hurdle_gamma,
+    hurdle_lognormal,
     hurdle_negative_binomial,
     hurdle_poisson,
     lognormal,
@@ -33,6 +35,7 @@ from ..distributions import (
     von_mises,
     wald,
     weibull,
+    zero_inflated_beta,
     zero_inflated_negative_binomial,
     zero_inflated_poisson,
 )
@@ -64,6 +67,8 @@ class ResponseFamily:
         function that makes the distribution, and its arguments.
     response
         What the response is: "number", "count", "binary", "ordered" or "class".
+    with_zeros
+        The family for responses that may be 0 as well, "" if there is none.
     """
 
     name: str
@@ -72,6 +77,7 @@ class ResponseFamily:
     response: str = "number"
     trials: bool = False
     aliases: tuple[str, ...] = field(default=())
+    with_zeros: str = ""
 
     @property
     def main(self) -> str:
@@ -87,6 +93,19 @@ def _counts(p: Mapping[str, Linked], share: str) -> dict[str, Any]:
     shape = {"dispersion": 1.0 / p["shape"].value}
     zeros = {"zero": p[share].value} if share else {}
     return {**zeros, **p["mu"].under("log", "log_mean", "mean"), **shape}
+
+
+def _by_mean(p: Mapping[str, Linked], share: str = "") -> dict[str, Any]:
+    """The arguments of gamma numbers, with 0 of probability `share`."""
+    zeros = {"zero": p[share].value} if share else {}
+    return {**zeros, "alpha": p["shape"].value, "rate": p["shape"].value / p["mu"].value}
+
+
+def _shares(p: Mapping[str, Linked], share: str = "") -> dict[str, Any]:
+    """The arguments of beta numbers, with 0 of probability `share`."""
+    zeros = {"zero": p[share].value} if share else {}
+    mean, precision = p["mu"].value, p["phi"].value
+    return {**zeros, "shape1": mean * precision, "shape2": (1.0 - mean) * precision}
 
 
 def _inflated_trials(p: Mapping[str, Any], trials: Any) -> MakerCall:
@@ -212,6 +231,7 @@ FAMILIES: dict[str, ResponseFamily] = {
             "lognormal",
             {"mu": "identity", "sigma": _LOG},
             lambda p, t: (lognormal, {"meanlog": p["mu"].value, "sdlog": p["sigma"].value}),
+            with_zeros="hurdle_lognormal",
         ),
         ResponseFamily(
             "bernoulli",
@@ -270,10 +290,8 @@ FAMILIES: dict[str, ResponseFamily] = {
         ResponseFamily(
             "gamma",
             {"mu": _LOG, "shape": _LOG},
-            lambda p, t: (
-                gamma,
-                {"alpha": p["shape"].value, "rate": p["shape"].value / p["mu"].value},
-            ),
+            lambda p, t: (gamma, _by_mean(p)),
+            with_zeros="hurdle_gamma",
         ),
         ResponseFamily(
             "exponential", _MEAN, lambda p, t: (exponential, {"rate": 1.0 / p["mu"].value})
@@ -288,23 +306,20 @@ FAMILIES: dict[str, ResponseFamily] = {
                     "scale": p["mu"].value * exp(-gammaln(1.0 + 1.0 / p["shape"].value)),
                 },
             ),
+            with_zeros="hurdle_gamma",
         ),
         ResponseFamily(
             "inverse_gaussian",
             {"mu": _LOG, "shape": _LOG},
             lambda p, t: (wald, {"mu": p["mu"].value, "lam": p["shape"].value}),
             aliases=("wald",),
+            with_zeros="hurdle_gamma",
         ),
         ResponseFamily(
             "beta",
             {"mu": _LOGIT, "phi": _LOG},
-            lambda p, t: (
-                beta,
-                {
-                    "shape1": p["mu"].value * p["phi"].value,
-                    "shape2": (1.0 - p["mu"].value) * p["phi"].value,
-                },
-            ),
+            lambda p, t: (beta, _shares(p)),
+            with_zeros="zero_inflated_beta",
         ),
         ResponseFamily(
             "von_mises",
@@ -341,6 +356,25 @@ FAMILIES: dict[str, ResponseFamily] = {
             lambda p, t: (hurdle_negative_binomial, _counts(p, "hu")),
             "count",
             aliases=("hurdlenegativebinomial",),
+        ),
+        ResponseFamily(
+            "hurdle_gamma",
+            {"mu": _LOG, "shape": _LOG, "hu": _LOGIT},
+            lambda p, t: (hurdle_gamma, _by_mean(p, "hu")),
+        ),
+        ResponseFamily(
+            "hurdle_lognormal",
+            {"mu": "identity", "sigma": _LOG, "hu": _LOGIT},
+            lambda p, t: (
+                hurdle_lognormal,
+                {"zero": p["hu"].value, "meanlog": p["mu"].value, "sdlog": p["sigma"].value},
+            ),
+        ),
+        ResponseFamily(
+            "zero_inflated_beta",
+            {"mu": _LOGIT, "phi": _LOG, "zi": _LOGIT},
+            lambda p, t: (zero_inflated_beta, _shares(p, "zi")),
+            aliases=("hurdlebeta",),
         ),
     ]
 }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import DataError
 from ..graph.inputs import data
@@ -172,7 +173,7 @@ class Response:
         y = np.asarray(self.values, float)
         if self.family.response in ("ordered", "class", "binary") or self.family.trials:
             return Scales(unit=unit)
-        link = "log" if self.family.name == "lognormal" else link
+        link = "log" if self.family.name in ("lognormal", "hurdle_lognormal") else link
         moments = {}
         if self.family.name in ("gaussian", "student", "skew_normal", "asym_laplace"):
             moments = {"mean": float(y.mean()), "sd": float(y.std()) or 1.0}
@@ -236,10 +237,27 @@ class Response:
             limits["censoring"] = "interval"
         return limits
 
+    def _check_support(self, distribution: Array, frame: pd.DataFrame) -> None:
+        """Raise DataError for numbers that the distribution excludes."""
+        assert isinstance(distribution.node, Variable)
+        support, values = distribution.node.support, np.asarray(self.values)
+        bad = ~np.broadcast_to(support.contains(values), values.shape)
+        if not bad.any():
+            return
+        row, other = int(np.flatnonzero(bad)[0]), self.family.with_zeros
+        zeros = values[row] == 0 and other
+        raise DataError(
+            f"formula: the response {self.text!r} must be {support.describe()} in the family "
+            f"{self.family.name}, but is {values[row]:g} in {row_text(frame, row)}{place_text()}"
+            f"{f'; for responses with zeros use family={other!r}' if zeros else ''}"
+        )
+
     def observe(self, distribution: Array, frame: pd.DataFrame) -> Array:
         """State the likelihood."""
         if "trials" in self.additions:
             self._check_below_trials(frame)
+        if self.family.response == "number" and "cens" not in self.additions:
+            self._check_support(distribution, frame)
         if "cens" in self.additions:
             y = data(self._intervals(frame), self.name, ("obs", None), infinite=True)
         else:

@@ -160,6 +160,15 @@ def check_component(component: Component, targets: Sequence[Node] = ()) -> None:
                 "single bijector covers these supports: choose the part with a discrete unknown, "
                 "or give all parts the same truncation"
             )
+        if v.distribution is not None and v.distribution.family.atom is not None:
+            family = v.distribution.family
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is an unknown with the distribution "
+                f"{family.name}, in which {family.atom:g} has a positive probability; data can "
+                "follow it, but an unknown cannot, because chains would never visit "
+                f"{family.atom:g}: write the unknown as kg.where(on, size, {family.atom:g}), with "
+                "on = kg.bernoulli(...) and a size without it"
+            )
         if v.observed_by is not None:
             raise ModelError(
                 f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is also used as an "

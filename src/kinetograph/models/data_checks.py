@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distributions.atoms import WITH_ZEROS
 from ..distributions.support import Support, WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
@@ -118,8 +119,14 @@ def check_support(
     raise DataError(
         f"{doing}: {follows.family.name} data must be {support.describe()}, but "
         f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
-        f"{place_text()}{_labels_from_one(value, support)}"
+        f"{place_text()}{_labels_from_one(value, support)}{_zeros(value[place], follows)}"
     )
+
+
+def _zeros(value: Any, follows: Distribution) -> str:
+    """Advice for a 0 that a family of positive numbers excludes."""
+    name = WITH_ZEROS.get(follows.family.name)
+    return f"; for data with zeros use kg.{name}" if name and value == 0 else ""
 
 
 def _labels_from_one(value: np.ndarray, support: Support) -> str:

@@ -103,8 +103,8 @@ def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) ->
 
 
 def _check_family(node: Incomplete, follows: Distribution) -> None:
-    """Raise ModelError for censored data with missing values."""
-    if isinstance(follows.family, Censored):
+    """Raise ModelError for missing values whose distribution an unknown cannot have."""
+    if isinstance(follows.family, Censored) or follows.family.atom is not None:
         raise ModelError(
             f"observe: {describe(node)} has missing values, which cannot be inferred under the "
             f"distribution {follows.family.name}; leave the missing elements out"

@@ -172,6 +172,11 @@ def _of_several(parts: Sequence[Distribution], weight_node: Node, count: int) ->
                 f"mixture: {texts} are a discrete and a continuous distribution, whose mixture "
                 f"has no density{place_text()}"
             )
+        if other.family.atom != first.family.atom:
+            raise ModelError(
+                f"mixture: of {texts}, only one gives 0 a positive probability{place_text()}; use "
+                "such a distribution for all components, with zero=0 where 0 does not occur"
+            )
         if mixtures.same_support(first.support, other.support):
             continue
         if not all(isinstance(p.support, (Interval, WholeNumbers)) for p in (first, other)):
@@ -332,6 +337,11 @@ def joint(
             raise ModelError(
                 f"joint: a bound of {part.expression()} is not a number; make it a separate "
                 f"unknown{place_text()}"
+            )
+        if part.family.atom is not None:
+            raise ModelError(
+                f"joint: {part.expression()} gives {part.family.atom:g} a positive probability"
+                f"{place_text()}; observe its numbers by themselves"
             )
         if part.family.discrete != parts[0].family.discrete:
             raise ModelError(

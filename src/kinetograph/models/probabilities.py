@@ -212,9 +212,12 @@ def normal_score(distribution: Array, value: Any) -> Array:
     """
     if isinstance(distribution, Array) and getattr(distribution.node, "distribution", None):
         law: Distribution = distribution.node.distribution  # type: ignore[attr-defined]
-        if law.family.discrete:
+        if law.family.discrete or law.family.atom is not None:
+            kind = "is discrete"
+            if law.family.atom is not None:
+                kind = f"gives {law.family.atom:g} a positive probability"
             raise TypeError(
-                f"normal_score: {law.expression()} is discrete, so that its distribution function "
+                f"normal_score: {law.expression()} {kind}, so that its distribution function "
                 f"jumps, and a value has no normal score{place_text()}; use kg.log_cdf at both "
                 "sides of the value"
             )

@@ -100,6 +100,14 @@ class Draws(WrittenDraws):
     @overload
     def half_student(self, df: ArrayLike = ..., sigma: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None, nu: ArrayLike = ..., scale: ArrayLike = ...) -> Array:
         """sigma |t| of Student's t with `df` degrees of freedom."""
+    @overload
+    def hurdle_gamma(self, zero: ArrayLike, alpha: ArrayLike, rate: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
+        """A share `zero` of 0, and gamma numbers with mean alpha / rate."""
+    @overload
+    def hurdle_gamma(self, zero: ArrayLike, alpha: ArrayLike = ..., rate: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None, a: ArrayLike = ..., concentration: ArrayLike = ..., beta: ArrayLike = ...) -> Array:
+        """A share `zero` of 0, and gamma numbers with mean alpha / rate."""
+    def hurdle_lognormal(self, zero: ArrayLike, meanlog: ArrayLike = 0.0, sdlog: ArrayLike = 1.0, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None, mu: ArrayLike = ..., s: ArrayLike = ..., sigma: ArrayLike = ...) -> Array:
+        """A share `zero` of 0, and exponentials of normal numbers."""
     def hurdle_negative_binomial(self, zero: ArrayLike, size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None, alpha: ArrayLike | None = ..., concentration: ArrayLike | None = ..., n: ArrayLike | None = ..., phi: ArrayLike | None = ..., total_count: ArrayLike | None = ..., p: ArrayLike | None = ..., mu: ArrayLike | None = ...) -> Array:
         """A share `zero` of 0, and negative binomial numbers above 0."""
     @overload
@@ -202,6 +210,12 @@ class Draws(WrittenDraws):
     @overload
     def wishart(self, df: ArrayLike = ..., scale: ArrayLike | None = None, shape: Any = None, *, chol: ArrayLike | None = None, name: str | None = None, like: Any = None, dtype: Any = None, concentration: ArrayLike = ..., nu: ArrayLike = ..., S: ArrayLike | None = ..., V: ArrayLike | None = ..., scale_matrix: ArrayLike | None = ..., scale_tril: ArrayLike | None = ...) -> Array:
         """Covariance matrices with mean df scale."""
+    @overload
+    def zero_inflated_beta(self, zero: ArrayLike, shape1: ArrayLike, shape2: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None) -> Array:
+        """A share `zero` of 0, and beta numbers with mean shape1 / (shape1 + shape2)."""
+    @overload
+    def zero_inflated_beta(self, zero: ArrayLike = ..., shape1: ArrayLike = ..., shape2: ArrayLike = ..., shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None, gate: ArrayLike = ..., a: ArrayLike = ..., alpha: ArrayLike = ..., concentration1: ArrayLike = ..., b: ArrayLike = ..., beta: ArrayLike = ..., concentration0: ArrayLike = ...) -> Array:
+        """A share `zero` of 0, and beta numbers with mean shape1 / (shape1 + shape2)."""
     @overload
     def zero_inflated_negative_binomial(self, zero: ArrayLike, size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None) -> Array:
         """Negative binomial numbers with a share `zero` replaced by 0."""

@@ -32,6 +32,15 @@ def positives(rng, *parameters):
     return wide(rng, -4, 4)
 
 
+def or_zero(points):
+    """The points, a third of which are replaced by 0."""
+
+    def mixed(rng, *parameters):
+        return np.where(rng.random(N) < 1 / 3, 0.0, points(rng, *parameters))
+
+    return mixed
+
+
 def counts(rng, *parameters):
     return np.floor(wide(rng, -1, 3)).astype(int)
 

@@ -9,6 +9,7 @@ from tests.distributions.cases.at_random import (
     N,
     exponnorm,
     location_scale,
+    or_zero,
     positives,
     real,
     tails,
@@ -18,7 +19,7 @@ from tests.distributions.cases.at_random import (
 from tests.distributions.cases.case import Case, Random
 from tests.distributions.cases.expected import by_scipy, half_student, numbers, weibull
 from tests.distributions.cases.points import FAR, LOCATED, POSITIVES, UNIT
-from tests.distributions.scipys import HalfT, Pareto, SkewNormal, VonMises
+from tests.distributions.scipys import HalfT, Pareto, SkewNormal, VonMises, ZeroOr
 
 __all__ = ["REALS"]
 
@@ -292,6 +293,57 @@ REALS = {
         moment_sets=[(2.5, 1.5), (1e-5, 3.0), (3e8, 7e8)],
         draws=[(0.5, 3.0), (20.0, 30.0)],
         parameters={"shape1": (2.0, wrong.POSITIVE), "shape2": (2.0, wrong.POSITIVE)},
+    ),
+    "hurdle_gamma": Case(
+        law=lambda z, a, rate: ZeroOr(z, stats.gamma(a, scale=1 / rate)),
+        sets=[(0.3, 2.5, 1.5), (0.9, 0.1, 3.0)],
+        random=Random("nupp", lambda rng: (unit(rng), wide(rng), wide(rng)), or_zero(positives)),
+        density=exact.zero_or(exact.gamma_density),
+        points=(
+            "-fff",
+            [
+                *[(x, z, 2.0, 1.3) for x in (0.0, 0.7) for z in (1e-9, 0.3, 1 - 1e-9)],
+                (0.0, 0.3, 1e-8, 1e200),
+                (1e-300, 0.3, 1.0, 2.0),
+                (1.00001, 0.3, 1e10, 1e10),
+            ],
+        ),
+        moment_sets=[(0.3, 2.5, 1.5), (1e-9, 1e9, 1e-3)],
+        parameters={
+            "zero": (0.5, wrong.SHARE),
+            "alpha": (2.0, wrong.POSITIVE),
+            "rate": (2.0, wrong.POSITIVE),
+        },
+    ),
+    "hurdle_lognormal": Case(
+        law=lambda z, m, s: ZeroOr(z, stats.lognorm(s, scale=np.exp(m))),
+        sets=[(0.3, 0.5, 0.75)],
+        random=Random(
+            "nurp",
+            lambda rng: (unit(rng), rng.normal(size=N) * 3, wide(rng, -2, 1)),
+            or_zero(positives),
+        ),
+        density=exact.zero_or(lambda x, m, s: exact.normal(mp.log(x), m, s) - mp.log(x)),
+        points=("-fff", [(x, z, 0.1, 2.0) for x in (0.0, 0.7, 1e-300) for z in (1e-9, 0.3)]),
+        moment_sets=[(0.3, 0.5, 0.75)],
+        parameters={"zero": (0.5, wrong.SHARE), **wrong.placed("meanlog", "sdlog")},
+    ),
+    "zero_inflated_beta": Case(
+        law=lambda z, a, b: ZeroOr(z, stats.beta(a, b)),
+        sets=[(0.3, 2.5, 1.5), (0.01, 0.2, 0.3)],
+        random=Random(
+            "nupp",
+            lambda rng: (unit(rng), wide(rng), wide(rng)),
+            or_zero(lambda rng, z, a, b: unit(rng)),
+        ),
+        density=exact.zero_or(exact.beta),
+        points=("-fff", [(x, z, 2.0, 0.1) for x in (0.0, *UNIT) for z in (1e-9, 0.3)]),
+        moment_sets=[(0.3, 2.5, 1.5)],
+        parameters={
+            "zero": (0.5, wrong.SHARE),
+            "shape1": (2.0, wrong.POSITIVE),
+            "shape2": (2.0, wrong.POSITIVE),
+        },
     ),
     "uniform": Case(
         law=lambda a, b: stats.uniform(a, b - a),

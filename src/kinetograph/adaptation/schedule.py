@@ -167,8 +167,8 @@ class Warmup:
         scales = hyper["scale"]
         scale = jnp.where(usable, scale, scales[self.places]).astype(scales.dtype)
         hyper = hyper | {
-            "centring": hyper["centring"].at[self.places].set(chosen),
-            "scale": scales.at[self.places].set(scale),
+            "centring": self._placed(chosen, hyper["centring"]),
+            "scale": self._placed(scale, scales),
         }
         if "directions" in hyper:
             most, size = hyper["directions"].vectors.shape
@@ -177,6 +177,13 @@ class Warmup:
                 lambda new, old: jnp.where(changes, new, old), none, hyper["directions"]
             )
         return after, metric, hyper
+
+    def _placed(self, values: Any, others: Any) -> Any:
+        """The numbers `others` of the free state with `values` in `places`."""
+        index = np.full(len(others), -1)
+        index[self.places] = np.arange(len(self.places))
+        # A scatter would keep XLA from compiling the loop of transitions as one function.
+        return jnp.where(index >= 0, values[index], others)
 
 
 def _stepped(

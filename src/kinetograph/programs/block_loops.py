@@ -344,23 +344,21 @@ class _BlockSteps:
             return chain.adaptation, chain.hyper
         tuned = {name: chain.hyper[name] for name in warmup.changed if name in chain.hyper}
 
-        def update(_: None) -> tuple[Adaptation, Any]:
-            state, done, phases = chain.adaptation, chain.transition, chain.phases
+        def update(carry: Any) -> Any:
+            _, state, tuned = carry
+            done, phases = chain.transition, chain.phases
             forms = None
             if self.program.chooses_form:
                 centring, data = self.program.centring, self.density.data
                 assert centring is not None
                 forms = centring.forms(position.q, position.gradient, data, GRID)
-            adapted, hyper = warmup.update(state, chain.hyper, done, phases, moved, info, forms)
-            return adapted, {name: hyper[name] for name in tuned}
+            before = chain.hyper | tuned
+            adapted, hyper = warmup.update(state, before, done, phases, moved, info, forms)
+            return jnp.zeros_like(warming), adapted, {name: hyper[name] for name in tuned}
 
-        def keep(_: None) -> tuple[Adaptation, Any]:
-            return chain.adaptation, tuned
-
-        def choose(_: None) -> Any:
-            return lax.cond(warming, update, keep, None)
-
-        chosen = choose(None) if any_warming is None else lax.cond(any_warming, choose, keep, None)
+        # A loop with at most one trip: a branch would copy the state.
+        carry = (warming, chain.adaptation, tuned)
+        chosen = lax.while_loop(lambda carry: carry[0], update, carry)[1:]
         return chosen[0], chain.hyper | chosen[1]
 
     def result(self, loop: BlockLoop, rows: DrawRecord, most: Any) -> tuple[ChainState, Block]:

@@ -17,6 +17,7 @@ from ..graph.source import warn_user
 from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from . import diagnostics
+from .chosen_forms import chosen_forms, forms_text
 from .divergence_places import place_of
 from .lost_chains import lost_chains
 from .nan_draws import nan_draws
@@ -94,7 +95,7 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 
 
 @public
-def diagnose(tree: Any) -> list[Advice]:
+def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     """Findings about a run: lost chains, divergences, R-hat, sample sizes and more.
 
     A chain is lost if it does not move while the other chains do, or if its log density is far
@@ -108,6 +109,9 @@ def diagnose(tree: Any) -> list[Advice]:
     ----------
     tree
         Results of `kg.mcmc`.
+    forms
+        Also tell the forms of hierarchical unknowns that warm-up has chosen: an entry of the kind
+        "forms", which is not a problem.
 
     Returns
     -------
@@ -126,7 +130,10 @@ def diagnose(tree: Any) -> list[Advice]:
     from .check import check_tree
 
     check_tree(tree, "diagnose")
-    return findings(tree)
+    chosen = chosen_forms(tree) if forms else {}
+    told = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
+    about_forms = [Advice("forms", sum(c.shape[1] for c in chosen.values()), told)]
+    return (about_forms if chosen else []) + findings(tree)
 
 
 def findings(tree: Any, most: int | None = None) -> list[Advice]:

@@ -1,6 +1,7 @@
 """Advice on the form of hierarchical unknowns.
 
-It is given for runs whose chains have not mixed, or that have divergences.
+It is given for runs whose chains have not mixed, or that have divergences, about the unknowns of
+which warm-up has not chosen a form.
 
 The hierarchies of the model are an attribute of results, so that `kg.diagnose` knows them, too.
 """
@@ -16,11 +17,13 @@ import numpy as np
 
 from ..models.hierarchies import Hierarchy, hierarchies
 from ..models.model import Model
+from .chosen_forms import chosen_forms
 
 __all__ = ["HIERARCHIES", "other_form", "recorded_hierarchies", "remedy"]
 
 HIERARCHIES = "hierarchies"  # the name of the attribute
 SHORTENED = "..."  # in the text of a long expression, which cannot be written as it is
+CHOOSE = "the warm-up of kg.samplers.NUTS(parametrisation='auto') chooses a form"
 ENOUGH = 10  # divergences from which the values of scales there are evidence
 SMALL, LARGE = 0.35, 0.65  # mean ranks of a scale at divergences; 0.5 if it has no influence
 _FOUND: "weakref.WeakKeyDictionary[Model, tuple[int, str]]" = weakref.WeakKeyDictionary()
@@ -46,11 +49,9 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
         return (
             "Reparametrise (a hierarchy often wants theta = mu + tau * z), use tighter priors, or"
         )
-    each = [Hierarchy(**fields) for fields in json.loads(recorded)]
+    each = _unchosen(tree, json.loads(recorded))
     if not each:
         return "Use tighter priors, or"
-    if _forms_are_chosen(tree):
-        return "Warm-up has chosen the forms of hierarchies already: use tighter priors, or"
     ranks = [_rank(tree, hierarchy, diverging) for hierarchy in each]
     # The scale with the clearest evidence; otherwise a centred unknown before a non-centred one.
     order = sorted(range(len(each)), key=lambda i: (-_evidence(ranks[i]), not each[i].centred))
@@ -63,9 +64,9 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
             f"{chosen.scale}{place}: write {chosen.instead}, use tighter priors, or"
         )
     place = f", and {chosen.scale} is large in most of these draws" if rank > LARGE else ""
-    form = f"the centred form {chosen.instead}"
-    if SHORTENED in chosen.instead:
-        form = "kg.samplers.NUTS(parametrisation='auto')"
+    form = "the centred form"
+    if SHORTENED not in chosen.instead:
+        form += f" {chosen.instead}"
     return (
         f"{chosen.unknown} is non-centred already, {chosen.written}{more}{place}: use a tighter "
         f"prior of {' and '.join(chosen.scales)}, {form} if the data say much about each element, "
@@ -77,35 +78,36 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
     """The advice to write an unknown in the other form.
 
     It is given for the first hierarchy with an unknown or a scale among the targets in `unmixed`.
-    The text is empty if no hierarchy has one, and if warm-up has chosen the forms.
+    The text is empty if no hierarchy has one, or if warm-up has chosen its form.
     """
-    if _forms_are_chosen(tree):
-        return ""
-    each = [Hierarchy(**fields) for fields in json.loads(tree.attrs.get(HIERARCHIES, "[]"))]
+    each = _unchosen(tree, json.loads(tree.attrs.get(HIERARCHIES, "[]")))
+    chooses = json.loads(tree.attrs.get("sampler_settings", "{}")).get("parametrisation") == "auto"
     for hierarchy in sorted(each, key=lambda each: not each.centred):
         if not {hierarchy.unknown.partition(" ")[0], *hierarchy.scales}.isdisjoint(unmixed):
             if hierarchy.centred:
-                return (
+                advice = (
                     f"{hierarchy.unknown} is centred, {hierarchy.written}, with the unknown scale "
-                    f"{hierarchy.scale}: write {hierarchy.instead}, or let warm-up choose a form: "
-                    "sampler=kg.samplers.NUTS(parametrisation='auto'). "
+                    f"{hierarchy.scale}: write {hierarchy.instead}"
                 )
-            if SHORTENED in hierarchy.instead:
-                return (
-                    f"{hierarchy.unknown} is multiplied by a scale with unknowns: "
-                    "kg.samplers.NUTS(parametrisation='auto') lets warm-up choose a form. "
+            elif SHORTENED in hierarchy.instead:
+                advice = (
+                    f"{hierarchy.unknown} is non-centred; the centred form mixes better if the "
+                    "data say much about each element"
                 )
-            return (
-                f"{hierarchy.unknown} is non-centred, {hierarchy.written}: the centred form "
-                f"{hierarchy.instead} mixes better if the data say much about each element; "
-                "kg.samplers.NUTS(parametrisation='auto') lets warm-up choose a form. "
-            )
+            else:
+                advice = (
+                    f"{hierarchy.unknown} is non-centred, {hierarchy.written}: the centred form "
+                    f"{hierarchy.instead} mixes better if the data say much about each element"
+                )
+            return f"{advice}. " if chooses else f"{advice}; {CHOOSE}. "
     return ""
 
 
-def _forms_are_chosen(tree: Any) -> bool:
-    """Whether warm-up chooses the forms of unknowns in this run."""
-    return "sampler_state" in tree.children and "hyper_centring" in tree["sampler_state"]
+def _unchosen(tree: Any, recorded: list[Any]) -> list[Hierarchy]:
+    """The hierarchies of which warm-up has not chosen a form."""
+    each = (Hierarchy(**fields) for fields in recorded)
+    chosen = chosen_forms(tree)
+    return [one for one in each if one.unknown.partition(" ")[0] not in chosen]
 
 
 def _rank(tree: Any, hierarchy: Hierarchy, diverging: np.ndarray | None) -> float:

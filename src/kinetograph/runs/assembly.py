@@ -18,6 +18,7 @@ With a sampler that moves ensembles each walker is a chain, with the number ense
 walker. `tree.attrs["walkers"]` is the number of walkers. The state has a row for each ensemble.
 """
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
+from ..results.chosen_forms import FORMS
 from .chain import RunningChain
 from .kept_targets import KeptArray
 from .rows import TransitionRows, joint
@@ -218,6 +220,17 @@ def state_group(states: Sequence[dict[str, Any]], numbers: Sequence[int], each: 
     return xr.Dataset(variables, {each: np.asarray(numbers, int)})
 
 
+def _places(program: Program) -> dict[str, tuple[int, int]]:
+    """The places of the free numbers whose form is chosen, by unknown."""
+    assert program.centring is not None
+    slices = program.model.density.slices
+    return {
+        program.model.name(unknown): (slices[unknown].start, slices[unknown].stop)
+        for unknown in program.centring.shifts
+        if slices[unknown].stop > slices[unknown].start
+    }
+
+
 def as_tree(
     program: Program,
     targets: Sequence[KeptArray],
@@ -249,6 +262,8 @@ def as_tree(
         records = [record(chain) | {"draws": np.asarray(chain.kept, np.int64)} for chain in chains]
         each = "ensemble" if program.walkers else "chain"
         groups["sampler_state"] = state_group(records, numbers, each)
+        if program.centring is not None:
+            groups["sampler_state"][FORMS].attrs["places"] = json.dumps(_places(program))
     groups |= data_groups(program.model)
     every = chain_numbers(program, numbers)
     ahead = [r.cut(draws if i in complete else 0) for i, r in enumerate(rows)]

@@ -100,7 +100,7 @@ class NUTS(Sampler):
     metric = hyper("auto", choices=("auto", "diagonal", "dense"))
     max_halvings = hyper(10, lower=0, upper=20, static=True)
     halving_threshold = hyper(5.0, positive=True, scalar=True)
-    parametrisation = hyper("as written", choices=("as written", "auto"))
+    parametrisation = hyper("auto", choices=("auto", "as written"))
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...graph.errors import KinetographError
 from ...models.saving import model_from_bytes
+from ..chosen_forms import forms_text
 from ..lost_chains import lost_chains
 from ..model_picture import SVG
 from ..stored_model import HIDDEN, read_manifest, read_model
@@ -85,6 +86,8 @@ def _facts(selection: Selection, model: "Model | None") -> Iterator[tuple[str, s
     tuned = json.loads(attrs.get("sampler_tune", "[]"))
     if tuned:
         yield "tuned in warm-up", ", ".join(map(str, tuned))
+    if forms := forms_text(selection.whole):
+        yield "forms chosen", forms
     yield "draws", _draws(selection)
     if "warmup" in attrs:
         lengths = np.atleast_1d(attrs["warmup"])

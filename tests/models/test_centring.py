@@ -49,12 +49,22 @@ def both(build):
     return model, centring, density, moved, c, x
 
 
+def indexed():
+    """The product has some elements of z, in another order; w has a scale for each of them."""
+    sd, z, w = kg.half_normal(1), kg.normal(0, 1, shape=3), kg.normal(0, 1, shape=2)
+    scales = kg.half_normal(1, shape=2)
+    group, other = np.array([2, 0, 2, 1]), np.array([1, 0, 0, 1])
+    kg.observe(np.arange(4.0), kg.normal(0.5 + sd * z[group] + scales[other] * w[other], 1))
+    return sd, z, w, scales
+
+
 @pytest.mark.parametrize(
     ("build", "names"),
     [
         (centred, {"theta": True}),
         (non_centred, {"z": False}),
         (nested, {"groups": True, "effects": True, "rates": True, "z": False}),
+        (indexed, {"z": False}),
     ],
 )
 def test_the_maps(build, names):

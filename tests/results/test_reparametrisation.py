@@ -7,7 +7,8 @@ from tests.models.test_hierarchies import centred, non_centred, regression
 
 import kinetograph as kg
 from kinetograph.results.advice import _divergences
-from kinetograph.results.reparametrisation import other_form, recorded_hierarchies
+from kinetograph.results.chosen_forms import chosen_forms
+from kinetograph.results.reparametrisation import other_form, recorded_hierarchies, remedy
 
 
 def results(build, large=False, recorded=True):
@@ -83,8 +84,8 @@ def test_chains_that_do_not_mix_ask_for_the_other_form():
     text = other_form(tree, {"tau"})
     assert text == (
         "theta is centred, theta ~ normal(mu, tau), with the unknown scale tau: write "
-        "theta = mu + tau * kg.normal(0, 1, shape=3), or let warm-up choose a form: "
-        "sampler=kg.samplers.NUTS(parametrisation='auto'). "
+        "theta = mu + tau * kg.normal(0, 1, shape=3); the warm-up of "
+        "kg.samplers.NUTS(parametrisation='auto') chooses a form. "
     )
     assert other_form(tree, {"theta"}) == text
     assert other_form(tree, {"beta"}) == ""
@@ -92,10 +93,25 @@ def test_chains_that_do_not_mix_ask_for_the_other_form():
     assert other_form(results(regression), {"beta"}) == ""
 
 
-def test_a_run_that_has_chosen_the_forms_does_not_ask_for_another_one():
-    tree = results(centred)
-    tree["sampler_state"] = xr.DataTree(xr.Dataset({"hyper_centring": ("free", np.zeros(5))}))
+def test_forms_that_warm_up_has_chosen_are_not_advised():
+    tree = kg.mcmc(kg.model(centred), draws=4, warmup=2, chains=2, seed=1, progress=False)
+    assert list(chosen_forms(tree)) == ["theta"]
+    assert chosen_forms(tree)["theta"].shape == (2, 3)
     assert other_form(tree, {"tau"}) == ""
-    (advice,) = _divergences(tree)
-    text = "Warm-up has chosen the forms of hierarchies already: use tighter priors, or"
-    assert text in advice.message
+    assert remedy(tree) == "Use tighter priors, or"
+    first, *_ = kg.diagnose(tree, forms=True)
+    assert (first.kind, first.count) == ("forms", 3)
+    assert first.message.endswith("theta: centred")  # the warm-up was too short for a choice
+    assert "theta: centred" in kg.report(tree).html
+    assert "forms" not in {each.kind for each in kg.diagnose(tree)}
+
+
+def test_where_no_form_is_chosen_the_other_one_is_advised():
+    """An index stands between the unknown and its scales."""
+    sd, z = kg.half_normal(1, shape=2, name="sd"), kg.normal(0, 1, shape=2, name="z")
+    group = np.array([0, 0, 1, 1])
+    kg.observe(np.zeros(4), kg.normal(sd[group] * z[group], 1), name="y")
+    tree = kg.mcmc(kg.model(sd, z), draws=4, warmup=2, chains=2, seed=1, progress=False)
+    assert chosen_forms(tree) == {}
+    assert kg.diagnose(tree, forms=True) == kg.diagnose(tree)
+    assert other_form(tree, {"sd"}).endswith("if the data say much about each element. ")

@@ -216,10 +216,15 @@ def _is_positive(unknown: Variable) -> bool:
 
 
 def _non_centred(product: ScaledUnknown) -> Shift | None:
-    """The addend and the factor of an unknown, element by element."""
-    unknown, shape = product.unknown, product.unknown.shape
-    if product.factor is not unknown or not _is_real(unknown):
+    """The addend and the factor of an unknown, element by element.
+
+    If the product has only some elements of the unknown, as z[group] has, the addend and the factor
+    must be single numbers.
+    """
+    unknown = product.unknown
+    if not _is_real(unknown):
         return None
+    shape = unknown.shape if product.factor is unknown else ()
 
     def fits(node: Node) -> bool:
         return len(node.shape) <= len(shape) and all(

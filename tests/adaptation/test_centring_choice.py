@@ -6,6 +6,7 @@ import pytest
 import kinetograph as kg
 
 AUTO = kg.samplers.NUTS(parametrisation="auto")
+WRITTEN = kg.samplers.NUTS(parametrisation="as written")
 EFFECTS = [28.0, 8, -3, 7, -1, 1, 18, 12]
 ERRORS = [15.0, 10, 16, 11, 9, 11, 10, 18]
 
@@ -72,7 +73,7 @@ def test_draws_statistics_and_state_are_those_of_the_free_state():
     )
     np.testing.assert_array_equal(forms(more), forms(tree))
     with pytest.raises(ValueError, match="parametrisation='auto'"):
-        kg.mcmc(model, draws=5, warmup=0, tuned=tree, chains=2, seed=2, progress=False)
+        kg.mcmc(model, WRITTEN, draws=5, warmup=0, tuned=tree, chains=2, seed=2, progress=False)
 
 
 @pytest.mark.slow

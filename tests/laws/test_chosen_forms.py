@@ -70,7 +70,7 @@ def test_ranks_are_uniform(build):
 
 @pytest.mark.slow
 def test_a_map_without_its_jacobian_is_found(monkeypatch):
-    """The negative control. Only this test samples its model, so no program is taken from a cache."""
+    """The negative control; other tests do not sample its model, so that no cache has a program."""
     right = centring._shifted
 
     def wrong(*arguments):

@@ -83,15 +83,26 @@ def best(moments: Moments, c: Any, parts: Sequence[slice]) -> tuple[Any, Any, An
     divergence = 0.5 * jnp.sum(spread, 0)  # (grid, size)
     divergence = jnp.where(jnp.isfinite(divergence), divergence, jnp.inf)
     weight = moments.count / (moments.count + POOLED)
-    chosen, scale, gain = c, c, jnp.zeros(())
+    judged = weight * divergence + (1 - weight) * _pooled(divergence, parts)
+    place, now = jnp.argmin(judged, 0), jnp.argmin(jnp.abs(GRID[:, None] - c), 0)
+    columns = jnp.arange(divergence.shape[1])
+    gains = divergence[now, columns] - divergence[place, columns]
+    known = jnp.isfinite(gains)  # not for an element that has not moved
+    chosen = jnp.where(known, jnp.asarray(GRID, c.dtype)[place], c)
+    scale = jnp.exp(0.25 * (spread[0] - spread[1])[place, columns]).astype(c.dtype)
+    return chosen, scale, jnp.sum(jnp.where(known, gains, 0.0))
+
+
+def _pooled(divergence: Any, parts: Sequence[slice]) -> Any:
+    """The mean D of the elements of each unknown that have moved."""
+    moved = jnp.all(jnp.isfinite(divergence), 0)
+    finite = jnp.where(moved, divergence, 0.0)
+    columns, single = [], 0  # the first of the unknowns with one element
     for part in parts:
-        each = divergence[:, part]
-        pooled = jnp.mean(each, 1, keepdims=True)
-        place = jnp.argmin(weight * each + (1 - weight) * pooled, 0)
-        now = jnp.argmin(jnp.abs(GRID[:, None] - c[part]), 0)
-        columns = jnp.arange(each.shape[1])
-        gain = gain + jnp.sum(each[now, columns] - each[place, columns])
-        chosen = chosen.at[part].set(jnp.asarray(GRID, c.dtype)[place])
-        half = 0.25 * (spread[0][:, part] - spread[1][:, part])[place, columns]
-        scale = scale.at[part].set(jnp.exp(half).astype(c.dtype))
-    return chosen, scale, jnp.where(jnp.isnan(gain), 0.0, gain)
+        if part.stop - part.start > 1:
+            count = jnp.maximum(jnp.sum(moved[part]), 1)
+            mean = jnp.sum(finite[:, part], 1, keepdims=True) / count
+            columns += [divergence[:, single : part.start]]
+            columns += [jnp.broadcast_to(mean, divergence[:, part].shape)]
+            single = part.stop
+    return jnp.concatenate([*columns, divergence[:, single:]], 1)

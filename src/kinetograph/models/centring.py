@@ -16,11 +16,14 @@ Source   O. Papaspiliopoulos, G. Roberts, M. Skold, Statistical Science 22 (2007
          ICML 2020.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ..distributions.support import Interval
 from ..distributions.variable import Variable
@@ -94,82 +97,150 @@ class Centring:
         return False
 
     @cached_property
+    def levels(self) -> "list[Level]":
+        """The shifts in an order in which each depends on earlier levels only."""
+        depths: dict[Node, int] = {}
+
+        def depth(unknown: Variable) -> int:
+            if unknown not in depths:
+                above = ancestors(_nodes(self.shifts[unknown]))
+                below = [v for v in above if isinstance(v, Variable) and v in self.shifts]
+                depths[unknown] = max(map(depth, below), default=-1) + 1
+            return depths[unknown]
+
+        by_depth: dict[int, list[Variable]] = {}
+        for unknown in self.density.unknowns:
+            if unknown in self.shifts:
+                by_depth.setdefault(depth(unknown), []).append(unknown)
+        return [self._level(by_depth[number]) for number in sorted(by_depth)]
+
+    def _level(self, unknowns: Sequence[Variable]) -> "Level":
+        slices = [self.density.slices[unknown] for unknown in unknowns]
+        centred = [float(self.shifts[unknown].centred) for unknown in unknowns]
+        sizes = [place.stop - place.start for place in slices]
+        dtype = np.result_type(*(unknown.dtype for unknown in self.density.unknowns))
+        values = np.repeat(centred, sizes).astype(dtype)
+        return Level(tuple(unknowns), tuple(sizes), _joined(slices), values)
+
+    @property
+    def size(self) -> int:
+        """The number of elements whose form may be chosen."""
+        return sum(self._all.sizes)
+
+    @cached_property
+    def _all(self) -> "Level":
+        return self._level([v for v in self.density.unknowns if v in self.shifts])
+
+    @cached_property
     def places(self) -> np.ndarray:
         """The free numbers whose form may be chosen, by their places."""
-        slices = [self.density.slices[unknown] for unknown in self.shifts]
-        return np.concatenate([np.arange(s.start, s.stop) for s in slices])
+        return np.concatenate([np.arange(s.start, s.stop) for s in self._all.runs])
 
     @cached_property
     def parts(self) -> list[slice]:
         """The elements of each unknown among `places`."""
-        sizes = [self.density.bijectors[unknown].free_size for unknown in self.shifts]
-        ends = np.cumsum(sizes)
-        return [slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True)]
+        sizes = self._all.sizes
+        return [
+            slice(int(end) - n, int(end)) for n, end in zip(sizes, np.cumsum(sizes), strict=True)
+        ]
 
     def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
         """Coordinates and slopes for each c of a grid.
 
         The elements are those in `places`. The result has the shape (2, len(grid), len(places)).
         """
-        environment, _ = self.density.values(x, data)
-        pieces, slopes = self.density.pieces(x), self.density.pieces(gradient)
-        columns = []
-        for unknown, shift in self.shifts.items():
-            m, log_s = self._parameters(unknown, environment, None, None)
-            c = jnp.asarray(grid, x.dtype)[:, None]
-            stretch = jnp.exp(_power(c, log_s, shift.centred))
-            y = _unshifted(pieces[unknown], c, m, log_s, shift.centred)
-            columns.append(jnp.stack([y, stretch * slopes[unknown]]))
-        return jnp.concatenate(columns, -1)
+        every = self._all
+        m, log_s = self._at(x, data, None)
+        c = jnp.asarray(grid, x.dtype)[:, None]
+        stretch = jnp.exp(_power(c, log_s, every.centred))
+        y = _unshifted(every.of(x), c, m, log_s, every.centred)
+        return jnp.stack([y, stretch * every.of(gradient)])
 
     @cached_property
     def written(self) -> np.ndarray:
         """The c of each free number in the model as written."""
         values = np.ones(self.density.free_size)
-        for unknown, shift in self.shifts.items():
-            values[self.density.slices[unknown]] = float(shift.centred)
+        values[self.places] = self._all.centred
         return values
 
     def forward(self, y: Any, c: Any, data: Environment, scope: Scope | None = None) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
-        density = self.density
-        pieces, cs = density.pieces(y), density.pieces(c)
+        pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
-        images = density.images(pieces, environment, scope)
+        images = self.density.images(pieces, environment, scope)
         log_jacobian: Any = jnp.zeros((), y.dtype)
-
-        def define(node: Node, environment: Environment) -> Any:
-            nonlocal log_jacobian
-            if node in self.shifts:
-                m, log_s = self._parameters(node, environment, define, scope)
-                x, added = _shifted(pieces[node], cs[node], m, log_s, self.shifts[node].centred)
-                pieces[node], log_jacobian = x, log_jacobian + added
-            return images(node, environment)
-
-        evaluate(density.unknowns, environment, define, scope)
-        return jnp.concatenate([pieces[v] for v in density.unknowns]), log_jacobian
+        for level in self.levels:
+            m, log_s = self._parameters(level, environment, images, scope)
+            new, added = _shifted(level.of(y), level.of(c), m, log_s, level.centred)
+            pieces.update(zip(level.unknowns, lax.split(new, level.sizes), strict=True))
+            x, log_jacobian = level.placed(new, x), log_jacobian + added
+        return x, log_jacobian
 
     def inverse(self, x: Any, c: Any, data: Environment, scope: Scope | None = None) -> Any:
         """The coordinates y of a free state."""
-        density = self.density
-        environment, _ = density.values(x, data, scope)
-        pieces, cs = density.pieces(x), density.pieces(c)
-        for unknown, shift in self.shifts.items():
-            m, log_s = self._parameters(unknown, environment, None, scope)
-            pieces[unknown] = _unshifted(pieces[unknown], cs[unknown], m, log_s, shift.centred)
-        return jnp.concatenate([pieces[v] for v in density.unknowns])
+        every = self._all
+        m, log_s = self._at(x, data, scope)
+        return every.placed(_unshifted(every.of(x), every.of(c), m, log_s, every.centred), x)
+
+    def _at(self, x: Any, data: Environment, scope: Scope | None) -> tuple[Any, Any]:
+        """The locations and the logarithms of scales at a free state."""
+        environment: Environment = dict(data)
+        images = self.density.images(self.density.pieces(x), environment, scope)
+        return self._parameters(self._all, environment, images, scope)
 
     def _parameters(
-        self, unknown: Any, environment: Environment, define: Any, scope: Scope | None
+        self, level: "Level", environment: Environment, define: Any, scope: Scope | None
     ) -> tuple[Any, Any]:
         """The location and the logarithm of the scale of each free number."""
-        shift = self.shifts[unknown]
-        evaluate(_nodes(shift), environment, define, scope)
-        m = 0.0 if shift.location is None else _finite(environment[shift.location])
-        log_s = _log_size(environment[shift.scale])
-        shape = self.density.bijectors[unknown].free_shape
-        m, log_s = (jnp.broadcast_to(value, shape).reshape(-1) for value in (m, log_s))
-        return m, log_s
+        shifts = [self.shifts[unknown] for unknown in level.unknowns]
+        shapes = [self.density.bijectors[unknown].free_shape for unknown in level.unknowns]
+        evaluate([node for shift in shifts for node in _nodes(shift)], environment, define, scope)
+
+        def joined(nodes: Iterable[Node | None]) -> Any:
+            vectors = []
+            # Single numbers that have the same location or scale are one broadcast.
+            for (node, shape), equal in groupby(zip(nodes, shapes, strict=True)):
+                value = 0.0 if node is None else environment[node]
+                each = jnp.broadcast_to(value, shape).reshape(-1)
+                vectors += [jnp.tile(each, len(list(equal)))]
+            return jnp.concatenate(vectors)
+
+        m, s = joined(shift.location for shift in shifts), joined(shift.scale for shift in shifts)
+        dtype = np.result_type(*(unknown.dtype for unknown in self.density.unknowns))
+        return _finite(m).astype(dtype), _log_size(s).astype(dtype)
+
+
+class Level(NamedTuple):
+    """Unknowns whose locations and scales are known together."""
+
+    unknowns: tuple[Variable, ...]
+    sizes: tuple[int, ...]  # of the free numbers of each
+    runs: list[slice]  # of their free numbers in the free state
+    centred: np.ndarray  # 1 for elements that are written centred, otherwise 0
+
+    def of(self, vector: Any) -> Any:
+        """The elements of a vector of the free state."""
+        return jnp.concatenate([vector[run] for run in self.runs])
+
+    def placed(self, new: Any, vector: Any) -> Any:
+        """A vector of the free state with new values of the elements."""
+        pieces, end, read = [], 0, 0
+        for run in self.runs:
+            size = run.stop - run.start
+            pieces += [vector[end : run.start], new[read : read + size]]
+            end, read = run.stop, read + size
+        return jnp.concatenate([*pieces, vector[end:]])
+
+
+def _joined(slices: Iterable[slice]) -> list[slice]:
+    """Slices of which no two touch."""
+    joined: list[slice] = []
+    for one in slices:
+        if joined and joined[-1].stop == one.start:
+            joined[-1] = slice(joined[-1].start, one.stop)
+        else:
+            joined.append(one)
+    return joined
 
 
 def _nodes(shift: Shift) -> tuple[Node, ...]:
@@ -254,20 +325,19 @@ def _log_size(s: Any) -> Any:
     return jnp.log(jnp.where(usable, size, 1.0))
 
 
-def _power(c: Any, log_s: Any, centred: bool) -> Any:
+def _power(c: Any, log_s: Any, centred: np.ndarray) -> Any:
     """log dx / dy; exactly 0 for the form that is written."""
     return jnp.where(c == centred, 0.0, (centred - c) * log_s)
 
 
-def _shifted(y: Any, c: Any, m: Any, log_s: Any, centred: bool) -> tuple[Any, Any]:
+def _shifted(y: Any, c: Any, m: Any, log_s: Any, centred: np.ndarray) -> tuple[Any, Any]:
     """x of y, and the sum of log dx / dy."""
     power = _power(c, log_s, centred)
     stretch = jnp.exp(power)
-    x = stretch * y + m * (1 - c * stretch) if centred else stretch * (y - c * m)
-    return x, jnp.sum(power)
+    return stretch * y + m * (centred - c * stretch), jnp.sum(power)
 
 
-def _unshifted(x: Any, c: Any, m: Any, log_s: Any, centred: bool) -> Any:
+def _unshifted(x: Any, c: Any, m: Any, log_s: Any, centred: np.ndarray) -> Any:
     """y of x."""
     shrink = jnp.exp(-_power(c, log_s, centred))
-    return shrink * x + m * (c - shrink) if centred else shrink * x + c * m
+    return shrink * x + m * (c - centred * shrink)

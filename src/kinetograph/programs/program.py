@@ -53,6 +53,7 @@ ELEMENTS = 2**20  # the largest number of elements, which bounds the memory,
 BATCH_ELEMENTS = 2**21  # and the bound for a batch of chains
 FEW = 40  # draws whose targets are computed at once: a divisor of ROWS, a multiple of 8,
 FEW_ELEMENTS = 2**16  # and the bound for the elements of their computation
+MOST_CENTRED = 20_000  # elements whose form is chosen; each takes 500 bytes in warm-up
 BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 
@@ -97,7 +98,7 @@ class Program:
         shape = (*self.walkers, self.model.free_size)
         names_of_observables = frozenset(o.name for o in self._named)
         centring = Centring(self.model) if self._may_centre else None
-        if centring is not None and not centring.shifts:
+        if centring is not None and not 0 < centring.size <= MOST_CENTRED:
             centring = None
         loops = len(density.loops)
         return Space(shape, self.dtype, parts, loops, names_of_observables, centring)

@@ -25,14 +25,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..distributions.support import Interval
 from ..distributions.variable import Variable
 from ..graph.control.control_node import loops_in
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Apply, Node, ancestors
 from ..graph.operations.elementwise import WHERE
 from ..graph.rewriting.slopes import FINITE
-from .hierarchies import LOCATION_SCALE, ScaledUnknown, products
+from .hierarchies import LOCATION_SCALE, ScaledUnknown, is_positive, is_real, products
 
 if TYPE_CHECKING:
     from .model import Model
@@ -265,25 +264,11 @@ def _centred(unknown: Variable) -> Shift | None:
     follows = unknown.distribution
     if follows is None or follows.family.key not in LOCATION_SCALE:
         return None
-    fits = _is_positive if follows.family.key == "lognormal" else _is_real
+    fits = is_positive if follows.family.key == "lognormal" else is_real
     if not fits(unknown):
         return None
     location, scale, _ = LOCATION_SCALE[follows.family.key]
     return Shift(follows.arguments[location], follows.arguments[scale], True)
-
-
-def _is_real(unknown: Variable) -> bool:
-    """Whether the free numbers are the unknown."""
-    support = unknown.support
-    bounds = (support.lower, support.upper) if isinstance(support, Interval) else ()
-    return len(bounds) == 2 and not any(
-        isinstance(bound, Node) or np.any(np.isfinite(bound)) for bound in bounds
-    )
-
-
-def _is_positive(unknown: Variable) -> bool:
-    """Whether the free numbers are the logarithm of the unknown."""
-    return isinstance(unknown.support, Interval) and unknown.support.form == "log"
 
 
 def _non_centred(product: ScaledUnknown) -> Shift | None:
@@ -293,7 +278,7 @@ def _non_centred(product: ScaledUnknown) -> Shift | None:
     must be single numbers.
     """
     unknown = product.unknown
-    if not _is_real(unknown):
+    if not is_real(unknown):
         return None
     shape = unknown.shape if product.factor is unknown else ()
 

@@ -27,7 +27,7 @@ from .discovery import unknowns_above
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["LOCATION_SCALE", "Hierarchy", "hierarchies", "products"]
+__all__ = ["LOCATION_SCALE", "Hierarchy", "hierarchies", "is_positive", "is_real", "products"]
 
 # For each family: its parameters of location and scale, and the standard distribution.
 LOCATION_SCALE = {
@@ -95,6 +95,20 @@ def _centred(
         f"{name} ~ {follows.expression(names)}",
         f"{name} = {value}",
     )
+
+
+def is_real(unknown: Variable) -> bool:
+    """Whether the free numbers are the unknown."""
+    support = unknown.support
+    bounds = (support.lower, support.upper) if isinstance(support, Interval) else ()
+    return len(bounds) == 2 and not any(
+        isinstance(bound, Node) or np.any(np.isfinite(bound)) for bound in bounds
+    )
+
+
+def is_positive(unknown: Variable) -> bool:
+    """Whether the free numbers are the logarithm of the unknown."""
+    return isinstance(unknown.support, Interval) and unknown.support.form == "log"
 
 
 class ScaledUnknown(NamedTuple):

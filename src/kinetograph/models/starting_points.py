@@ -17,6 +17,7 @@ from ..graph.source import place_text
 from .ancestral.forward import plan
 from .ancestral.rows import in_rows, run_rows
 from .model import Model
+from .start_centers import HALF_WIDTH, start_centers
 from .values import check_values
 
 __all__ = [
@@ -230,7 +231,7 @@ def _free(
 ) -> np.ndarray:
     """The free state of given values; missing ones are random.
 
-    Missing values come from a free state that is uniform on (-2, 2).
+    Missing values come from `random_point`.
     """
     if not isinstance(point, Mapping):
         raise TypeError(_kinds(doing, one, type(point).__name__))
@@ -245,9 +246,12 @@ def _free(
 
 
 def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:
-    """A free state, uniform on (-2, 2)."""
+    """A free state, uniform on (-2, 2) around the centers of starting points."""
     with x64():
-        return 4.0 * np.asarray(_uniforms(key, np.int32(attempt), model.free_size)) - 2.0
+        q = np.asarray(_uniforms(key, np.int32(attempt), model.free_size))
+    q = 2 * HALF_WIDTH * q - HALF_WIDTH
+    centers = start_centers(model)
+    return q if centers is None else q + centers
 
 
 @partial(jax.jit, static_argnums=2)

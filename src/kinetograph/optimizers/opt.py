@@ -61,8 +61,8 @@ def opt(
     initial
         The starting point: a dictionary of values of unknowns, a free state, or an earlier result
         of `kg.opt`; for several starts also a list or an array of these. Unknowns without a value
-        are drawn from uniform(-2, 2) on the free scale, up to 100 times until density and gradient
-        are finite. By default all unknowns are drawn.
+        are drawn as by `kg.mcmc`, uniformly on the free scale, up to 100 times until density and
+        gradient are finite. By default all unknowns are drawn.
     adjust
         Whether to find the mode of the density of u; see above.
     max_iterations

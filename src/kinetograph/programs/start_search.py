@@ -1,9 +1,9 @@
 """The search for a starting point: a small program before the blocks.
 
-A point drawn from uniform(-2, 2) on the free scale may be absurd: its density is finite, but may be
-1e80 below that of the posterior. So a short ascent is made from each of the first twelve points at
-which log density and gradient are finite, and the end of one ascent is chosen in proportion to its
-density:
+A point drawn from uniform(-2, 2) on the free scale, moved by `start_centers`, may be absurd: its
+density is finite, but may be 1e80 below that of the posterior. So a short ascent is made from each
+of the first twelve points at which log density and gradient are finite, and the end of one ascent
+is chosen in proportion to its density:
 
     q' = q + rate sign(gradient)         accepted if the density rises, else tried with 0.3 rate;
     rate = 0.1, times 1.5 where the gradient's sign has held, halved where it turned, at most 0.5
@@ -34,6 +34,7 @@ from ..adaptation.metric import first_scale
 from ..graph.trips import NO_TRIPS, Trips, any_short
 from ..kernels.noise import Noise
 from ..models.bound_density import BoundDensity, Position
+from ..models.start_centers import HALF_WIDTH, start_centers
 from ..models.starting_points import START_ATTEMPTS
 from .state import ASCENTS, ChainState, Start
 
@@ -128,6 +129,7 @@ def _search(
     Also returns whether that is so.
     """
     size, dtype = program.model.free_size, program.dtype
+    centers = start_centers(program.model)
     count = math.prod(program.walkers)
     most = jnp.where(given, 1, START_ATTEMPTS)
     ascents = jnp.where(climbing & ~given, ASCENTS, 1)
@@ -136,7 +138,9 @@ def _search(
         """Point `number` to try, and Gumbel noise."""
         u = Noise(key, number).uniforms(_START, count * size + 1)
         q = lax.dynamic_slice(u, (walker * size,), (size,))
-        return jnp.where(given, free, (4.0 * q - 2.0).astype(dtype)), -jnp.log(-jnp.log(u[-1]))
+        q = 2 * HALF_WIDTH * q - HALF_WIDTH
+        q = q if centers is None else q + centers
+        return jnp.where(given, free, q.astype(dtype)), -jnp.log(-jnp.log(u[-1]))
 
     def more(state: SearchState) -> Any:
         under_way = (state.climb.steps >= 0) | (state.start.attempts < most)

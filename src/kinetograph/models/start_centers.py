@@ -1,0 +1,73 @@
+"""The centers of random starting points.
+
+Starting points are uniform on (-2, 2) on the free scale. A prior whose parameters are known may lie
+elsewhere: lognormal(-6, 1) has the free scale normal(-6, 1). If more than two scales of the prior
+are between its location and this interval, the interval is moved to the location.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..distributions.variable import Variable
+from ..graph.node import Data, Node
+from .hierarchies import LOCATION_SCALE, is_positive, is_real
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["HALF_WIDTH", "start_centers"]
+
+HALF_WIDTH = 2.0
+FAR = 2.0  # scales of the prior
+# For families of positive numbers: the parameters a and b of the location log(a / b) on the free
+# scale. Their scale there is taken as 1.
+_POSITIVE = {
+    "half_normal": ("sd", None),
+    "half_cauchy": ("scale", None),
+    "half_student": ("sigma", None),
+    "exponential": (None, "rate"),
+    "gamma": ("alpha", "rate"),
+    "inverse_gamma": ("beta", "alpha"),
+    "weibull": ("scale", None),
+}
+
+
+def start_centers(model: "Model") -> np.ndarray | None:
+    """The center of each free number; None if all are 0."""
+    density = model.density
+    centers = np.zeros(density.free_size)
+    for unknown in density.unknowns:
+        found = _prior(unknown)
+        if found is None:
+            continue
+        shape = density.bijectors[unknown].free_shape
+        location, scale = (np.broadcast_to(value, shape).ravel() for value in found)
+        far = np.isfinite(location) & (abs(location) - HALF_WIDTH > FAR * scale)
+        centers[density.slices[unknown]] = np.where(far, location, 0.0)
+    return centers if centers.any() else None
+
+
+def _prior(unknown: Variable) -> tuple[Any, Any] | None:
+    """Location and scale of a prior on the free scale, if they are known."""
+    follows = unknown.distribution
+    if follows is None:
+        return None
+    key, arguments = follows.family.key, follows.arguments
+    if key in LOCATION_SCALE:
+        fits = is_positive if key == "lognormal" else is_real
+        location, scale = (_known(arguments[name]) for name in LOCATION_SCALE[key][:2])
+        known = location is not None and scale is not None
+        return (location, scale) if fits(unknown) and known else None
+    if key not in _POSITIVE or not is_positive(unknown):
+        return None
+    above, below = (1.0 if name is None else _known(arguments[name]) for name in _POSITIVE[key])
+    if above is None or below is None:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):  # errors of parameters are told elsewhere
+        return np.log(above) - np.log(below), 1.0
+
+
+def _known(node: Node) -> Any:
+    """The number that a user has written; None for other arrays."""
+    return np.asarray(node.value) if isinstance(node, Data) and node.literal else None

@@ -389,4 +389,5 @@ def test_every_sampler_of_real_numbers_is_tested():
     tested = {name for name, *_ in LAWS} | {"dirichlet", "multivariate_normal", "lkj_correlation"}
     tested |= {"multivariate_normal_precision", "multivariate_student", "matrix_normal"}
     tested |= {"wishart", "lkj_cholesky", "ar", "random_walk", "zero_sum_normal"}
+    tested |= {"hurdle_gamma", "hurdle_lognormal", "zero_inflated_beta"}  # in test_atoms
     assert tested == {name for name, g in GENERATORS.items() if g.dtype is None}

@@ -66,7 +66,7 @@ FACTS = [
     (WORKS, f"The first block, of {pace.FIRST_GRADIENTS} gradients"),
     (WORKS, f'`chain_method="{mcmc.CHAIN_METHODS[0]}"` or `"{mcmc.CHAIN_METHODS[1]}"`'),
     (WORKS, f"at most {start_search.STEPS} gradients each"),
-    (WORKS, {12: "ascents from twelve of them"}[state.ASCENTS]),
+    (WORKS, {12: "ascents from twelve of these points"}[state.ASCENTS]),
     (
         WORKS,
         f"the first of up to {starting_points.START_ATTEMPTS} at which density and gradient are "

@@ -19,8 +19,9 @@ __all__ = ["draw", "logistic"]
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     z = divide(x - location, scale)
-    z = jnp.maximum(z, jnp.finfo(z.dtype).min)  # at -infinity the result is not inf - inf
-    return -z - 2.0 * softplus(-z), -jnp.log(scale)
+    least = jnp.finfo(z.dtype).min
+    z = jnp.maximum(z, least)  # at -infinity the difference is inf - inf, or is rounded once
+    return jnp.where(z > least, -z - 2.0 * softplus(-z), -jnp.inf), -jnp.log(scale)
 
 
 def draw(source: Source, location: Any, scale: Any) -> Any:

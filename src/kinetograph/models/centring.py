@@ -97,7 +97,7 @@ class Centring:
 
     @cached_property
     def levels(self) -> "list[Level]":
-        """The shifts in an order in which each depends on earlier levels only."""
+        """The shifts; each level depends on earlier levels only."""
         depths: dict[Node, int] = {}
 
         def depth(unknown: Variable) -> int:
@@ -232,7 +232,7 @@ class Level(NamedTuple):
 
 
 def _joined(slices: Iterable[slice]) -> list[slice]:
-    """Slices of which no two touch."""
+    """The same places as slices that do not touch."""
     joined: list[slice] = []
     for one in slices:
         if joined and joined[-1].stop == one.start:

@@ -17,7 +17,7 @@ from ..graph.source import place_text
 from .ancestral.forward import plan
 from .ancestral.rows import in_rows, run_rows
 from .model import Model
-from .start_centers import HALF_WIDTH, start_centers
+from .start_centres import HALF_WIDTH, start_centres
 from .values import check_values
 
 __all__ = [
@@ -246,12 +246,12 @@ def _free(
 
 
 def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:
-    """A free state, uniform on (-2, 2) around the centers of starting points."""
+    """A free state, uniform on (-2, 2) around `start_centres`."""
     with x64():
         q = np.asarray(_uniforms(key, np.int32(attempt), model.free_size))
     q = 2 * HALF_WIDTH * q - HALF_WIDTH
-    centers = start_centers(model)
-    return q if centers is None else q + centers
+    centres = start_centres(model)
+    return q if centres is None else q + centres
 
 
 @partial(jax.jit, static_argnums=2)

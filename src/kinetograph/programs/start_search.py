@@ -1,6 +1,6 @@
 """The search for a starting point: a small program before the blocks.
 
-A point drawn from uniform(-2, 2) on the free scale, moved by `start_centers`, may be absurd: its
+A point drawn from uniform(-2, 2) on the free scale, moved by `start_centres`, may be absurd: its
 density is finite, but may be 1e80 below that of the posterior. So a short ascent is made from each
 of the first twelve points at which log density and gradient are finite, and the end of one ascent
 is chosen in proportion to its density:
@@ -34,7 +34,7 @@ from ..adaptation.metric import first_scale
 from ..graph.trips import NO_TRIPS, Trips, any_short
 from ..kernels.noise import Noise
 from ..models.bound_density import BoundDensity, Position
-from ..models.start_centers import HALF_WIDTH, start_centers
+from ..models.start_centres import HALF_WIDTH, start_centres
 from ..models.starting_points import START_ATTEMPTS
 from .state import ASCENTS, ChainState, Start
 
@@ -129,7 +129,7 @@ def _search(
     Also returns whether that is so.
     """
     size, dtype = program.model.free_size, program.dtype
-    centers = start_centers(program.model)
+    centres = start_centres(program.model)
     count = math.prod(program.walkers)
     most = jnp.where(given, 1, START_ATTEMPTS)
     ascents = jnp.where(climbing & ~given, ASCENTS, 1)
@@ -139,7 +139,7 @@ def _search(
         u = Noise(key, number).uniforms(_START, count * size + 1)
         q = lax.dynamic_slice(u, (walker * size,), (size,))
         q = 2 * HALF_WIDTH * q - HALF_WIDTH
-        q = q if centers is None else q + centers
+        q = q if centres is None else q + centres
         return jnp.where(given, free, q.astype(dtype)), -jnp.log(-jnp.log(u[-1]))
 
     def more(state: SearchState) -> Any:

@@ -15,7 +15,7 @@ FORMS = "hyper_centring"  # in the group sampler_state; the attribute `places` n
 
 
 def chosen_forms(tree: Any) -> dict[str, np.ndarray]:
-    """For each unknown whose form is chosen, c of each chain and element."""
+    """c of each chain and element, by unknown."""
     state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
     if FORMS not in state or "places" not in state[FORMS].attrs:
         return {}

@@ -1,7 +1,7 @@
 """Advice on the form of hierarchical unknowns.
 
-It is given for runs whose chains have not mixed, or that have divergences, about the unknowns of
-which warm-up has not chosen a form.
+It is given for runs whose chains have not mixed, or that have divergences. It is about unknowns
+whose form warm-up has not chosen.
 
 The hierarchies of the model are an attribute of results, so that `kg.diagnose` knows them, too.
 """
@@ -67,8 +67,9 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
     form = "the centred form"
     if SHORTENED not in chosen.instead:
         form += f" {chosen.instead}"
+    written = "" if SHORTENED in chosen.written else f", {chosen.written}"
     return (
-        f"{chosen.unknown} is non-centred already, {chosen.written}{more}{place}: use a tighter "
+        f"{chosen.unknown} is non-centred already{written}{more}{place}: use a tighter "
         f"prior of {' and '.join(chosen.scales)}, {form} if the data say much about each element, "
         "or"
     )
@@ -104,7 +105,7 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
 
 
 def _unchosen(tree: Any, recorded: list[Any]) -> list[Hierarchy]:
-    """The hierarchies of which warm-up has not chosen a form."""
+    """The hierarchies whose form warm-up has not chosen."""
     each = (Hierarchy(**fields) for fields in recorded)
     chosen = chosen_forms(tree)
     return [one for one in each if one.unknown.partition(" ")[0] not in chosen]

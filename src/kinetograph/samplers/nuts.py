@@ -68,11 +68,11 @@ class NUTS(Sampler):
         A step is divided if energies, times beta, differ by more than this within it. The division
         must be the same from both of its ends; otherwise the trajectory ends.
     parametrisation
-        The form in which unknowns with an unknown location or scale are sampled. "as written": the
-        centred form theta ~ normal(mu, tau), or the non-centred form mu + tau * z, whichever the
-        model has. "auto": warm-up chooses a form between both for each element, by its draws and
-        gradients; the posterior is the same. The forms are `hyper_centring` in `sampler_state`, a
-        number for each element of the free state: 1 is centred, 0 is non-centred.
+        The form in which unknowns with an unknown location or scale are sampled. "auto": warm-up
+        chooses a form between the centred one, theta ~ normal(mu, tau), and the non-centred one,
+        mu + tau * z, for each element, by its draws and gradients; the posterior is the same. The
+        forms are `hyper_centring` in `sampler_state`, a number for each element of the free state:
+        1 is centred, 0 is non-centred. "as written": the form that the model has.
 
     Raises
     ------

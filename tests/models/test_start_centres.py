@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.models.start_centers import start_centers
+from kinetograph.models.start_centres import start_centres
 
 
-def centers(*unknowns):
+def centres(*unknowns):
     model = kg.model(*unknowns)
-    found = start_centers(model)
+    found = start_centres(model)
     return None if found is None else {n: found[p] for n, p in _places(model).items()}
 
 
@@ -34,8 +34,8 @@ def _places(model):
 )
 def test_a_prior_far_away(unknown, expected):
     x = unknown()
-    (center,) = centers(x).values()
-    np.testing.assert_allclose(center, np.broadcast_to(expected, center.shape))
+    (centre,) = centres(x).values()
+    np.testing.assert_allclose(centre, np.broadcast_to(expected, centre.shape))
 
 
 def test_other_unknowns_start_around_0():
@@ -43,7 +43,7 @@ def test_other_unknowns_start_around_0():
     near = kg.normal(mu, 1), kg.lognormal(-3, 1), kg.exponential(1), kg.normal(0, 1e6)
     bounded = kg.normal(50, 1, truncation=(40, None)), kg.beta(1, 1000), kg.variable(0, 1)
     given = kg.normal(kg.data(100.0, name="given"), 1)
-    assert centers(mu, *near, *bounded, given) is None
+    assert centres(mu, *near, *bounded, given) is None
 
 
 def test_chains_begin_there():

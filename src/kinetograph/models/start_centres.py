@@ -1,4 +1,4 @@
-"""The centers of random starting points.
+"""The centres of random starting points.
 
 Starting points are uniform on (-2, 2) on the free scale. A prior whose parameters are known may lie
 elsewhere: lognormal(-6, 1) has the free scale normal(-6, 1). If more than two scales of the prior
@@ -16,7 +16,7 @@ from .hierarchies import LOCATION_SCALE, is_positive, is_real
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["HALF_WIDTH", "start_centers"]
+__all__ = ["HALF_WIDTH", "start_centres"]
 
 HALF_WIDTH = 2.0
 FAR = 2.0  # scales of the prior
@@ -33,10 +33,10 @@ _POSITIVE = {
 }
 
 
-def start_centers(model: "Model") -> np.ndarray | None:
-    """The center of each free number; None if all are 0."""
+def start_centres(model: "Model") -> np.ndarray | None:
+    """The centre of each free number; None if all are 0."""
     density = model.density
-    centers = np.zeros(density.free_size)
+    centres = np.zeros(density.free_size)
     for unknown in density.unknowns:
         found = _prior(unknown)
         if found is None:
@@ -44,12 +44,12 @@ def start_centers(model: "Model") -> np.ndarray | None:
         shape = density.bijectors[unknown].free_shape
         location, scale = (np.broadcast_to(value, shape).ravel() for value in found)
         far = np.isfinite(location) & (abs(location) - HALF_WIDTH > FAR * scale)
-        centers[density.slices[unknown]] = np.where(far, location, 0.0)
-    return centers if centers.any() else None
+        centres[density.slices[unknown]] = np.where(far, location, 0.0)
+    return centres if centres.any() else None
 
 
 def _prior(unknown: Variable) -> tuple[Any, Any] | None:
-    """Location and scale of a prior on the free scale, if they are known."""
+    """Known location and scale of a prior on the free scale."""
     follows = unknown.distribution
     if follows is None:
         return None
@@ -64,7 +64,7 @@ def _prior(unknown: Variable) -> tuple[Any, Any] | None:
     above, below = (1.0 if name is None else _known(arguments[name]) for name in _POSITIVE[key])
     if above is None or below is None:
         return None
-    with np.errstate(divide="ignore", invalid="ignore"):  # errors of parameters are told elsewhere
+    with np.errstate(divide="ignore", invalid="ignore"):  # the prior refuses such parameters
         return np.log(above) - np.log(below), 1.0
 
 

@@ -49,7 +49,7 @@ DISTRIBUTIONS = {
     "df2": "dfd d2",
     "lam": "concentration lambda_ lambd",
     "rho": "ar_coefs coefs",
-    "dim": "d dimension n num_steps steps",
+    "dim": "d dimension length n n_steps num_steps steps",
     "drift": "mu",
     "init_mean": "init_loc",
     "init_sd": "init_scale",

@@ -139,7 +139,9 @@ def _check_derived(doing: str, model: Model, variant: Mapping[Node, np.ndarray])
 def _earlier(program: Any, samplers: Sequence[Any], results: Any) -> tuple[list[Any], list[Any]]:
     """Last positions and tuned values of an earlier run, for each chain.
 
-    They are empty if the results come from another sampler, or from an approximation.
+    They are empty if the results come from another sampler, or from an approximation. Forms of
+    unknowns that the earlier run has chosen for its data are not tuned values of other data, and
+    neither is a metric that belongs to them.
     """
     nothing: tuple[list[Any], list[Any]] = [None for _ in samplers], [{} for _ in samplers]
     same = results is not None and results.attrs.get("sampler") == type(samplers[0]).__name__
@@ -149,6 +151,8 @@ def _earlier(program: Any, samplers: Sequence[Any], results: Any) -> tuple[list[
         tuned = tuned_values(program, samplers, results) if program.warmup.tune else nothing[1]
     except (KinetographError, TypeError, ValueError):
         return nothing
+    if any("centring" in values for values in tuned):
+        tuned = nothing[1]
     last = np.asarray(results["sampler_state"]["position_q"].values)
     usable = last.shape[1:] == program.space.shape and np.isfinite(last).all()
     return [last[i % len(last)] if usable else None for i in range(len(samplers))], tuned

@@ -1,9 +1,14 @@
 """Warm-up chooses the form of each element."""
 
+import jax
 import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.adaptation.centring_choice import GRID, best
+from kinetograph.adaptation.schedule import Warmup
+from kinetograph.graph.precision import x64
+from kinetograph.kernels.moments import Moments
 
 AUTO = kg.samplers.NUTS(parametrisation="auto")
 WRITTEN = kg.samplers.NUTS(parametrisation="as written")
@@ -106,3 +111,54 @@ def test_models_without_a_hierarchy_run_as_before():
     one, two = run(build, draws=20), run(build, kg.samplers.NUTS(), draws=20)
     np.testing.assert_array_equal(one["posterior"]["mu"], two["posterior"]["mu"])
     assert "hyper_centring" not in one["sampler_state"]
+
+
+def moments(*curves, count=400.0):
+    """Moments of elements whose D are the given curves over the grid."""
+    squares = (count - 1) * np.exp(np.array([curves, curves]))
+    return Moments(count, np.zeros(1), squares.transpose(0, 2, 1))
+
+
+def choice(*curves, c=None, parts=None, count=400.0):
+    c = np.zeros(len(curves)) if c is None else np.array(c, float)
+    parts = [slice(0, len(curves))] if parts is None else parts
+    with x64():
+        chosen, _, gain = best(moments(*curves, count=count), c, parts)
+    return np.asarray(chosen).tolist(), float(gain)
+
+
+FLAT = [0.0, -0.1, -0.18, -0.25, -0.28, -0.26, -0.21]
+RISING = [0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.09]
+STEEP = [0.0, -0.06, -0.08, -0.02, 0.14, 0.31, 0.55]
+
+
+def test_the_least_divergence_is_taken():
+    chosen, gain = choice(FLAT, FLAT)
+    assert chosen == [GRID[np.argmin(FLAT)]] * 2
+    assert gain == pytest.approx(2 * 0.28)
+
+
+def test_forms_near_the_centred_one_are_avoided_where_the_posterior_has_a_neck():
+    assert GRID[np.argmin(STEEP)] == 0.3
+    assert choice(STEEP)[0] == [0.0]
+
+
+def test_an_element_that_has_not_moved_keeps_its_form():
+    """It has no D, and does not take part in the mean of the others."""
+    still = [np.nan] * len(GRID)
+    assert choice(FLAT, still, FLAT, c=[0, 0.85, 0])[0] == [0.7, 0.85, 0.7]
+    alone = choice(still, FLAT, c=[1, 0], parts=[slice(0, 1), slice(1, 2)])
+    assert alone == ([1.0, 0.7], pytest.approx(0.28))
+
+
+def test_the_elements_of_an_unknown_are_pooled_while_draws_are_few():
+    assert choice(FLAT, FLAT, RISING, count=1e6)[0] == [0.7, 0.7, 0.0]
+    assert len(set(choice(FLAT, FLAT, RISING, count=2.0)[0])) == 1
+
+
+def test_warm_up_makes_no_scatter():
+    """A scatter keeps XLA from compiling the loop of transitions as one function."""
+    warmup = Warmup(("step_size", "scale"), parts=[slice(0, 2)], places=np.array([1, 3]))
+    values, others = np.array([5.0, 6.0]), np.arange(4.0)
+    np.testing.assert_array_equal(warmup._placed(values, others), [0, 5, 2, 6])
+    assert "scatter" not in jax.jit(warmup._placed).lower(values, others).as_text()

@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
-from kinetograph.models.centring import Centring
+from kinetograph.models.centring import DEEPEST, Centring
 
 
 def centred():
@@ -58,10 +58,22 @@ def indexed():
     return sd, z, w, scales
 
 
+def singles():
+    """Unknowns that are written one by one, between others, with equal and with other locations."""
+    mu, tau = kg.normal(0, 1), kg.half_normal(1)
+    a, b = kg.normal(mu, tau, name="a"), kg.normal(mu, tau, name="b")
+    slope = kg.normal(0, 1)
+    c = kg.normal(mu + 2 * slope, tau, name="c")
+    d = kg.normal(a, kg.exp(c), name="d")
+    kg.observe([1.0, 2.0, 3.0, 4.0], kg.normal(kg.stack([a, b, c, d]), 1))
+    return mu, tau, slope, a, b, c, d
+
+
 @pytest.mark.parametrize(
     ("build", "names"),
     [
         (centred, {"theta": True}),
+        (singles, {"a": True, "b": True, "c": True, "d": True}),
         (non_centred, {"z": False}),
         (nested, {"groups": True, "effects": True, "rates": True, "z": False}),
         (indexed, {"z": False}),
@@ -210,3 +222,16 @@ def test_a_model_with_a_fixed_scale(tau):
     with x64():
         y = centring.inverse(x, c, model.bind().data)
     np.testing.assert_allclose(y, [2, -1 / tau, 1, 3], rtol=1e-11)
+
+
+def test_deep_chains_stay_as_written_below_the_first_levels():
+    def build():
+        scale, x = kg.half_normal(1), [kg.normal(0, 1, name="x0")]
+        for i in range(1, 40):
+            x.append(kg.normal(x[-1], scale, name=f"x{i}"))
+        kg.observe(1.0, kg.normal(x[-1], 1))
+        return scale, *x
+
+    model = kg.model(build)
+    names = [model.name(unknown) for unknown in Centring(model).shifts]
+    assert names == [f"x{i}" for i in range(1, 1 + DEEPEST)]

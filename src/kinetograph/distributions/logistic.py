@@ -20,7 +20,7 @@ __all__ = ["draw", "logistic"]
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     z = divide(x - location, scale)
     least = jnp.finfo(z.dtype).min
-    z = jnp.maximum(z, least)  # at -infinity the difference is inf - inf, or is rounded once
+    z = jnp.maximum(z, least)  # -inf would give inf - inf
     return jnp.where(z > least, -z - 2.0 * softplus(-z), -jnp.inf), -jnp.log(scale)
 
 

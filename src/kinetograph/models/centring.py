@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Centring"]
 
+DEEPEST = 6  # levels of hierarchies whose forms are chosen
+
 
 class Shift(NamedTuple):
     """The location and the scale of an unknown's free numbers."""
@@ -72,6 +74,23 @@ class Centring:
                 shift = shift._replace(location=None)
             if not self._depends(shift, product.unknown):
                 self.shifts[product.unknown] = shift
+        self.levels = self._levels()  # each depends on earlier levels only
+        kept = {unknown for level in self.levels for unknown in level.unknowns}
+        self.shifts = {unknown: s for unknown, s in self.shifts.items() if unknown in kept}
+
+    def _levels(self) -> "list[Level]":
+        """The first levels of the shifts; deeper shifts stay as written.
+
+        A chain of unknowns that are written one by one would have a level for each of them.
+        """
+        below = {u: set(ancestors(_nodes(shift))) for u, shift in self.shifts.items()}
+        left = [unknown for unknown in self.density.unknowns if unknown in self.shifts]
+        levels: list[Level] = []
+        while left and len(levels) < DEEPEST:
+            free = [unknown for unknown in left if below[unknown].isdisjoint(left)]
+            levels.append(self._level(free))
+            left = [unknown for unknown in left if unknown not in set(free)]
+        return levels
 
     def _has_value(self, node: Node) -> bool:
         """Whether the unknowns give a value of the node, without loops.
@@ -95,31 +114,16 @@ class Centring:
                 seen.add(node)
         return False
 
-    @cached_property
-    def levels(self) -> "list[Level]":
-        """The shifts; each level depends on earlier levels only."""
-        depths: dict[Node, int] = {}
-
-        def depth(unknown: Variable) -> int:
-            if unknown not in depths:
-                above = ancestors(_nodes(self.shifts[unknown]))
-                below = [v for v in above if isinstance(v, Variable) and v in self.shifts]
-                depths[unknown] = max(map(depth, below), default=-1) + 1
-            return depths[unknown]
-
-        by_depth: dict[int, list[Variable]] = {}
-        for unknown in self.density.unknowns:
-            if unknown in self.shifts:
-                by_depth.setdefault(depth(unknown), []).append(unknown)
-        return [self._level(by_depth[number]) for number in sorted(by_depth)]
-
     def _level(self, unknowns: Sequence[Variable]) -> "Level":
         slices = [self.density.slices[unknown] for unknown in unknowns]
         centred = [float(self.shifts[unknown].centred) for unknown in unknowns]
         sizes = [place.stop - place.start for place in slices]
-        dtype = np.result_type(*(unknown.dtype for unknown in self.density.unknowns))
-        values = np.repeat(centred, sizes).astype(dtype)
+        values = np.repeat(centred, sizes).astype(self._dtype)
         return Level(tuple(unknowns), tuple(sizes), _joined(slices), values)
+
+    @property
+    def _dtype(self) -> np.dtype:
+        return np.result_type(*(unknown.dtype for unknown in self.density.unknowns))
 
     @property
     def size(self) -> int:
@@ -139,9 +143,8 @@ class Centring:
     def parts(self) -> list[slice]:
         """The elements of each unknown among `places`."""
         sizes = self._all.sizes
-        return [
-            slice(int(end) - n, int(end)) for n, end in zip(sizes, np.cumsum(sizes), strict=True)
-        ]
+        ends = np.cumsum(sizes).tolist()
+        return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
     def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
         """Coordinates and slopes for each c of a grid.
@@ -205,8 +208,7 @@ class Centring:
             return jnp.concatenate(vectors)
 
         m, s = joined(shift.location for shift in shifts), joined(shift.scale for shift in shifts)
-        dtype = np.result_type(*(unknown.dtype for unknown in self.density.unknowns))
-        return _finite(m).astype(dtype), _log_size(s).astype(dtype)
+        return _finite(m).astype(self._dtype), _log_size(s).astype(self._dtype)
 
 
 class Level(NamedTuple):

@@ -58,7 +58,7 @@ def recorded(
     TypeError
         If `results` is not a results tree.
     ModelError
-        If there are no draws, or none of any array of the model.
+        If the results hold no draws, or no array of the model.
     ShapeError
         If draws and their node have different shapes, so that the results are of another model; or
         if there is no dimension of chains or draws.

@@ -6,6 +6,7 @@ from tests.runs.models import check_alike
 
 import kinetograph as kg
 from kinetograph.runs import variants
+from kinetograph.runs.mcmc import program_of
 from kinetograph.runs.variants import run_variants
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -60,3 +61,22 @@ def test_sums_of_data_are_computed_once():
     assert model.density.derived
     with pytest.raises(kg.ModelError, match="y cannot differ between chains"):
         run_variants("loo", model, [{model["y"].node: np.arange(50.0)}])
+
+
+def test_variants_choose_their_own_forms():
+    """The forms of an earlier run are of its data; where its chains ended is of use."""
+    tau = kg.half_normal(1, name="tau")
+    theta = kg.normal(0, tau, shape=3, name="theta")
+    kg.observe(kg.data([1.0, 2.0, -1.0], name="y"), kg.normal(theta, 1))
+    model = kg.model(tau, theta)
+    earlier = kg.mcmc(model, draws=5, warmup=5, chains=2, seed=1, progress=False)
+    program = program_of(model, kg.samplers.NUTS(), {"tau": tau.node}, (), (), ())
+    positions, tuned = variants._earlier(program, [kg.samplers.NUTS()] * 2, earlier)
+    assert tuned == [{}, {}]
+    np.testing.assert_array_equal(positions, earlier["sampler_state"]["position_q"].values)
+    as_written = kg.samplers.NUTS(parametrisation="as written")
+    earlier = kg.mcmc(model, as_written, draws=5, warmup=5, chains=2, seed=1, progress=False)
+    program = program_of(model, as_written, {"tau": tau.node}, (), (), ())
+    assert all(
+        "scale" in values for values in variants._earlier(program, [as_written] * 2, earlier)[1]
+    )

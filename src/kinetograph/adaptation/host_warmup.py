@@ -177,8 +177,8 @@ class Tuner:
         self.worth = gradients + WORTH
         draws, slopes = window
         settled = len(draws) >= 2
-        if tuned.adaptation.centring is not None:
-            changed = int(tuned.adaptation.centring.changed)
+        changed = tuned.adaptation.formed
+        if changed is not None:
             if changed > self.formed:  # no better metric was found for the old form
                 self.formed, self.rested = changed, 0
             settled &= transition - self.formed >= EVERY
@@ -213,8 +213,8 @@ class Tuner:
         draws = draws[-most:]
         self.draws, self.slopes = [draws], [slopes] if slopes is not None else []
         count = max(transition - transition // 2, min(transition - SKIPPED, FEW))
-        if tuned.adaptation.centring is not None:
-            count = max(min(count, transition - int(tuned.adaptation.centring.changed)), 1)
+        if (changed := tuned.adaptation.formed) is not None:
+            count = max(min(count, transition - changed), 1)
         draws = draws[-count:]
         usable = np.isfinite(draws).all(1)
         if slopes is not None:

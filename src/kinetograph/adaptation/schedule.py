@@ -26,6 +26,7 @@ from ..models.bound_density import Position
 from .centring_choice import CentringChoice
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
+from .vector_choice import VectorChoice
 
 __all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup"]
 
@@ -62,6 +63,14 @@ class Adaptation(NamedTuple):
     metric: FisherMetric | None
     within: Any = ()  # by name, the averaging of each step size of inner samplers
     centring: CentringChoice | None = None
+    vectors: VectorChoice | None = None
+
+    @property
+    def formed(self) -> int | None:
+        """The transition of the last change of a form; None if forms are not chosen."""
+        choices = (self.centring, self.vectors)
+        found = [int(choice.changed) for choice in choices if choice is not None]
+        return max(found, default=None)
 
 
 Hypers = dict[str, Any]
@@ -78,6 +87,8 @@ class Warmup:
     within: tuple[str, ...] = ()
     parts: Sequence[slice] = ()  # the unknowns whose form is chosen, in `places`
     places: Any = None  # their elements in the free state
+    vector_parts: Sequence[slice] = ()  # the same for vectors
+    vector_places: Any = None
 
     @property
     def scales(self) -> tuple[str, ...]:
@@ -87,7 +98,8 @@ class Warmup:
     @property
     def changed(self) -> tuple[str, ...]:
         """The names of the hyper-parameters that may change."""
-        return (*TUNED, *self.within, *(("centring", "directions") if self.parts else ()))
+        forms = ("centring", "information", "directions")
+        return (*TUNED, *self.within, *(forms if self.parts or self.vector_parts else ()))
 
     def start(self, position: Position, hyper: Hypers, scale: Any) -> tuple[Adaptation, Hypers]:
         """The state before the first transition, and the hyper-parameters."""
@@ -105,7 +117,8 @@ class Warmup:
             if name not in self.scales
         }
         centring = CentringChoice.start(len(self.places), dtype) if self.parts else None
-        return Adaptation(step, metric, within, centring), hyper
+        vectors = VectorChoice.start(len(self.vector_places), dtype) if self.vector_parts else None
+        return Adaptation(step, metric, within, centring, vectors), hyper
 
     def update(
         self,
@@ -116,12 +129,14 @@ class Warmup:
         position: Position,
         info: Info,
         forms: Any = None,
+        evidence: Any = None,
     ) -> tuple[Adaptation, Hypers]:
         """Update the state after transition number `done` (from 0).
 
-        `forms` are the coordinates and slopes for each form of the unknowns.
+        `forms` are the coordinates and slopes for each form of the unknowns, and `evidence` is
+        that of vectors.
         """
-        step, metric, within, centring = state
+        step, metric, within, centring, vectors = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
             needs_rise = info.diverging & (done >= phases.early)
@@ -152,38 +167,46 @@ class Warmup:
             metric, scales = lax.cond(updates_metric, adapt, lambda _: (before, old_scales), None)
             hyper = hyper | scales
         if centring is not None:
-            centring, metric, hyper = self._centred(centring, metric, hyper, forms, done, phases)
-        return Adaptation(step, metric, within, centring), hyper
-
-    def _centred(
-        self, before: CentringChoice, metric: Any, hyper: Hypers, forms: Any, done: Any, phases: Any
-    ) -> tuple[CentringChoice, Any, Hypers]:
-        """Choose the form of unknowns; a new form begins a new metric."""
-        c = hyper["centring"][self.places]
-        after, chosen, scale, changes = before.update(forms, c, self.parts, done, phases.late)
-        blank = FisherMetric.start(hyper["scale"].shape[-1], hyper["scale"].dtype)
-        metric = jax.tree.map(lambda new, old: jnp.where(changes, new, old), blank, metric)
-        usable = changes & jnp.isfinite(scale)
-        scales = hyper["scale"]
-        scale = jnp.where(usable, scale, scales[self.places]).astype(scales.dtype)
-        hyper = hyper | {
-            "centring": self._placed(chosen, hyper["centring"]),
-            "scale": self._placed(scale, scales),
-        }
-        if "directions" in hyper:
-            most, size = hyper["directions"].vectors.shape
-            none = Directions.none(most, size, scales.dtype)
-            hyper["directions"] = jax.tree.map(
-                lambda new, old: jnp.where(changes, new, old), none, hyper["directions"]
+            c = hyper["centring"][self.places]
+            centring, chosen, scale, changes = centring.update(
+                forms, c, self.parts, done, phases.late
             )
-        return after, metric, hyper
+            hyper = hyper | {"centring": _placed(chosen, self.places, hyper["centring"])}
+            metric, hyper = _restarted(metric, hyper, changes, scale, self.places)
+        if vectors is not None:
+            vectors, information, scale, changes = vectors.update(
+                evidence, hyper["information"], self.vector_parts, done, phases.late
+            )
+            hyper = hyper | {"information": information}
+            metric, hyper = _restarted(metric, hyper, changes, scale, self.vector_places)
+        return Adaptation(step, metric, within, centring, vectors), hyper
 
-    def _placed(self, values: Any, others: Any) -> Any:
-        """The numbers `others` of the free state with `values` in `places`."""
-        index = np.full(len(others), -1)
-        index[self.places] = np.arange(len(self.places))
-        # A scatter would keep XLA from compiling the loop of transitions as one function.
-        return jnp.where(index >= 0, values[index], others)
+
+def _restarted(
+    metric: Any, hyper: Hypers, changes: Any, scale: Any, places: np.ndarray
+) -> tuple[Any, Hypers]:
+    """A new metric for new forms, with the scales of elements that have changed."""
+    any_change = jnp.any(changes)
+    blank = FisherMetric.start(hyper["scale"].shape[-1], hyper["scale"].dtype)
+    metric = jax.tree.map(lambda new, old: jnp.where(any_change, new, old), blank, metric)
+    scales = hyper["scale"]
+    scale = jnp.where(changes & jnp.isfinite(scale), scale, scales[places]).astype(scales.dtype)
+    hyper = hyper | {"scale": _placed(scale, places, scales)}
+    if "directions" in hyper:
+        most, size = hyper["directions"].vectors.shape
+        none = Directions.none(most, size, scales.dtype)
+        hyper["directions"] = jax.tree.map(
+            lambda new, old: jnp.where(any_change, new, old), none, hyper["directions"]
+        )
+    return metric, hyper
+
+
+def _placed(values: Any, places: np.ndarray, others: Any) -> Any:
+    """The numbers `others` of the free state with `values` in `places`."""
+    index = np.full(len(others), -1)
+    index[places] = np.arange(len(places))
+    # A scatter would keep XLA from compiling the loop of transitions as one function.
+    return jnp.where(index >= 0, values[index], others)
 
 
 def _stepped(

@@ -15,7 +15,7 @@ from ..graph.lower import Environment, Scope
 from ..graph.node import Node
 from ..graph.trips import Capacity, Trips
 from .batch import RowBatch
-from .centring import Centring
+from .centring import Centring, Forms
 from .density import Density
 
 __all__ = ["BoundDensity", "Position"]
@@ -35,7 +35,7 @@ class BoundDensity(NamedTuple):
     Points may have a leading axis of walkers. `trips` are the reports on the model's loops so far,
     which a kernel passes through its own loops; they are empty for models without loops. With a
     `batch`, `rows` are the rows of the data that are used; None: all rows. With a `centring`,
-    points are in its coordinates for the values `c`.
+    points are in its coordinates for `forms`.
     """
 
     density: Density
@@ -44,14 +44,15 @@ class BoundDensity(NamedTuple):
     batch: RowBatch | None = None
     rows: Any = None
     centring: Centring | None = None
-    c: Any = None
+    forms: Forms | None = None
 
     def into(self, position: Position) -> Position:
         """A point of the free state in the coordinates of the centring."""
         if self.centring is None:
             return position
         x, log_density, gradient = position
-        y = self.centring.inverse(x, self.c, self.data)
+        assert self.forms is not None
+        y = self.centring.inverse(x, self.forms, self.data)
         (_, log_jacobian), pull = jax.vjp(self._forward, y)
         (slope,) = pull((gradient, jnp.ones_like(log_jacobian)))
         return Position(y, log_density + log_jacobian, slope)
@@ -64,13 +65,15 @@ class BoundDensity(NamedTuple):
         y, log_density, slope = position
         (x, log_jacobian), pull = jax.vjp(self._forward, y)
         (of_jacobian,) = pull((jnp.zeros_like(x), jnp.ones_like(log_jacobian)))
-        _, back = jax.vjp(lambda x: centring.inverse(x, self.c, self.data), x)
+        forms = self.forms
+        assert forms is not None
+        _, back = jax.vjp(lambda x: centring.inverse(x, forms, self.data), x)
         (gradient,) = back(slope - of_jacobian)
         return Position(x, log_density - log_jacobian, gradient)
 
     def _forward(self, y: Any) -> Any:
-        assert self.centring is not None
-        return self.centring.forward(y, self.c, self.data)
+        assert self.centring is not None and self.forms is not None
+        return self.centring.forward(y, self.forms, self.data)
 
     @property
     def loops(self) -> tuple[Looping, ...]:

@@ -16,11 +16,12 @@ Source   O. Papaspiliopoulos, G. Roberts, M. Skold, Statistical Science 22 (2007
          ICML 2020.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -31,12 +32,13 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Apply, Node, ancestors
 from ..graph.operations.elementwise import WHERE
 from ..graph.rewriting.slopes import FINITE
+from .gaussian_vectors import GaussianVector, gaussian_vectors
 from .hierarchies import LOCATION_SCALE, ScaledUnknown, is_positive, is_real, products
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["Centring"]
+__all__ = ["Centring", "Forms"]
 
 DEEPEST = 6  # levels of hierarchies whose forms are chosen
 
@@ -48,6 +50,29 @@ class Shift(NamedTuple):
     scale: Node
     centred: bool  # the form in which the unknown is written
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes from which the map is computed."""
+        return (self.scale,) if self.location is None else (self.location, self.scale)
+
+
+class Forms(NamedTuple):
+    """The values that select the form of each unknown."""
+
+    c: Any  # of each free number
+    # h and r of each element of a vector; with h < 0 the vector is as written.
+    information: Any = None  # (2, elements)
+
+    @classmethod
+    def of(cls, hyper: Mapping[str, Any]) -> "Forms":
+        """The forms among the hyper-parameters of a sampler."""
+        return cls(hyper["centring"], hyper.get("information"))
+
+    def hypers(self, dtype: np.dtype) -> dict[str, Any]:
+        """The same values as hyper-parameters."""
+        values = {"centring": self.c, "information": self.information}
+        return {name: v.astype(dtype) for name, v in values.items() if v is not None}
+
 
 class Centring:
     """The unknowns whose form may be chosen, and the maps."""
@@ -57,11 +82,12 @@ class Centring:
         unknowns = set(self.density.unknowns)
         self._valued = {*unknowns, *model.fixed}  # a marginalised unknown has no value
         self.shifts: dict[Variable, Shift] = {}  # unknowns that are shifted by other unknowns
+        self.vectors: dict[Variable, GaussianVector] = {}
         for unknown in self.density.unknowns:
             shift = _centred(unknown)
-            if shift is None or unknowns.isdisjoint(ancestors(_nodes(shift))):
+            if shift is None or unknowns.isdisjoint(ancestors(shift.nodes)):
                 continue
-            if all(map(self._has_value, _nodes(shift))):
+            if all(map(self._has_value, shift.nodes)):
                 self.shifts[unknown] = shift
         sides = _in_choices(model)
         for product in products(model):
@@ -74,17 +100,36 @@ class Centring:
                 shift = shift._replace(location=None)
             if not self._depends(shift, product.unknown):
                 self.shifts[product.unknown] = shift
+        for vector in gaussian_vectors(model):
+            self._add(vector)
         self.levels = self._levels()  # each depends on earlier levels only
-        kept = {unknown for level in self.levels for unknown in level.unknowns}
+        kept = {unknown for level in self.levels for unknown in level.all}
         self.shifts = {unknown: s for unknown, s in self.shifts.items() if unknown in kept}
+        self.vectors = {unknown: v for unknown, v in self.vectors.items() if unknown in kept}
+
+    def _add(self, vector: GaussianVector) -> None:
+        """Add a vector whose law has a value before the vector is known."""
+        unknown, location = vector.unknown, vector.location
+        if unknown in self.shifts or not all(map(self._has_value, vector.parameters)):
+            return
+        alone = vector._replace(location=None)
+        if location is not None and not (
+            self._has_value(location) and not self._depends(vector, unknown)
+        ):
+            vector = alone
+        if not self._depends(vector, unknown):
+            self.vectors[unknown] = vector
+
+    def _maps(self) -> "dict[Variable, Shift | GaussianVector]":
+        return {**self.shifts, **self.vectors}
 
     def _levels(self) -> "list[Level]":
         """The first levels of the shifts; deeper shifts stay as written.
 
         A chain of unknowns that are written one by one would have a level for each of them.
         """
-        below = {u: set(ancestors(_nodes(shift))) for u, shift in self.shifts.items()}
-        left = [unknown for unknown in self.density.unknowns if unknown in self.shifts]
+        below = {u: set(ancestors(each.nodes)) for u, each in self._maps().items()}
+        left = [unknown for unknown in self.density.unknowns if unknown in below]
         levels: list[Level] = []
         while left and len(levels) < DEEPEST:
             free = [unknown for unknown in left if below[unknown].isdisjoint(left)]
@@ -101,25 +146,27 @@ class Centring:
         variables = {n for n in above if isinstance(n, Variable)}
         return variables <= self._valued and not list(loops_in(above))
 
-    def _depends(self, shift: Shift, unknown: Variable) -> bool:
-        """Whether location or scale depend on an unknown, through other shifts, too."""
-        seen: set[Node] = set()
-        waiting = list(_nodes(shift))
+    def _depends(self, each: "Shift | GaussianVector", unknown: Variable) -> bool:
+        """Whether a map depends on an unknown, through other maps, too."""
+        maps, seen = self._maps(), set[Node]()
+        waiting = list(each.nodes)
         while waiting:
             for node in ancestors([waiting.pop()]):
                 if node is unknown:
                     return True
-                if node in self.shifts and node not in seen:
-                    waiting += _nodes(self.shifts[node])  # type: ignore[index]
+                if node in maps and node not in seen:
+                    waiting += maps[node].nodes  # type: ignore[index]
                 seen.add(node)
         return False
 
     def _level(self, unknowns: Sequence[Variable]) -> "Level":
+        vectors = tuple(unknown for unknown in unknowns if unknown in self.vectors)
+        unknowns = [unknown for unknown in unknowns if unknown in self.shifts]
         slices = [self.density.slices[unknown] for unknown in unknowns]
         centred = [float(self.shifts[unknown].centred) for unknown in unknowns]
         sizes = [place.stop - place.start for place in slices]
         values = np.repeat(centred, sizes).astype(self._dtype)
-        return Level(tuple(unknowns), tuple(sizes), _joined(slices), values)
+        return Level(tuple(unknowns), tuple(sizes), _joined(slices), values, vectors)
 
     @property
     def _dtype(self) -> np.dtype:
@@ -128,23 +175,32 @@ class Centring:
     @property
     def size(self) -> int:
         """The number of elements whose form may be chosen."""
-        return sum(self._all.sizes)
+        return sum(self._all.sizes) + sum(vector.size for vector in self.vectors.values())
 
     @cached_property
     def _all(self) -> "Level":
-        return self._level([v for v in self.density.unknowns if v in self.shifts])
+        return self._level([v for v in self.density.unknowns if v in self._maps()])
 
     @cached_property
     def places(self) -> np.ndarray:
-        """The free numbers whose form may be chosen, by their places."""
-        return np.concatenate([np.arange(s.start, s.stop) for s in self._all.runs])
+        """The free numbers that have a c, by their places."""
+        return _places(self._all.runs)
 
     @cached_property
     def parts(self) -> list[slice]:
         """The elements of each unknown among `places`."""
-        sizes = self._all.sizes
-        ends = np.cumsum(sizes).tolist()
-        return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+        return _parts(self._all.sizes)
+
+    @cached_property
+    def vector_places(self) -> np.ndarray:
+        """The free numbers of vectors, by their places."""
+        return _places([self.density.slices[unknown] for unknown in self.vectors])
+
+    @cached_property
+    def vector_parts(self) -> dict[Variable, slice]:
+        """The elements of each vector among `vector_places`."""
+        sizes = [vector.size for vector in self.vectors.values()]
+        return dict(zip(self.vectors, _parts(sizes), strict=True))
 
     def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
         """Coordinates and slopes for each c of a grid.
@@ -158,31 +214,103 @@ class Centring:
         y = _unshifted(every.of(x), c, m, log_s, every.centred)
         return jnp.stack([y, stretch * every.of(gradient)])
 
+    def evidence(self, x: Any, gradient: Any, y: Any, slope: Any, data: Environment) -> Any:
+        """Where the data pull each element of a vector, and how far forms are from normal.
+
+        The rows are: the element with its location; the slope of the log likelihood there; the free
+        number as written, and its slope; the coordinate in use, and its slope.
+        """
+        environment: Environment = dict(data)
+        images = self.density.images(self.density.pieces(x), environment, None)
+        rows = []
+        for unknown, vector in self.vectors.items():
+            place = self.density.slices[unknown]
+            evaluate(vector.nodes, environment, images, None)
+            law, location = vector.law(environment)
+            values, slopes = vector.rows(x[place]), vector.rows(gradient[place])
+            if vector.standard:
+                value, pull = law.value(values), slopes + values
+            else:
+                value, pull = values, slopes
+            _, back = jax.vjp(law.standard, value)
+            (pulled,) = back(pull if vector.standard else law.standard(value))
+            likelihood = pulled if vector.standard else pull + pulled
+            each = (value + location, likelihood)
+            flat = [vector.flat(row) for row in each]
+            rows += [jnp.stack([*flat, *(v[place] for v in (x, gradient, y, slope))])]
+        return jnp.concatenate(rows, 1)
+
     @cached_property
-    def written(self) -> np.ndarray:
-        """The c of each free number in the model as written."""
+    def written(self) -> Forms:
+        """The forms of the model as written."""
         values = np.ones(self.density.free_size)
         values[self.places] = self._all.centred
-        return values
+        if not self.vectors:
+            return Forms(values)
+        return Forms(values, np.stack([-np.ones(len(self.vector_places)), self.vector_places * 0]))
 
-    def forward(self, y: Any, c: Any, data: Environment, scope: Scope | None = None) -> Any:
+    def forward(self, y: Any, forms: Forms, data: Environment, scope: Scope | None = None) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
         pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
         images = self.density.images(pieces, environment, scope)
         log_jacobian: Any = jnp.zeros((), y.dtype)
         for level in self.levels:
-            m, log_s = self._parameters(level, environment, images, scope)
-            new, added = _shifted(level.of(y), level.of(c), m, log_s, level.centred)
-            pieces.update(zip(level.unknowns, lax.split(new, level.sizes), strict=True))
-            x, log_jacobian = level.placed(new, x), log_jacobian + added
+            if level.unknowns:
+                m, log_s = self._parameters(level, environment, images, scope)
+                new, added = _shifted(level.of(y), level.of(forms.c), m, log_s, level.centred)
+                pieces.update(zip(level.unknowns, lax.split(new, level.sizes), strict=True))
+                x, log_jacobian = level.placed(new, x), log_jacobian + added
+            for unknown in level.vectors:
+                evaluate(self.vectors[unknown].nodes, environment, images, scope)
+                new, added = self._spread(unknown, y, forms.information, environment)
+                pieces[unknown], log_jacobian = new, log_jacobian + added
+                x = _replaced(x, self.density.slices[unknown], new)
         return x, log_jacobian
 
-    def inverse(self, x: Any, c: Any, data: Environment, scope: Scope | None = None) -> Any:
+    def _spread(self, unknown: Variable, y: Any, information: Any, environment: Environment) -> Any:
+        """The free numbers of a vector of its coordinates, and the logarithm of the Jacobian."""
+        vector = self.vectors[unknown]
+        law, location = vector.law(environment)
+        h, r = self._data_of(unknown, information, location)
+
+        def mapped(u: Any) -> Any:
+            value, log_size = law.spread(vector.rows(u), h, r, vector.standard)
+            return vector.flat(value), log_size
+
+        chosen = information[0, self.vector_parts[unknown].start] >= 0
+        u = y[self.density.slices[unknown]]
+        return lax.cond(chosen, mapped, lambda u: (u, jnp.zeros((), u.dtype)), u)
+
+    def _data_of(self, unknown: Variable, information: Any, location: Any) -> tuple[Any, Any]:
+        """h, and r without the location, of a vector."""
+        vector, part = self.vectors[unknown], self.vector_parts[unknown]
+        h, r = (vector.rows(row[part]) for row in information)
+        h = jnp.maximum(h, 0.0)
+        return h, r - h * location
+
+    def inverse(self, x: Any, forms: Forms, data: Environment, scope: Scope | None = None) -> Any:
         """The coordinates y of a free state."""
-        every = self._all
-        m, log_s = self._at(x, data, scope)
-        return every.placed(_unshifted(every.of(x), every.of(c), m, log_s, every.centred), x)
+        every, y = self._all, x
+        if every.unknowns:
+            m, log_s = self._at(x, data, scope)
+            c = every.of(forms.c)
+            y = every.placed(_unshifted(every.of(x), c, m, log_s, every.centred), x)
+        environment: Environment = dict(data)
+        images = self.density.images(self.density.pieces(x), environment, scope)
+        for unknown, vector in self.vectors.items():
+            place = self.density.slices[unknown]
+            evaluate(vector.nodes, environment, images, scope)
+            law, location = vector.law(environment)
+            h, r = self._data_of(unknown, forms.information, location)
+
+            def mapped(value: Any) -> Any:
+                rows = law.gathered(vector.rows(value), h, r, vector.standard)  # noqa: B023
+                return vector.flat(rows)  # noqa: B023
+
+            chosen = forms.information[0, self.vector_parts[unknown].start] >= 0
+            y = _replaced(y, place, lax.cond(chosen, mapped, lambda value: value, x[place]))
+        return y
 
     def _at(self, x: Any, data: Environment, scope: Scope | None) -> tuple[Any, Any]:
         """The locations and the logarithms of scales at a free state."""
@@ -196,7 +324,7 @@ class Centring:
         """The location and the logarithm of the scale of each free number."""
         shifts = [self.shifts[unknown] for unknown in level.unknowns]
         shapes = [self.density.bijectors[unknown].free_shape for unknown in level.unknowns]
-        evaluate([node for shift in shifts for node in _nodes(shift)], environment, define, scope)
+        evaluate([node for shift in shifts for node in shift.nodes], environment, define, scope)
 
         def joined(nodes: Iterable[Node | None]) -> Any:
             vectors = []
@@ -218,6 +346,12 @@ class Level(NamedTuple):
     sizes: tuple[int, ...]  # of the free numbers of each
     runs: list[slice]  # of their free numbers in the free state
     centred: np.ndarray  # 1 for elements that are written centred, otherwise 0
+    vectors: tuple[Variable, ...]
+
+    @property
+    def all(self) -> tuple[Variable, ...]:
+        """Single unknowns and vectors."""
+        return self.unknowns + self.vectors
 
     def of(self, vector: Any) -> Any:
         """The elements of a vector of the free state."""
@@ -244,8 +378,17 @@ def _joined(slices: Iterable[slice]) -> list[slice]:
     return joined
 
 
-def _nodes(shift: Shift) -> tuple[Node, ...]:
-    return (shift.scale,) if shift.location is None else (shift.location, shift.scale)
+def _places(slices: Iterable[slice]) -> np.ndarray:
+    return np.concatenate([np.arange(0), *(np.arange(s.start, s.stop) for s in slices)])
+
+
+def _parts(sizes: Sequence[int]) -> list[slice]:
+    ends = np.cumsum(sizes, dtype=int).tolist()
+    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def _replaced(vector: Any, place: slice, new: Any) -> Any:
+    return jnp.concatenate([vector[: place.start], new, vector[place.stop :]])
 
 
 def _in_choices(model: "Model") -> set[Node]:
@@ -257,7 +400,7 @@ def _in_choices(model: "Model") -> set[Node]:
 
 def _has_finite_slopes(shift: Shift) -> bool:
     """Whether location and scale have finite slopes wherever they are finite."""
-    above = ancestors(_nodes(shift))
+    above = ancestors(shift.nodes)
     return all(n.operation in FINITE for n in above if isinstance(n, Apply))
 
 

@@ -24,6 +24,7 @@ from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment
 from ..kernels.noise import Noise
 from ..models.bound_density import Position
+from ..models.centring import Forms
 from .state import BY_CHAIN, Block, BlockLoop, ChainState, DrawRecord, Plan, Where
 
 if TYPE_CHECKING:
@@ -186,8 +187,8 @@ class _BlockSteps:
         if batch is not None:
             density = density._replace(rows=batch.rows_of(*noise))
         if self.program.centring is not None:
-            centring, c = self.program.centring, chain.hyper["centring"]
-            density = density._replace(centring=centring, c=c)
+            forms = Forms.of(chain.hyper)
+            density = density._replace(centring=self.program.centring, forms=forms)
         return Moment(chain.hyper, noise, density, drawn)
 
     def draw(self, chain: ChainState, count: int) -> Sequence[Any]:
@@ -343,17 +344,19 @@ class _BlockSteps:
         if not warmup.tune and not warmup.within:
             return chain.adaptation, chain.hyper
         tuned = {name: chain.hyper[name] for name in warmup.changed if name in chain.hyper}
+        centring: Any = self.program.centring
+        data = self.density.data
 
         def update(carry: Any) -> Any:
             _, state, tuned = carry
             done, phases = chain.transition, chain.phases
-            forms = None
-            if self.program.chooses_form:
-                centring, data = self.program.centring, self.density.data
-                assert centring is not None
+            forms = evidence = None
+            if warmup.parts:
                 forms = centring.forms(position.q, position.gradient, data, GRID)
-            before = chain.hyper | tuned
-            adapted, hyper = warmup.update(state, before, done, phases, moved, info, forms)
+            if warmup.vector_parts:
+                evidence = centring.evidence(*position[::2], *moved[::2], data)
+            before, found = chain.hyper | tuned, (forms, evidence)
+            adapted, hyper = warmup.update(state, before, done, phases, moved, info, *found)
             return jnp.zeros_like(warming), adapted, {name: hyper[name] for name in tuned}
 
         # A loop with at most one trip: a branch would copy the state.

@@ -209,7 +209,8 @@ class Program:
         tune, centring = tuple(self.sampler.tune), self.centring
         if centring is None or not self.chooses_form:
             return Warmup(tune, within)
-        return Warmup(tune, within, centring.parts, centring.places)
+        parts, vectors = centring.parts, tuple(centring.vector_parts.values())
+        return Warmup(tune, within, parts, centring.places, vectors, centring.vector_places)
 
     @property
     def chooses_form(self) -> bool:

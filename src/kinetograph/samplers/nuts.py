@@ -127,14 +127,15 @@ class NUTS(Sampler):
             limit = size if self.metric == "dense" else min(size, ROOM, max(1, NUMBERS // size))
             values["directions"] = Directions.none(limit, size, space.dtype)
         if space.centring is not None:
-            values["centring"] = space.centring.written.astype(space.dtype)
+            values |= space.centring.written.hypers(space.dtype)
         return values
 
     def check_hypers(self, values: Mapping[str, Any]) -> None:
         """Raise ValueError if a value of a hyper-parameter is out of range."""
         values = dict(values)
         directions = values.pop("directions", None)
-        values.pop("centring", None)
+        for name in ("centring", "information"):
+            values.pop(name, None)
         super().check_hypers(values)
         if directions is not None:
             directions.check(type(self).__name__)

@@ -1,0 +1,123 @@
+"""Jointly normal vectors, and maps to standard normal numbers given data.
+
+A law gives a vector x = m + A z with z ~ normal(0, 1). If each x_i is observed with normal noise of
+the precision h_i, as r_i / h_i, then
+
+    z | data ~ normal(P^-1 A' (r - h m), P^-1),    P = 1 + A' diag(h) A
+
+and a law maps standard normal numbers u to this distribution: z = P^-1 A' (r - h m) + S u, where
+S S' = P^-1. For h = 0 this is z = S u with an orthogonal S.
+
+Source   H. Rue, S. Martino, N. Chopin, JRSS B 71 (2009) 319-392, section 2 (normal approximations
+         of latent vectors); C. C. Margossian et al., NeurIPS 2020 (the matrix P).
+"""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+
+from ..graph.operations.linear_algebra import small_cholesky
+from .tridiagonal import from_normal, to_normal
+
+__all__ = ["DenseLaw", "MarkovLaw"]
+
+
+class DenseLaw(NamedTuple):
+    """x = m + A z with a lower triangular matrix A."""
+
+    mean: Any  # (..., n)
+    factor: Any  # A, (..., n, n)
+
+    def value(self, z: Any) -> Any:
+        """x of z."""
+        return self.mean + _times(self.factor, z)
+
+    def standard(self, x: Any) -> Any:
+        """z of x."""
+        return _solved(self.factor, x - self.mean)
+
+    def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
+        """z or x of u, with the logarithm of the Jacobian."""
+        root, shift = self._posterior(h, r)
+        z = _solved(root, shift + u, transposed=True)
+        log_size = -_log_diagonal(root, u)
+        if standard:
+            return z, log_size
+        return self.value(z), log_size + _log_diagonal(self.factor, u)
+
+    def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
+        """u of z or of x."""
+        root, shift = self._posterior(h, r)
+        return _times(root.mT, value if standard else self.standard(value)) - shift
+
+    def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
+        """The Cholesky factor R of P, and R^-1 A' (r - h m)."""
+        weighted = self.factor * jnp.sqrt(h)[..., None]
+        root = small_cholesky(jnp.matmul(weighted.mT, weighted) + jnp.eye(h.shape[-1], dtype=h.dtype))
+        return root, _solved(root, _times(self.factor.mT, r - h * self.mean))
+
+
+class MarkovLaw(NamedTuple):
+    """x_t = a_t x_(t-1) + d_t + s_t z_t, with a_1 = 0."""
+
+    slopes: Any  # a, (..., n)
+    drifts: Any  # d
+    scales: Any  # s
+
+    def standard(self, x: Any) -> Any:
+        """z of x."""
+        before = jnp.concatenate([jnp.zeros_like(x[..., :1]), x[..., :-1]], -1)
+        return (x - self.drifts - self.slopes * before) / self.scales
+
+    def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
+        """z or x of u, with the logarithm of the Jacobian."""
+        x, log_size = from_normal(*self._posterior(h, r), u)
+        if standard:
+            return self.standard(x), log_size - jnp.sum(jnp.log(self.scales))
+        return x, log_size
+
+    def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
+        """u of z or of x."""
+        return to_normal(*self._posterior(h, r), self.value(value) if standard else value)
+
+    def value(self, z: Any) -> Any:
+        """x of z."""
+
+        def step(x: Any, row: Any) -> Any:
+            slope, new = row
+            return slope * x + new, slope * x + new
+
+        rows = (self.slopes, self.drifts + self.scales * z)
+        rows = tuple(jnp.moveaxis(row, -1, 0) for row in rows)
+        return jnp.moveaxis(lax.scan(step, jnp.zeros_like(rows[1][0]), rows)[1], 0, -1)
+
+    def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
+        """The two diagonals of the precision of x given data, and its information."""
+        precisions = self.scales**-2
+        pulls = self.slopes * precisions
+        diagonal = precisions + _after(self.slopes * pulls) + h
+        return diagonal, -pulls[..., 1:], self.drifts * precisions - _after(pulls * self.drifts) + r
+
+
+def _after(rows: Any) -> Any:
+    """The next element of each element; 0 for the last one."""
+    return jnp.concatenate([rows[..., 1:], jnp.zeros_like(rows[..., :1])], -1)
+
+
+def _times(matrix: Any, vector: Any) -> Any:
+    return jnp.matmul(matrix, vector[..., None])[..., 0]
+
+
+def _solved(lower: Any, right: Any, *, transposed: bool = False) -> Any:
+    """The solution of L y = right, or of L' y = right."""
+    lower = jnp.broadcast_to(lower, (*right.shape, right.shape[-1]))
+    return lax.linalg.triangular_solve(
+        lower, right[..., None], left_side=True, lower=True, transpose_a=transposed
+    )[..., 0]
+
+
+def _log_diagonal(lower: Any, vectors: Any) -> Any:
+    """The sum of the logarithms of the diagonals, over all vectors."""
+    logs = jnp.log(jnp.abs(jnp.diagonal(lower, axis1=-2, axis2=-1)))
+    return jnp.sum(jnp.broadcast_to(logs, vectors.shape))

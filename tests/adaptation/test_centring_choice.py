@@ -6,7 +6,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.adaptation.centring_choice import GRID, best
-from kinetograph.adaptation.schedule import Warmup
+from kinetograph.adaptation.schedule import _placed
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.moments import Moments
 
@@ -158,7 +158,7 @@ def test_the_elements_of_an_unknown_are_pooled_while_draws_are_few():
 
 def test_warm_up_makes_no_scatter():
     """A scatter keeps XLA from compiling the loop of transitions as one function."""
-    warmup = Warmup(("step_size", "scale"), parts=[slice(0, 2)], places=np.array([1, 3]))
-    values, others = np.array([5.0, 6.0]), np.arange(4.0)
-    np.testing.assert_array_equal(warmup._placed(values, others), [0, 5, 2, 6])
-    assert "scatter" not in jax.jit(warmup._placed).lower(values, others).as_text()
+    values, places, others = np.array([5.0, 6.0]), np.array([1, 3]), np.arange(4.0)
+    np.testing.assert_array_equal(_placed(values, places, others), [0, 5, 2, 6])
+    program = jax.jit(lambda values, others: _placed(values, places, others))
+    assert "scatter" not in program.lower(values, others).as_text()

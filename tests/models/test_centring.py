@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
-from kinetograph.models.centring import DEEPEST, Centring
+from kinetograph.models.centring import DEEPEST, Centring, Forms
 
 
 def centred():
@@ -45,7 +45,7 @@ def both(build):
     centring = Centring(model)
     with x64():
         density = model.bind()
-        moved = density._replace(centring=centring, c=c)
+        moved = density._replace(centring=centring, forms=Forms(c))
     return model, centring, density, moved, c, x
 
 
@@ -83,9 +83,9 @@ def test_the_maps(build, names):
     model, centring, density, moved, c, x = both(build)
     assert {model.name(v): s.centred for v, s in centring.shifts.items()} == names
     with x64():
-        y = centring.inverse(x, c, density.data)
-        back, log_jacobian = centring.forward(y, c, density.data)
-        slopes = jax.jacobian(lambda y: centring.forward(y, c, density.data)[0])(y)
+        y = centring.inverse(x, moved.forms, density.data)
+        back, log_jacobian = centring.forward(y, moved.forms, density.data)
+        slopes = jax.jacobian(lambda y: centring.forward(y, moved.forms, density.data)[0])(y)
         np.testing.assert_allclose(back, x, rtol=1e-12)
         np.testing.assert_allclose(log_jacobian, np.linalg.slogdet(slopes)[1], rtol=1e-10)
         written = centring.written
@@ -111,7 +111,7 @@ def test_the_density_of_the_coordinates_is_that_of_the_formula():
     _, centring, density, moved, c, x = both(centred)
     mu, tau = x[0], np.exp(x[1])
     with x64():
-        y = np.asarray(centring.inverse(x, c, density.data))
+        y = np.asarray(centring.inverse(x, moved.forms, density.data))
         value, *_ = moved.value_and_gradient(y)
     y, c, theta = y[2:], c[2:], x[2:]
     expected = stats.norm.logpdf(mu, 0, 5) + stats.halfcauchy.logpdf(tau, 0, 5) + x[1]
@@ -129,7 +129,7 @@ def test_the_forms_of_a_grid():
         forms = np.asarray(centring.forms(x, gradient, density.data, grid))
         assert forms.shape == (2, 3, len(centring.places))
         for i, c in enumerate(grid):
-            at = moved._replace(c=np.full(model.free_size, c))
+            at = moved._replace(forms=Forms(np.full(model.free_size, c)))
             there = at.into(Position(x, value, gradient))
             places = centring.places
             np.testing.assert_allclose(forms[0, i], np.asarray(there.q)[places], rtol=1e-12)
@@ -193,15 +193,15 @@ def test_locations_and_scales_without_a_usable_value(build, names):
     assert {model.name(v) for v in centring.shifts} == names
 
     @jax.jit
-    def maps(c):
+    def maps(forms):
         value, gradient, _ = density.value_and_gradient(x)
-        here, form = Position(x, value, gradient), moved._replace(c=c)
+        here, form = Position(x, value, gradient), moved._replace(forms=forms)
         there = form.into(here)
         forms = centring.forms(x, gradient, density.data, np.array([0.0, 0.5, 1.0]))
         return here, there, form.value_and_gradient(there.q)[:2], form.out_of(there), forms
 
     with x64():
-        for form in (c, centring.written):
+        for form in (Forms(c), centring.written):
             here, there, (value, slope), back, forms = maps(form)
             np.testing.assert_allclose(there.log_density, value, rtol=1e-12)
             np.testing.assert_allclose(there.gradient, slope, rtol=1e-9, atol=1e-12)
@@ -220,7 +220,7 @@ def test_a_model_with_a_fixed_scale(tau):
     assert [model.name(v) for v in centring.shifts] == ["theta"]
     x, c = np.array([2.0, 1, 2, 3]), np.array([1.0, 0.0, 0.5, 1.0])
     with x64():
-        y = centring.inverse(x, c, model.bind().data)
+        y = centring.inverse(x, Forms(c), model.bind().data)
     np.testing.assert_allclose(y, [2, -1 / tau, 1, 3], rtol=1e-11)
 
 

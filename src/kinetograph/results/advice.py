@@ -17,7 +17,7 @@ from ..graph.source import warn_user
 from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from . import diagnostics
-from .chosen_forms import chosen_forms, forms_text
+from .chosen_forms import chosen_forms, chosen_precisions, forms_text
 from .divergence_places import place_of
 from .lost_chains import lost_chains
 from .nan_draws import nan_draws
@@ -130,10 +130,10 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     from .check import check_tree
 
     check_tree(tree, "diagnose")
-    chosen = chosen_forms(tree) if forms else {}
+    chosen = [*chosen_forms(tree).values(), *chosen_precisions(tree).values()]
     told = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
-    about_forms = [Advice("forms", sum(c.shape[1] for c in chosen.values()), told)]
-    return (about_forms if chosen else []) + findings(tree)
+    about_forms = [Advice("forms", sum(values.shape[1] for values in chosen), told)]
+    return (about_forms if forms and chosen else []) + findings(tree)
 
 
 def findings(tree: Any, most: int | None = None) -> list[Advice]:

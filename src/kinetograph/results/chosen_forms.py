@@ -1,7 +1,8 @@
-"""The forms of hierarchical unknowns that warm-up has chosen.
+"""The forms of unknowns that warm-up has chosen.
 
-A form is a number c for each element, in x = m + s^(1 - c) (y - c m): 1 is the centred form, and 0
-is the non-centred form.
+A form of a hierarchy is a number c for each element, in x = m + s^(1 - c) (y - c m): 1 is the
+centred form, and 0 is the non-centred form. A vector that is normal given other unknowns is sampled
+as written, or in coordinates given data of the precision h of each element.
 """
 
 import json
@@ -9,24 +10,37 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FORMS", "chosen_forms", "forms_text"]
+__all__ = ["FORMS", "INFORMATION", "chosen_forms", "chosen_precisions", "forms_text"]
 
-FORMS = "hyper_centring"  # in the group sampler_state; the attribute `places` names the unknowns
+# In the group sampler_state; the attribute `places` names the unknowns.
+FORMS, INFORMATION = "hyper_centring", "hyper_information"
 
 
 def chosen_forms(tree: Any) -> dict[str, np.ndarray]:
     """c of each chain and element, by unknown."""
+    return _of_unknowns(tree, FORMS)
+
+
+def chosen_precisions(tree: Any) -> dict[str, np.ndarray]:
+    """h of each chain and element, by unknown; below 0 for a vector as written."""
+    return {name: values[:, 0] for name, values in _of_unknowns(tree, INFORMATION).items()}
+
+
+def _of_unknowns(tree: Any, variable: str) -> dict[str, np.ndarray]:
+    """The values of each unknown, along the last axis of a variable."""
     state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
-    if FORMS not in state or "places" not in state[FORMS].attrs:
+    if variable not in state or "places" not in state[variable].attrs:
         return {}
-    values = state[FORMS].values
-    places = json.loads(state[FORMS].attrs["places"])
-    return {name: values[:, start:stop] for name, (start, stop) in places.items()}
+    values = state[variable].values
+    places = json.loads(state[variable].attrs["places"])
+    return {name: values[..., start:stop] for name, (start, stop) in places.items()}
 
 
 def forms_text(tree: Any) -> str:
     """The chosen forms, as a line; empty if no form is chosen."""
-    return ", ".join(f"{name}: {_range(c)}" for name, c in chosen_forms(tree).items())
+    texts = [f"{name}: {_range(c)}" for name, c in chosen_forms(tree).items()]
+    texts += [f"{name}: {_precision(h)}" for name, h in chosen_precisions(tree).items()]
+    return ", ".join(texts)
 
 
 def _range(c: np.ndarray) -> str:
@@ -34,3 +48,12 @@ def _range(c: np.ndarray) -> str:
     if least == largest:
         return {0.0: "non-centred", 1.0: "centred"}.get(least, f"c = {least:.2g}")
     return f"c from {least:.2g} to {largest:.2g}, mean {mean:.2g}"
+
+
+def _precision(h: np.ndarray) -> str:
+    chains = h[:, 0] >= 0  # all elements of a vector, or none
+    if not chains.any():
+        return "as written"
+    used = h[chains]
+    text = f"given data of precision {used.min():.2g} to {used.max():.2g}"
+    return text if chains.all() else f"{text} in {chains.sum()} of {len(h)} chains"

@@ -31,7 +31,7 @@ from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
-from ..results.chosen_forms import FORMS
+from ..results.chosen_forms import FORMS, INFORMATION
 from .chain import RunningChain
 from .kept_targets import KeptArray
 from .rows import TransitionRows, joint
@@ -220,15 +220,22 @@ def state_group(states: Sequence[dict[str, Any]], numbers: Sequence[int], each: 
     return xr.Dataset(variables, {each: np.asarray(numbers, int)})
 
 
-def _places(program: Program) -> dict[str, tuple[int, int]]:
-    """The places of the free numbers whose form is chosen, by unknown."""
-    assert program.centring is not None
-    slices = program.model.density.slices
-    return {
-        program.model.name(unknown): (slices[unknown].start, slices[unknown].stop)
-        for unknown in program.centring.shifts
-        if slices[unknown].stop > slices[unknown].start
+def _name_forms(program: Program, state: Any) -> None:
+    """Add the places of each unknown to the chosen forms."""
+    centring, slices = program.centring, program.model.density.slices
+    assert centring is not None
+    of_unknowns = {
+        FORMS: {unknown: slices[unknown] for unknown in centring.shifts},
+        INFORMATION: centring.vector_parts,
     }
+    for variable, places in of_unknowns.items():
+        if variable in state:
+            named = {
+                program.model.name(unknown): (place.start, place.stop)
+                for unknown, place in places.items()
+                if place.stop > place.start
+            }
+            state[variable].attrs["places"] = json.dumps(named)
 
 
 def as_tree(
@@ -263,7 +270,7 @@ def as_tree(
         each = "ensemble" if program.walkers else "chain"
         groups["sampler_state"] = state_group(records, numbers, each)
         if program.centring is not None:
-            groups["sampler_state"][FORMS].attrs["places"] = json.dumps(_places(program))
+            _name_forms(program, groups["sampler_state"])
     groups |= data_groups(program.model)
     every = chain_numbers(program, numbers)
     ahead = [r.cut(draws if i in complete else 0) for i, r in enumerate(rows)]

@@ -72,7 +72,11 @@ class NUTS(Sampler):
         chooses a form between the centred one, theta ~ normal(mu, tau), and the non-centred one,
         mu + tau * z, for each element, by its draws and gradients; the posterior is the same. The
         forms are `hyper_centring` in `sampler_state`, a number for each element of the free state:
-        1 is centred, 0 is non-centred. "as written": the form that the model has.
+        1 is centred, 0 is non-centred. Vectors that are normal given other unknowns (random walks,
+        autoregressive processes, multivariate normals, products with a Cholesky factor) are
+        sampled in coordinates that are standard normal given other unknowns and normal data, whose
+        precisions and products of precision and value are `hyper_information`; below 0: as
+        written. "as written": the form that the model has.
 
     Raises
     ------
@@ -87,7 +91,8 @@ class NUTS(Sampler):
     Source: M. Hoffman, A. Gelman, The no-U-turn sampler, JMLR 15 (2014) 1593-1623; M. Betancourt,
     A conceptual introduction to Hamiltonian Monte Carlo, arXiv:1701.02434; N. Bou-Rabee, B.
     Carpenter, T. S. Kleppe, S. Liu, The within-orbit adaptive leapfrog no-U-turn sampler,
-    arXiv:2506.18746.
+    arXiv:2506.18746; O. Papaspiliopoulos, G. Roberts, M. Skold, Statistical Science 22 (2007)
+    59-73.
     """
 
     target_acceptance = hyper(0.8, above=0, below=1, scalar=True)

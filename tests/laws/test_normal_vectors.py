@@ -1,0 +1,88 @@
+"""Calibration of posteriors with vectors that are sampled given data, by simulation."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.models.gaussian_laws import DenseLaw, MarkovLaw
+
+SIMULATIONS, LEAST = 100, 1e-6
+
+
+def walk():
+    sd, start = kg.half_normal(0.5, name="sd"), kg.normal(0, 1, name="start")
+    level = kg.random_walk(sd, 8, init_mean=start, init_sd=0.5, name="level")
+    kg.observe(kg.data(np.zeros(8, int)), kg.poisson(kg.exp(1 + level)), name="y")
+    return kg.model(sd, start, level)
+
+
+def volatility():
+    mu, phi = kg.normal(0, 1, name="mu"), kg.uniform(0, 0.98, name="phi")
+    sd = kg.half_normal(0.7, name="sd")
+    h = kg.ar(phi, sd, 8, init_sd=sd / kg.sqrt(1 - phi**2), name="h")
+    kg.observe(kg.data(np.zeros(8)), kg.normal(0, kg.exp((mu + h) / 2)), name="y")
+    return kg.model(mu, phi, sd, h)
+
+
+def process():
+    length, sd = kg.lognormal(0, 0.5, name="length"), kg.half_normal(1, name="sd")
+    f = kg.gp.Process(sd**2 * kg.gp.rbf(length)).latent(np.arange(5.0), name="z")
+    kg.observe(kg.data(np.zeros(5, int)), kg.poisson(kg.exp(2 + f)), name="y")
+    return kg.model(length, sd, f=f)
+
+
+def slopes():
+    group, x = np.repeat(np.arange(5), 4), np.tile([-1.0, 0.0, 1.0, 2.0], 5)
+    sd, L = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="L")
+    mean = kg.normal(0, 1, shape=2, name="mean")
+    z = kg.normal(0, 1, shape=(5, 2), name="z")
+    effects = mean + (z @ L.T) * sd
+    mu = effects[group, 0] + effects[group, 1] * x
+    kg.observe(kg.data(np.zeros(20)), kg.normal(mu, 0.5), name="y")
+    return kg.model(sd, mean, z, correlation=(L @ L.T)[0, 1])
+
+
+def by_value():
+    """The same effects by value, with as many data as make them nearly known."""
+    group = np.repeat(np.arange(5), [1, 1, 2, 20, 20])
+    sd, L = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="L")
+    mean = kg.normal(0, 1, shape=2, name="mean")
+    effects = kg.multivariate_normal(mean * np.ones((5, 2)), chol=sd[:, None] * L, name="effects")
+    kg.observe(kg.data(np.zeros((44, 2))), kg.normal(effects[group], 0.5), name="y")
+    return kg.model(sd, mean, effects, correlation=(L @ L.T)[0, 1])
+
+
+def calibrated(model):
+    tree = kg.calibration(model, SIMULATIONS, ranks=39, draws=300, chains=2, seed=1)
+    values = np.concatenate([v.values.ravel() for v in tree["p_values"].data_vars.values()])
+    return values.min() * values.size, tree.attrs["runs_with_warnings"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [walk, volatility, process, slopes, by_value])
+def test_ranks_are_uniform(build):
+    least, warned = calibrated(build())
+    assert least > LEAST
+    assert warned < SIMULATIONS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [DenseLaw, MarkovLaw])
+def test_a_map_without_its_jacobian_is_found(monkeypatch, law):
+    """The negative control; other tests do not sample its models, so that no cache has a program."""
+    right = law.spread
+
+    def wrong(*arguments):
+        x, log_jacobian = right(*arguments)
+        return x, 0.0 * log_jacobian
+
+    monkeypatch.setattr(law, "spread", wrong)
+    width = kg.half_normal(1, name="width")
+    if law is MarkovLaw:
+        f = kg.random_walk(width, 6, name="f")
+    else:
+        covariance = width**2 * (np.eye(6) + 1.0)
+        f = kg.multivariate_normal(np.zeros(6), covariance, name="f")
+    kg.observe(kg.data(np.zeros(6)), kg.normal(f, 2), name="y")
+    least, _ = calibrated(kg.model(width, f))
+    assert least < LEAST

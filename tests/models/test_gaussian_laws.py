@@ -1,0 +1,58 @@
+"""Maps from standard normal numbers to normal vectors given data."""
+
+import jax
+import numpy as np
+import pytest
+
+from kinetograph.graph.precision import x64
+from kinetograph.models.gaussian_laws import DenseLaw, MarkovLaw
+
+
+def dense(rng, batch, n):
+    """A law, with its mean and its matrix."""
+    mean = rng.normal(size=(*batch, n))
+    factor = np.tril(rng.normal(size=(n, n))) + 2 * np.eye(n)
+    return DenseLaw(mean, factor), mean, np.broadcast_to(factor, (*batch, n, n))
+
+
+def markov(rng, batch, n):
+    slopes, drifts = rng.normal(size=(2, *batch, n))
+    slopes[..., 0] = 0.0
+    scales = rng.uniform(0.3, 2, size=(*batch, n))
+    steps = np.eye(n) - np.vectorize(np.diag, signature="(k),()->(n,n)")(slopes[..., 1:], -1)
+    inverse = np.linalg.inv(steps)
+    mean = (inverse @ drifts[..., None])[..., 0]
+    return MarkovLaw(slopes, drifts, scales), mean, inverse * scales[..., None, :]
+
+
+@pytest.mark.parametrize("standard", [True, False])
+@pytest.mark.parametrize(("batch", "n"), [((), 1), ((), 2), ((), 7), ((3,), 4)])
+@pytest.mark.parametrize("kind", [dense, markov])
+def test_the_map_gives_the_normal_distribution_given_data(kind, batch, n, standard):
+    """Mean, covariance and Jacobian are those of dense NumPy matrices."""
+    rng = np.random.default_rng(n)
+    law, mean, factor = kind(rng, batch, n)
+    h, r, u = rng.uniform(0, 3, (*batch, n)), *rng.normal(size=(2, *batch, n))
+    h[..., 0] = 0.0  # no data
+    with x64():
+        value, log_size = law.spread(u, h, r, standard)
+        back = law.gathered(value, h, r, standard)
+        centre, _ = law.spread(np.zeros_like(u), h, r, standard)
+        slopes = jax.jacobian(lambda u: law.spread(u, h, r, standard)[0])(u)
+        x = law.value(u)
+        again = law.standard(x)
+    np.testing.assert_allclose(back, u, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(again, u, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(x, mean + (factor @ u[..., None])[..., 0], rtol=1e-9)
+    square = np.asarray(slopes).reshape(u.size, u.size)
+    np.testing.assert_allclose(log_size, np.linalg.slogdet(square)[1], rtol=1e-9, atol=1e-12)
+    transposed = np.swapaxes(factor, -1, -2)
+    covariance = np.linalg.inv(np.eye(n) + transposed @ (h[..., None] * factor))
+    expected = (covariance @ transposed @ (r - h * mean)[..., None])[..., 0]
+    if not standard:
+        expected = mean + (factor @ expected[..., None])[..., 0]
+        covariance = factor @ covariance @ transposed
+    np.testing.assert_allclose(centre, expected, rtol=1e-8, atol=1e-9)
+    for one in np.ndindex(batch):
+        of_one = np.asarray(slopes)[(*one, slice(None), *one, slice(None))]
+        np.testing.assert_allclose(of_one @ of_one.T, covariance[one], rtol=1e-8, atol=1e-9)

@@ -89,9 +89,7 @@ def test_worse_coordinates_are_left_for_good():
     h, r = np.full(5, 2.0), np.ones(5)
     state, information, _ = updated(state, information, range(50), h, r, (3.0, 3.0), rng)
     assert (information[0] > 0).all()
-    state, information, found = updated(
-        state, information, range(50, 400), h, r, (3.0, 30.0), rng
-    )
+    state, information, found = updated(state, information, range(50, 400), h, r, (3.0, 30.0), rng)
     assert [done for done, *_ in found] == [89]
     assert (information[0] < 0).all()
     assert int(state.changed) == 90

@@ -71,13 +71,13 @@ def test_ranks_are_uniform(build):
 @pytest.mark.slow
 def test_a_map_without_its_jacobian_is_found(monkeypatch):
     """The negative control; other tests do not sample its model, so that no cache has a program."""
-    right = centring._shifted
+    right = centring.shifted
 
     def wrong(*arguments):
         x, log_jacobian = right(*arguments)
         return x, 0.0 * log_jacobian
 
-    monkeypatch.setattr(centring, "_shifted", wrong)
+    monkeypatch.setattr(centring, "shifted", wrong)
     width = kg.half_normal(1, name="width")
     effect = kg.normal(0, width, shape=7, name="effect")
     kg.observe(kg.data(np.zeros(7)), kg.normal(effect, 2), name="y")

@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
-from kinetograph.models.centring import DEEPEST, Centring, Forms
+from kinetograph.models.centring import DEEPEST, Centring, ChosenForms
 
 
 def centred():
@@ -45,7 +45,7 @@ def both(build):
     centring = Centring(model)
     with x64():
         density = model.bind()
-        moved = density._replace(centring=centring, forms=Forms(c))
+        moved = density._replace(centring=centring, forms=ChosenForms(c))
     return model, centring, density, moved, c, x
 
 
@@ -80,7 +80,7 @@ def singles():
     ],
 )
 def test_the_maps(build, names):
-    model, centring, density, moved, c, x = both(build)
+    model, centring, density, moved, _, x = both(build)
     assert {model.name(v): s.centred for v, s in centring.shifts.items()} == names
     with x64():
         y = centring.inverse(x, moved.forms, density.data)
@@ -129,7 +129,7 @@ def test_the_forms_of_a_grid():
         forms = np.asarray(centring.forms(x, gradient, density.data, grid))
         assert forms.shape == (2, 3, len(centring.places))
         for i, c in enumerate(grid):
-            at = moved._replace(forms=Forms(np.full(model.free_size, c)))
+            at = moved._replace(forms=ChosenForms(np.full(model.free_size, c)))
             there = at.into(Position(x, value, gradient))
             places = centring.places
             np.testing.assert_allclose(forms[0, i], np.asarray(there.q)[places], rtol=1e-12)
@@ -201,7 +201,7 @@ def test_locations_and_scales_without_a_usable_value(build, names):
         return here, there, form.value_and_gradient(there.q)[:2], form.out_of(there), forms
 
     with x64():
-        for form in (Forms(c), centring.written):
+        for form in (ChosenForms(c), centring.written):
             here, there, (value, slope), back, forms = maps(form)
             np.testing.assert_allclose(there.log_density, value, rtol=1e-12)
             np.testing.assert_allclose(there.gradient, slope, rtol=1e-9, atol=1e-12)
@@ -220,7 +220,7 @@ def test_a_model_with_a_fixed_scale(tau):
     assert [model.name(v) for v in centring.shifts] == ["theta"]
     x, c = np.array([2.0, 1, 2, 3]), np.array([1.0, 0.0, 0.5, 1.0])
     with x64():
-        y = centring.inverse(x, Forms(c), model.bind().data)
+        y = centring.inverse(x, ChosenForms(c), model.bind().data)
     np.testing.assert_allclose(y, [2, -1 / tau, 1, 3], rtol=1e-11)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kinetograph.graph.precision import x64
-from kinetograph.models.gaussian_laws import DenseLaw, MarkovLaw
+from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw
 
 
 def dense(rng, batch, n):
@@ -25,9 +25,14 @@ def markov(rng, batch, n):
     return MarkovLaw(slopes, drifts, scales), mean, inverse * scales[..., None, :]
 
 
+def elementwise(rng, batch, n):
+    mean, scales = rng.normal(size=(2, *batch, n))
+    return ElementwiseLaw(mean, scales), mean, scales[..., None] * np.eye(n)
+
+
 @pytest.mark.parametrize("standard", [True, False])
 @pytest.mark.parametrize(("batch", "n"), [((), 1), ((), 2), ((), 7), ((3,), 4)])
-@pytest.mark.parametrize("kind", [dense, markov])
+@pytest.mark.parametrize("kind", [dense, markov, elementwise])
 def test_the_map_gives_the_normal_distribution_given_data(kind, batch, n, standard):
     """Mean, covariance and Jacobian are those of dense NumPy matrices."""
     rng = np.random.default_rng(n)

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
-from kinetograph.models.centring import Centring, Forms
+from kinetograph.models.centring import Centring, ChosenForms
 
 
 def walks():
@@ -55,10 +56,29 @@ def below():
     return sd, walk, effect, last
 
 
+def measured():
+    """Two measurements of each element, one of them with an unknown error and slope."""
+    mu, tau, b, sd = kg.normal(0, 1), kg.half_normal(1), kg.normal(1, 1), kg.half_normal(1)
+    latent = kg.normal(mu, tau, shape=3, name="latent")
+    kg.observe(np.array([[1.0, 2, 3], [0, 1, 2]]), kg.normal(latent, 0.5), name="first")
+    kg.observe(np.array([1.0, 3, 5]), kg.normal(mu - (b * latent - 0.3) / 2, sd), name="second")
+    kg.observe(np.array([1, 0, 2]), kg.poisson(kg.exp(latent)), name="third")
+    return mu, tau, b, sd, latent
+
+
+def measured_numbers():
+    """The same by standard numbers."""
+    mu, tau, b, sd = kg.normal(0, 1), kg.half_normal(1), kg.normal(1, 1), kg.half_normal(1)
+    z = kg.normal(0, 1, shape=3, name="z")
+    latent = mu + tau * z
+    kg.observe(np.array([1.0, 3, 5]), kg.normal(1 - b * -latent, sd), name="y")
+    return mu, tau, b, sd, z
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
-    return np.array([(forward(y + d)[0] - forward(y - d)[0]) / (2 * width) for d in changes]).T
+    return np.array([(forward(y + d) - forward(y - d)) / (2 * width) for d in changes]).T
 
 
 BUILDS = {
@@ -66,6 +86,8 @@ BUILDS = {
     process: {"z": "mu", "two": None},
     correlated: {"rows": "mu", "columns": None, "value": "rows"},
     below: {"walk": None, "last": "effect"},
+    measured: {"latent": None},
+    measured_numbers: {"z": None},
 }
 
 
@@ -86,31 +108,58 @@ def test_the_maps_of_a_model(build):
     centring, rng = Centring(model), np.random.default_rng(2)
     x, c = rng.normal(size=model.free_size), rng.uniform(size=model.free_size)
     elements = len(centring.vector_places)
-    forms = Forms(c, np.stack([rng.uniform(0, 3, elements), rng.normal(size=elements)]))
+    forms = ChosenForms(c, np.stack([rng.uniform(0, 3, elements), rng.normal(size=elements)]))
     written = centring.written
+    with x64():
+        data = model.bind().data
+        forward = jax.jit(lambda y, forms: centring.forward(y, forms, data))
+        inverse = jax.jit(lambda x, forms: centring.inverse(x, forms, data))
+        y = inverse(x, forms)
+        back, log_jacobian = forward(y, forms)
+        assert np.abs(y - x).max() > 0.1
+        np.testing.assert_allclose(back, x, rtol=1e-6, atol=1e-8)
+        slopes = differences(lambda y: forward(y, forms)[0], y)
+        np.testing.assert_allclose(log_jacobian, np.linalg.slogdet(slopes)[1], rtol=1e-5)
+        np.testing.assert_array_equal(inverse(x, written), x)
+        np.testing.assert_array_equal(forward(x, written)[0], x)
+
+
+def test_positions_in_the_coordinates():
+    """Log density and gradient at a point, in both directions."""
+    model = kg.model(measured)
+    centring, rng = Centring(model), np.random.default_rng(2)
+    x = rng.normal(size=model.free_size)
+    forms = ChosenForms(np.ones(len(x)), np.stack([np.ones(3), np.zeros(3)]))
     with x64():
         density = model.bind()
         plain = density.value_and_gradient(x)[:2]
-
-        @jax.jit
-        def maps(forms):
-            moved = density._replace(centring=centring, forms=forms)
-            there = moved.into(Position(x, *plain))
-            return there, moved.value_and_gradient(there.q)[:2], moved.out_of(there)
-
-        forward = jax.jit(lambda y: centring.forward(y, forms, density.data))
-        there, (value, slope), back = maps(forms)
-        np.testing.assert_allclose(
-            forward(there.q)[1], np.linalg.slogdet(differences(forward, there.q))[1], rtol=1e-5
-        )
-        np.testing.assert_allclose(there.log_density, value, rtol=1e-9)
-        np.testing.assert_allclose(there.gradient, slope, rtol=1e-6, atol=1e-8)
+        moved = density._replace(centring=centring, forms=forms)
+        there, back = jax.jit(lambda: (p := moved.into(Position(x, *plain)), moved.out_of(p)))()
+        value, slope, _ = moved.value_and_gradient(there.q)
+        np.testing.assert_allclose(there.log_density, value, rtol=1e-10)
+        np.testing.assert_allclose(there.gradient, slope, rtol=1e-8, atol=1e-8)
         for got, expected in zip(back, (x, *plain), strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
-        there, (value, slope), _ = maps(written)
-        np.testing.assert_array_equal(there.q, x)
-        np.testing.assert_allclose(value, plain[0], rtol=1e-14)
-        np.testing.assert_allclose(slope, plain[1], rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_known_normal_data():
+    """h = sum (k / sd)^2 and r = sum k (y - c) / sd^2, over all normal data of an element."""
+    model = kg.model(measured)
+    ((unknown, vector),) = Centring(model).vectors.items()
+    assert model.name(unknown) == "latent"
+    assert vector.data is not None
+    mu, tau, b, sd = 0.4, 0.9, 1.5, 0.7
+    with x64():
+        environment = dict(model.bind().data)
+        free = np.array([mu, np.log(tau), b, np.log(sd), 1.0, 2.0, 3.0])
+        images = model.density.images(model.density.pieces(free), environment, None)
+        evaluate(vector.nodes, environment, images, None)
+        h, r = vector.data.information(environment)
+    slope, constant = -b / 2, mu + 0.3 / 2
+    np.testing.assert_allclose(h, 2 / 0.5**2 + slope**2 / sd**2)
+    expected = np.array([1.0, 3, 5]) / 0.5**2
+    expected += slope * (np.array([1.0, 3, 5]) - constant) / sd**2
+    np.testing.assert_allclose(r, expected)
 
 
 @pytest.mark.parametrize("build", [walks, process, correlated])
@@ -121,7 +170,7 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
     x = rng.normal(size=model.free_size)
     with x64():
         density = model.bind()
-        value, gradient, _ = density.value_and_gradient(x)
+        _, gradient, _ = density.value_and_gradient(x)
         rows = np.asarray(centring.evidence(x, gradient, x, gradient, density.data))
         places = centring.vector_places
         np.testing.assert_array_equal(rows[2], x[places])

@@ -67,7 +67,10 @@ class Adaptation(NamedTuple):
 
     @property
     def formed(self) -> int | None:
-        """The transition of the last change of a form; None if forms are not chosen."""
+        """The transition of the last change of a form.
+
+        It is None if forms are not chosen.
+        """
         choices = (self.centring, self.vectors)
         found = [int(choice.changed) for choice in choices if choice is not None]
         return max(found, default=None)
@@ -185,7 +188,10 @@ class Warmup:
 def _restarted(
     metric: Any, hyper: Hypers, changes: Any, scale: Any, places: np.ndarray
 ) -> tuple[Any, Hypers]:
-    """A new metric for new forms, with the scales of elements that have changed."""
+    """Begin a new metric for new forms.
+
+    Elements whose form has changed have new scales.
+    """
     any_change = jnp.any(changes)
     blank = FisherMetric.start(hyper["scale"].shape[-1], hyper["scale"].dtype)
     metric = jax.tree.map(lambda new, old: jnp.where(any_change, new, old), blank, metric)

@@ -30,14 +30,14 @@ ROWS = 6  # of the evidence: f, its slope g, the free number x, its slope, y, it
 
 
 class VectorMoments(NamedTuple):
-    """The running moments of the evidence, and of the product of f and g."""
+    """Running moments of the evidence, with the covariance of f and g."""
 
     each: Moments  # (6, elements)
     cross: Any  # (elements,)
 
     @classmethod
     def start(cls, size: int, dtype: Any) -> "VectorMoments":
-        """Without evidence."""
+        """The moments before the first transition."""
         return cls(Moments.start(np.empty((ROWS, size), dtype)), np.zeros(size, dtype))
 
     def add(self, evidence: Any) -> "VectorMoments":
@@ -57,7 +57,11 @@ class VectorMoments(NamedTuple):
         return jnp.stack([h, jnp.where(h > 0, g + h * f, 0.0)])
 
     def divergences(self, parts: Sequence[slice]) -> tuple[Any, Any, Any]:
-        """D as written, D in the coordinates in use, and the scale of each element as written."""
+        """D of both kinds of coordinates, and a scale.
+
+        These are D as written, D in the coordinates in use, and the scale of each element as
+        written.
+        """
         spread = 0.5 * jnp.log(self.each.squares / jnp.maximum(self.each.count - 1, 1))
         written, used = (_mean(spread[i] + spread[i + 1], parts) for i in (2, 4))
         return written, used, jnp.exp(0.5 * (spread[2] - spread[3]))
@@ -117,7 +121,10 @@ class VectorChoice(NamedTuple):
 
 
 def _mean(values: Any, parts: Sequence[slice]) -> Any:
-    """The mean of each vector, for each of its elements; infinite values do not count."""
+    """The mean of each vector, for each of its elements.
+
+    Infinite values do not count.
+    """
     finite = jnp.isfinite(values)
     means = []
     for part in parts:

@@ -15,7 +15,7 @@ from ..graph.lower import Environment, Scope
 from ..graph.node import Node
 from ..graph.trips import Capacity, Trips
 from .batch import RowBatch
-from .centring import Centring, Forms
+from .centring import Centring, ChosenForms
 from .density import Density
 
 __all__ = ["BoundDensity", "Position"]
@@ -44,7 +44,7 @@ class BoundDensity(NamedTuple):
     batch: RowBatch | None = None
     rows: Any = None
     centring: Centring | None = None
-    forms: Forms | None = None
+    forms: ChosenForms | None = None
 
     def into(self, position: Position) -> Position:
         """A point of the free state in the coordinates of the centring."""
@@ -72,7 +72,8 @@ class BoundDensity(NamedTuple):
         return Position(x, log_density - log_jacobian, gradient)
 
     def _forward(self, y: Any) -> Any:
-        assert self.centring is not None and self.forms is not None
+        assert self.centring is not None
+        assert self.forms is not None
         return self.centring.forward(y, self.forms, self.data)
 
     @property

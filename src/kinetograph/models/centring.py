@@ -1,19 +1,8 @@
-"""Coordinates between the centred and the non-centred form of an unknown.
+"""The coordinates in which a sampler moves the unknowns of a hierarchy.
 
-An unknown with location m and scale s, which depend on other unknowns, has the free numbers x. A
-sampler may move y instead,
-
-    x = m + s^(1 - c) (y - c m)         y has the prior location c m and scale s^c
-
-c = 1 is the centred form, y = x; c = 0 is the non-centred form, in which y is x in units of s from
-m. Any c between them gives the same posterior of x: log |dx / dy| = (1 - c) log s belongs to the
-density of y. An unknown z that is written non-centred, as m + s z, has the coordinates
-
-    z = s^(-c) (y - c m),  log |dz / dy| = -c log s
-
-Source   O. Papaspiliopoulos, G. Roberts, M. Skold, Statistical Science 22 (2007) 59-73; M.
-         Gorinova, D. Moore, M. Hoffman, Automatic reparameterisation of probabilistic programs,
-         ICML 2020.
+An unknown has a map from its coordinates y to its free numbers x, given other unknowns. The map of
+`shifts` is between the centred and the non-centred form; the map of `gaussian_vectors` is that of a
+normal vector given data. A level has the unknowns whose maps depend on earlier levels only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,34 +18,31 @@ from jax import lax
 from ..distributions.variable import Variable
 from ..graph.control.control_node import loops_in
 from ..graph.lower import Environment, Scope, evaluate
-from ..graph.node import Apply, Node, ancestors
-from ..graph.operations.elementwise import WHERE
-from ..graph.rewriting.slopes import FINITE
+from ..graph.node import Node, ancestors
 from .gaussian_vectors import GaussianVector, gaussian_vectors
-from .hierarchies import LOCATION_SCALE, ScaledUnknown, is_positive, is_real, products
+from .hierarchies import products
+from .shifts import (
+    Shift,
+    centred,
+    finite,
+    has_finite_slopes,
+    in_choices,
+    log_scale,
+    non_centred,
+    power,
+    shifted,
+    unshifted,
+)
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["Centring", "Forms"]
+__all__ = ["Centring", "ChosenForms"]
 
 DEEPEST = 6  # levels of hierarchies whose forms are chosen
 
 
-class Shift(NamedTuple):
-    """The location and the scale of an unknown's free numbers."""
-
-    location: Node | None  # None: 0
-    scale: Node
-    centred: bool  # the form in which the unknown is written
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The nodes from which the map is computed."""
-        return (self.scale,) if self.location is None else (self.location, self.scale)
-
-
-class Forms(NamedTuple):
+class ChosenForms(NamedTuple):
     """The values that select the form of each unknown."""
 
     c: Any  # of each free number
@@ -64,7 +50,7 @@ class Forms(NamedTuple):
     information: Any = None  # (2, elements)
 
     @classmethod
-    def of(cls, hyper: Mapping[str, Any]) -> "Forms":
+    def of(cls, hyper: Mapping[str, Any]) -> "ChosenForms":
         """The forms among the hyper-parameters of a sampler."""
         return cls(hyper["centring"], hyper.get("information"))
 
@@ -84,17 +70,17 @@ class Centring:
         self.shifts: dict[Variable, Shift] = {}  # unknowns that are shifted by other unknowns
         self.vectors: dict[Variable, GaussianVector] = {}
         for unknown in self.density.unknowns:
-            shift = _centred(unknown)
+            shift = centred(unknown)
             if shift is None or unknowns.isdisjoint(ancestors(shift.nodes)):
                 continue
             if all(map(self._has_value, shift.nodes)):
                 self.shifts[unknown] = shift
-        sides = _in_choices(model)
+        sides = in_choices(model)
         for product in products(model):
-            shift = _non_centred(product)
+            shift = non_centred(product)
             if shift is None or not self._has_value(shift.scale):
                 continue
-            if product.node in sides and not _has_finite_slopes(shift):
+            if product.node in sides and not has_finite_slopes(shift):
                 continue  # a slope that the model never uses may be infinite
             if shift.location is not None and not self._has_value(shift.location):
                 shift = shift._replace(location=None)
@@ -108,10 +94,15 @@ class Centring:
         self.vectors = {unknown: v for unknown, v in self.vectors.items() if unknown in kept}
 
     def _add(self, vector: GaussianVector) -> None:
-        """Add a vector whose law has a value before the vector is known."""
+        """Add a vector if its law is known before the vector."""
         unknown, location = vector.unknown, vector.location
-        if unknown in self.shifts or not all(map(self._has_value, vector.parameters)):
+        needed = vector._replace(location=None).nodes
+        if not all(map(self._has_value, needed)):
             return
+        if unknown in self.shifts:
+            if vector.data is None or self._depends(vector, unknown):
+                return
+            del self.shifts[unknown]
         alone = vector._replace(location=None)
         if location is not None and not (
             self._has_value(location) and not self._depends(vector, unknown)
@@ -210,12 +201,12 @@ class Centring:
         every = self._all
         m, log_s = self._at(x, data, None)
         c = jnp.asarray(grid, x.dtype)[:, None]
-        stretch = jnp.exp(_power(c, log_s, every.centred))
-        y = _unshifted(every.of(x), c, m, log_s, every.centred)
+        stretch = jnp.exp(power(c, log_s, every.centred))
+        y = unshifted(every.of(x), c, m, log_s, every.centred)
         return jnp.stack([y, stretch * every.of(gradient)])
 
     def evidence(self, x: Any, gradient: Any, y: Any, slope: Any, data: Environment) -> Any:
-        """Where the data pull each element of a vector, and how far forms are from normal.
+        """The evidence about the coordinates of vectors, (6, elements).
 
         The rows are: the element with its location; the slope of the log likelihood there; the free
         number as written, and its slope; the coordinate in use, and its slope.
@@ -241,15 +232,19 @@ class Centring:
         return jnp.concatenate(rows, 1)
 
     @cached_property
-    def written(self) -> Forms:
+    def written(self) -> ChosenForms:
         """The forms of the model as written."""
         values = np.ones(self.density.free_size)
         values[self.places] = self._all.centred
         if not self.vectors:
-            return Forms(values)
-        return Forms(values, np.stack([-np.ones(len(self.vector_places)), self.vector_places * 0]))
+            return ChosenForms(values)
+        return ChosenForms(
+            values, np.stack([-np.ones(len(self.vector_places)), self.vector_places * 0])
+        )
 
-    def forward(self, y: Any, forms: Forms, data: Environment, scope: Scope | None = None) -> Any:
+    def forward(
+        self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
+    ) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
         pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
@@ -258,7 +253,7 @@ class Centring:
         for level in self.levels:
             if level.unknowns:
                 m, log_s = self._parameters(level, environment, images, scope)
-                new, added = _shifted(level.of(y), level.of(forms.c), m, log_s, level.centred)
+                new, added = shifted(level.of(y), level.of(forms.c), m, log_s, level.centred)
                 pieces.update(zip(level.unknowns, lax.split(new, level.sizes), strict=True))
                 x, log_jacobian = level.placed(new, x), log_jacobian + added
             for unknown in level.vectors:
@@ -269,10 +264,10 @@ class Centring:
         return x, log_jacobian
 
     def _spread(self, unknown: Variable, y: Any, information: Any, environment: Environment) -> Any:
-        """The free numbers of a vector of its coordinates, and the logarithm of the Jacobian."""
+        """The free numbers of a vector, and the logarithm of the Jacobian."""
         vector = self.vectors[unknown]
         law, location = vector.law(environment)
-        h, r = self._data_of(unknown, information, location)
+        h, r = self._data_of(unknown, information, location, environment)
 
         def mapped(u: Any) -> Any:
             value, log_size = law.spread(vector.rows(u), h, r, vector.standard)
@@ -282,27 +277,33 @@ class Centring:
         u = y[self.density.slices[unknown]]
         return lax.cond(chosen, mapped, lambda u: (u, jnp.zeros((), u.dtype)), u)
 
-    def _data_of(self, unknown: Variable, information: Any, location: Any) -> tuple[Any, Any]:
+    def _data_of(
+        self, unknown: Variable, information: Any, location: Any, environment: Environment
+    ) -> tuple[Any, Any]:
         """h, and r without the location, of a vector."""
         vector, part = self.vectors[unknown], self.vector_parts[unknown]
+        if vector.data is not None:
+            return vector.data.information(environment)
         h, r = (vector.rows(row[part]) for row in information)
         h = jnp.maximum(h, 0.0)
         return h, r - h * location
 
-    def inverse(self, x: Any, forms: Forms, data: Environment, scope: Scope | None = None) -> Any:
+    def inverse(
+        self, x: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
+    ) -> Any:
         """The coordinates y of a free state."""
         every, y = self._all, x
         if every.unknowns:
             m, log_s = self._at(x, data, scope)
             c = every.of(forms.c)
-            y = every.placed(_unshifted(every.of(x), c, m, log_s, every.centred), x)
+            y = every.placed(unshifted(every.of(x), c, m, log_s, every.centred), x)
         environment: Environment = dict(data)
         images = self.density.images(self.density.pieces(x), environment, scope)
         for unknown, vector in self.vectors.items():
             place = self.density.slices[unknown]
             evaluate(vector.nodes, environment, images, scope)
             law, location = vector.law(environment)
-            h, r = self._data_of(unknown, forms.information, location)
+            h, r = self._data_of(unknown, forms.information, location, environment)
 
             def mapped(value: Any) -> Any:
                 rows = law.gathered(vector.rows(value), h, r, vector.standard)  # noqa: B023
@@ -336,7 +337,7 @@ class Centring:
             return jnp.concatenate(vectors)
 
         m, s = joined(shift.location for shift in shifts), joined(shift.scale for shift in shifts)
-        return _finite(m).astype(self._dtype), _log_size(s).astype(self._dtype)
+        return finite(m).astype(self._dtype), log_scale(s).astype(self._dtype)
 
 
 class Level(NamedTuple):
@@ -389,85 +390,3 @@ def _parts(sizes: Sequence[int]) -> list[slice]:
 
 def _replaced(vector: Any, place: slice, new: Any) -> Any:
     return jnp.concatenate([vector[: place.start], new, vector[place.stop :]])
-
-
-def _in_choices(model: "Model") -> set[Node]:
-    """The nodes that are computed for a side of a `where`."""
-    nodes = ancestors([*model.component.nodes, *model.density.nodes])
-    choices = [n for n in nodes if isinstance(n, Apply) and n.operation is WHERE]
-    return set(ancestors([side for choice in choices for side in choice.parents[1:]]))
-
-
-def _has_finite_slopes(shift: Shift) -> bool:
-    """Whether location and scale have finite slopes wherever they are finite."""
-    above = ancestors(shift.nodes)
-    return all(n.operation in FINITE for n in above if isinstance(n, Apply))
-
-
-def _centred(unknown: Variable) -> Shift | None:
-    """The location and scale by which an unknown is distributed."""
-    follows = unknown.distribution
-    if follows is None or follows.family.key not in LOCATION_SCALE:
-        return None
-    fits = is_positive if follows.family.key == "lognormal" else is_real
-    if not fits(unknown):
-        return None
-    location, scale, _ = LOCATION_SCALE[follows.family.key]
-    return Shift(follows.arguments[location], follows.arguments[scale], True)
-
-
-def _non_centred(product: ScaledUnknown) -> Shift | None:
-    """The addend and the factor of an unknown, element by element.
-
-    If the product has only some elements of the unknown, as z[group] has, the addend and the factor
-    must be single numbers.
-    """
-    unknown = product.unknown
-    if not is_real(unknown):
-        return None
-    shape = unknown.shape if product.factor is unknown else ()
-
-    def fits(node: Node) -> bool:
-        return len(node.shape) <= len(shape) and all(
-            k in (1, n) for k, n in zip(node.shape[::-1], shape[::-1], strict=False)
-        )
-
-    if not fits(product.scale):
-        return None
-    location = product.location
-    if location is not None and not fits(location):
-        location = None
-    return Shift(location, product.scale, False)
-
-
-def _finite(m: Any) -> Any:
-    """The location; 0 where it is not finite."""
-    return jnp.where(jnp.isfinite(m), m, 0.0)
-
-
-def _log_size(s: Any) -> Any:
-    """log |s|; 0 for scales of 0, inf and NaN.
-
-    The maps are one to one for any positive scales, so 1 may take the place of these values.
-    """
-    size = jnp.abs(s)
-    usable = (size >= jnp.finfo(size.dtype).tiny) & jnp.isfinite(size)
-    return jnp.log(jnp.where(usable, size, 1.0))
-
-
-def _power(c: Any, log_s: Any, centred: np.ndarray) -> Any:
-    """log dx / dy; exactly 0 for the form that is written."""
-    return jnp.where(c == centred, 0.0, (centred - c) * log_s)
-
-
-def _shifted(y: Any, c: Any, m: Any, log_s: Any, centred: np.ndarray) -> tuple[Any, Any]:
-    """x of y, and the sum of log dx / dy."""
-    power = _power(c, log_s, centred)
-    stretch = jnp.exp(power)
-    return stretch * y + m * (centred - c * stretch), jnp.sum(power)
-
-
-def _unshifted(x: Any, c: Any, m: Any, log_s: Any, centred: np.ndarray) -> Any:
-    """y of x."""
-    shrink = jnp.exp(-_power(c, log_s, centred))
-    return shrink * x + m * (c - centred * shrink)

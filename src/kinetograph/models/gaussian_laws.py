@@ -20,7 +20,7 @@ from jax import lax
 from ..graph.operations.linear_algebra import small_cholesky
 from .tridiagonal import from_normal, to_normal
 
-__all__ = ["DenseLaw", "MarkovLaw"]
+__all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw"]
 
 
 class DenseLaw(NamedTuple):
@@ -52,14 +52,52 @@ class DenseLaw(NamedTuple):
         return _times(root.mT, value if standard else self.standard(value)) - shift
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
-        """The Cholesky factor R of P, and R^-1 A' (r - h m)."""
+        """The Cholesky factor R of P, and R^-1 A'(r - h m)."""
         weighted = self.factor * jnp.sqrt(h)[..., None]
-        root = small_cholesky(jnp.matmul(weighted.mT, weighted) + jnp.eye(h.shape[-1], dtype=h.dtype))
+        root = small_cholesky(
+            jnp.matmul(weighted.mT, weighted) + jnp.eye(h.shape[-1], dtype=h.dtype)
+        )
         return root, _solved(root, _times(self.factor.mT, r - h * self.mean))
 
 
+class ElementwiseLaw(NamedTuple):
+    """x = m + s z, element by element."""
+
+    mean: Any
+    scales: Any  # s
+
+    def value(self, z: Any) -> Any:
+        """x of z."""
+        return self.mean + self.scales * z
+
+    def standard(self, x: Any) -> Any:
+        """z of x."""
+        return (x - self.mean) / self.scales
+
+    def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
+        """z or x of u, with the logarithm of the Jacobian."""
+        precision, shift = self._posterior(h, r)
+        z, log_size = shift + u / jnp.sqrt(precision), -0.5 * jnp.sum(jnp.log(precision))
+        if standard:
+            return z, log_size
+        return self.value(z), log_size + jnp.sum(jnp.log(jnp.abs(self.scales)))
+
+    def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
+        """u of z or of x."""
+        precision, shift = self._posterior(h, r)
+        return ((value if standard else self.standard(value)) - shift) * jnp.sqrt(precision)
+
+    def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
+        """The precision and the mean of z given data."""
+        precision = 1.0 + self.scales**2 * h
+        return precision, self.scales * (r - h * self.mean) / precision
+
+
 class MarkovLaw(NamedTuple):
-    """x_t = a_t x_(t-1) + d_t + s_t z_t, with a_1 = 0."""
+    """A Markov process.
+
+    x_t = a_t x_(t-1) + d_t + s_t z_t,  a_1 = 0
+    """
 
     slopes: Any  # a, (..., n)
     drifts: Any  # d
@@ -88,12 +126,11 @@ class MarkovLaw(NamedTuple):
             slope, new = row
             return slope * x + new, slope * x + new
 
-        rows = (self.slopes, self.drifts + self.scales * z)
-        rows = tuple(jnp.moveaxis(row, -1, 0) for row in rows)
-        return jnp.moveaxis(lax.scan(step, jnp.zeros_like(rows[1][0]), rows)[1], 0, -1)
+        slopes, new = (jnp.moveaxis(r, -1, 0) for r in (self.slopes, self.drifts + self.scales * z))
+        return jnp.moveaxis(lax.scan(step, jnp.zeros_like(new[0]), (slopes, new))[1], 0, -1)
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
-        """The two diagonals of the precision of x given data, and its information."""
+        """The two diagonals of the precision given data, and the information."""
         precisions = self.scales**-2
         pulls = self.slopes * precisions
         diagonal = precisions + _after(self.slopes * pulls) + h
@@ -110,7 +147,7 @@ def _times(matrix: Any, vector: Any) -> Any:
 
 
 def _solved(lower: Any, right: Any, *, transposed: bool = False) -> Any:
-    """The solution of L y = right, or of L' y = right."""
+    """The solution y of L y = right, or with L transposed."""
     lower = jnp.broadcast_to(lower, (*right.shape, right.shape[-1]))
     return lax.linalg.triangular_solve(
         lower, right[..., None], left_side=True, lower=True, transpose_a=transposed

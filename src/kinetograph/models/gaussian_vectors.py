@@ -1,9 +1,9 @@
-"""The unknown vectors of a model that are jointly normal given other unknowns.
+"""Unknown vectors that are jointly normal given other unknowns.
 
     written as a value             f ~ kg.multivariate_normal(m, K),  h ~ kg.ar(phi, sd, 100)
     written by standard numbers    f = m + kg.cholesky(K) @ z,  b = (z @ L.T) * sd
 
-The sum in which the vector stands, m + ..., tells which numbers the data are about.
+A sum with the vector, such as m + b, has the numbers that the data are about.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,8 +19,9 @@ from ..graph.node import FORM, Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
 from ..graph.operations.shaping import TRANSPOSE
-from .gaussian_laws import DenseLaw, MarkovLaw
-from .hierarchies import is_real
+from .gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw
+from .hierarchies import ScaledUnknown, is_real, products
+from .normal_observations import NormalData, normal_data
 
 if TYPE_CHECKING:
     from .model import Model
@@ -39,12 +40,14 @@ class GaussianVector(NamedTuple):
     columns: bool  # whether the vectors are columns of the unknown
     parameters: tuple[Node, ...]  # of the law
     law_of: Callable[..., Any]  # the law of the values of the parameters and the shape
-    location: Node | None  # the other addend of the sum in which the vector stands
+    location: Node | None  # the other addend of a sum with the vector
+    data: NormalData | None = None  # normal data of the vector, if they are all known
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The nodes from which the map is computed."""
-        return self.parameters if self.location is None else (*self.parameters, self.location)
+        location = () if self.location is None else (self.location,)
+        return (*self.parameters, *location, *(() if self.data is None else self.data.nodes))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -58,7 +61,7 @@ class GaussianVector(NamedTuple):
         return int(np.prod(self.shape))
 
     def rows(self, flat: Any) -> Any:
-        """The vectors along the last axis, from the elements of the unknown in their order."""
+        """The vectors along the last axis, from the elements of the unknown."""
         array = jnp.reshape(flat, self.unknown.shape)
         return array.T if self.columns else array
 
@@ -84,16 +87,24 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
             for parent in dict.fromkeys(node.parents):
                 users.setdefault(parent, []).append(node)
     unknowns = set(model.density.unknowns)
+    scaled = {product.unknown: product for product in products(model)}
     for unknown in model.density.unknowns:
         vector = _by_value(unknown, users) or _by_numbers(unknown, users)
         if vector is not None and not unknowns.isdisjoint(ancestors(vector.parameters)):
             yield vector
+        if vector is None:
+            f, vector = _elements(unknown, scaled.get(unknown), users)
+            data = None if f is None else normal_data(f, model.density.terms)
+            # For data of a known precision, the forms of `Centring.shifts` are as good.
+            if data is not None and not unknowns.isdisjoint(ancestors(data.of_precision)):
+                assert vector is not None
+                yield vector._replace(data=data)
 
 
 def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
     """A vector with a distribution of vectors."""
     follows = unknown.distribution
-    if follows is None or not is_real(unknown) or not unknown.shape[-1:] > (1,):
+    if follows is None or not is_real(unknown) or unknown.shape[-1:] in ((), (0,), (1,)):
         return None
     found = _LAWS.get(follows.family.key)
     if found is None:
@@ -128,16 +139,45 @@ def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVe
     if scaled is not None:
         scale = _other(scaled, product, unknown)
     end = product if scaled is None or scale is None else scaled
-    parameters = (factor,) if scale is None else (factor, scale)
+    parameters: tuple[Node, ...] = (factor,) if scale is None else (factor, scale)
 
     def law(shape: tuple[int, ...], factor: Any, scale: Any = 1.0) -> DenseLaw:
         scale = jnp.broadcast_to(scale, unknown.shape)
         scale = scale.T if columns else scale
         return DenseLaw(jnp.zeros(shape, factor.dtype), factor * scale[..., None])
 
-    return GaussianVector(
-        unknown, True, columns, parameters, law, _addend(end, unknown, users)
-    )
+    return GaussianVector(unknown, True, columns, parameters, law, _addend(end, unknown, users))
+
+
+def _elements(
+    unknown: Variable, product: ScaledUnknown | None, users: dict[Node, list[Apply]]
+) -> tuple[Node | None, GaussianVector | None]:
+    """An unknown with independent normal elements, and the node of their values."""
+    follows = unknown.distribution
+    if not unknown.shape or follows is None or follows.family.key != "normal":
+        return None, None
+    f: Node
+    parameters: tuple[Node, ...]
+    if product is None:
+        f, standard = unknown, False
+        mean, scale = (follows.arguments[name] for name in ("mean", "sd"))
+        parameters = (mean, scale)
+    else:
+        f, standard = product.node, True
+        if product.factor is not unknown or f.shape != unknown.shape:
+            return None, None
+        parameters = (product.scale,)
+        if product.location is not None:
+            f = next(use for use in users[f] if use.operation is _ADD)
+            parameters = (product.location, product.scale)
+    if not is_real(unknown) or f.shape != unknown.shape:
+        return None, None
+
+    def law(shape: tuple[int, ...], *parameters: Any) -> ElementwiseLaw:
+        mean, scale = parameters if len(parameters) == 2 else (0.0, *parameters)
+        return ElementwiseLaw(*(jnp.broadcast_to(p, shape) for p in (mean, _usable(scale))))
+
+    return f, GaussianVector(unknown, standard, False, parameters, law, None)
 
 
 def _addend(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> Node | None:
@@ -149,7 +189,7 @@ def _addend(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> No
 
 
 def _other(use: Apply, node: Node, unknown: Variable) -> Node | None:
-    """The other operand, if it has a value for each element and does not need the unknown."""
+    """The other operand, if it fits and does not need the unknown."""
     left, right = use.parents
     other = right if left is node else left
     if use.shape != node.shape or unknown in ancestors([other]):
@@ -169,7 +209,7 @@ def _is_standard_normal(unknown: Variable) -> bool:
 
 
 def _is_lower(node: Node) -> bool:
-    """Whether a matrix is a Cholesky factor, or a product of one with numbers."""
+    """Whether a matrix is a Cholesky factor, or its product with numbers."""
     if isinstance(node, Variable):
         return isinstance(node.support, (CholeskyCorrelation, CholeskyCovariance))
     if len(node.shape) != 2 or not isinstance(node, Apply):
@@ -221,7 +261,10 @@ def _markov(
 
 
 def _usable(sd: Any) -> Any:
-    """Standard deviations; 1 for 0, inf and NaN, as maps are one to one for any of them."""
+    """Standard deviations; 1 for 0, inf and NaN.
+
+    The maps are one to one for any positive values.
+    """
     fits = (jnp.abs(sd) > jnp.sqrt(jnp.finfo(sd.dtype).tiny)) & jnp.isfinite(sd)
     return jnp.where(fits, jnp.abs(sd), 1.0)
 

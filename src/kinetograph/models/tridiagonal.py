@@ -18,7 +18,7 @@ __all__ = ["from_normal", "to_normal"]
 
 
 def from_normal(diagonal: Any, off: Any, information: Any, u: Any) -> tuple[Any, Any]:
-    """x of u, and the sum of log |dx / du| over all vectors."""
+    """Map u to x; also the sum of log |dx / du|."""
     root, below, shift = _factor(diagonal, off, information)
 
     def step(after: Any, row: Any) -> tuple[Any, Any]:
@@ -39,7 +39,10 @@ def to_normal(diagonal: Any, off: Any, information: Any, x: Any) -> Any:
 
 
 def _factor(diagonal: Any, off: Any, information: Any) -> tuple[Any, Any, Any]:
-    """The diagonal of L, the elements left of it, and L^-1 r; vectors along the first axis."""
+    """The diagonal of L, the elements left of it, and L^-1 r.
+
+    The elements of a vector are along the first axis.
+    """
 
     def step(before: Any, row: Any) -> tuple[Any, Any]:
         root, shift = before

@@ -24,7 +24,7 @@ from ..kernels.batching import once
 from ..kernels.contract import Info, KernelState, Moment
 from ..kernels.noise import Noise
 from ..models.bound_density import Position
-from ..models.centring import Forms
+from ..models.centring import ChosenForms
 from .state import BY_CHAIN, Block, BlockLoop, ChainState, DrawRecord, Plan, Where
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class _BlockSteps:
         if batch is not None:
             density = density._replace(rows=batch.rows_of(*noise))
         if self.program.centring is not None:
-            forms = Forms.of(chain.hyper)
+            forms = ChosenForms.of(chain.hyper)
             density = density._replace(centring=self.program.centring, forms=forms)
         return Moment(chain.hyper, noise, density, drawn)
 

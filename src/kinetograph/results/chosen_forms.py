@@ -22,7 +22,10 @@ def chosen_forms(tree: Any) -> dict[str, np.ndarray]:
 
 
 def chosen_precisions(tree: Any) -> dict[str, np.ndarray]:
-    """h of each chain and element, by unknown; below 0 for a vector as written."""
+    """h of each chain and element, by unknown.
+
+    It is below 0 for a vector as written.
+    """
     return {name: values[:, 0] for name, values in _of_unknowns(tree, INFORMATION).items()}
 
 

@@ -134,6 +134,53 @@ def measurement_error() -> kg.Model:
     return kg.model(mu, tau, a, b, sigma, latent)
 
 
+def gp_counts_by_value() -> kg.Model:
+    """The Gaussian process with counts, as a multivariate normal."""
+    x = np.linspace(-10, 10, 11)
+    counts = np.array([40, 37, 29, 12, 4, 3, 9, 19, 77, 82, 33])
+    rho, alpha = kg.gamma(25, 4, name="rho"), kg.half_normal(2, name="alpha")
+    squares = (x[:, None] - x) ** 2
+    covariance = alpha**2 * kg.exp(-squares / (2 * rho**2)) + 1e-10 * np.eye(11)
+    f = kg.multivariate_normal(np.zeros(11), covariance, name="f")
+    kg.observe(kg.data(counts, name="k"), kg.poisson(kg.exp(f)))
+    return kg.model(rho, alpha, f)
+
+
+def volatility(length: int) -> kg.Model:
+    """Returns whose log volatility is an autoregressive process."""
+    rng = np.random.default_rng(11)
+    h = np.zeros(length)
+    for t in range(1, length):
+        h[t] = 0.95 * h[t - 1] + 0.25 * rng.normal()
+    y = kg.data(np.exp(h / 2 - 0.5) * rng.normal(size=length), name="y")
+    mu, phi = kg.normal(0, 5, name="mu"), kg.beta(20, 1.5, name="phi")
+    sigma = kg.half_normal(1, name="sigma")
+    spread = sigma / kg.sqrt(1 - phi**2)
+    log_variance = kg.ar(
+        phi, sigma, length, constant=mu * (1 - phi), init_mean=mu, init_sd=spread, name="h"
+    )
+    kg.observe(y, kg.normal(0, kg.exp(log_variance / 2)))
+    return kg.model(mu, phi, sigma, log_variance)
+
+
+def slopes(centred: bool) -> kg.Model:
+    """Correlated intercepts and slopes of 30 groups of 8 rows."""
+    rng = np.random.default_rng(0)
+    group, x = np.repeat(np.arange(30), 8), rng.normal(size=240)
+    true = rng.multivariate_normal([1.0, 0.5], [[0.5, 0.2], [0.2, 0.3]], size=30)
+    y = true[group, 0] + true[group, 1] * x + rng.normal(size=240)
+    mu, sd = kg.normal(0, 5, shape=2, name="mu"), kg.half_normal(2, shape=2, name="sd")
+    factor, sigma = kg.lkj_cholesky(2.0, 2, name="factor"), kg.half_normal(2, name="sigma")
+    if centred:
+        mean = mu * np.ones((30, 2))
+        unknown = effects = kg.multivariate_normal(mean, chol=sd[:, None] * factor, name="effects")
+    else:
+        unknown = kg.normal(0, 1, shape=(30, 2), name="z")
+        effects = mu + (unknown @ factor.T) * sd
+    kg.observe(kg.data(y, name="y"), kg.normal(effects[group, 0] + effects[group, 1] * x, sigma))
+    return kg.model(mu, sd, sigma, unknown, correlation=(factor @ factor.T)[0, 1])
+
+
 def meta_analysis() -> kg.Model:
     """Log odds ratios of 13 trials with random effects."""
     rng = np.random.default_rng(5)
@@ -161,7 +208,12 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
     "mixture": reliability.mixture,
     "meta-analysis": meta_analysis,
     "stochastic volatility": reliability.stochastic_volatility,
+    "volatility, kg.ar": lambda: volatility(100),
+    "volatility, kg.ar, 500": lambda: volatility(500),
     "gp counts": reliability.gp_counts,
+    "gp counts, by value": gp_counts_by_value,
+    "slopes": lambda: slopes(centred=False),
+    "slopes, centred": lambda: slopes(centred=True),
     "horseshoe": horseshoe,
     "measurement error": measurement_error,
     "funnel 10": lambda: funnel(10),

@@ -238,9 +238,8 @@ class Centring:
         values[self.places] = self._all.centred
         if not self.vectors:
             return ChosenForms(values)
-        return ChosenForms(
-            values, np.stack([-np.ones(len(self.vector_places)), self.vector_places * 0])
-        )
+        blank = np.zeros(len(self.vector_places))
+        return ChosenForms(values, np.stack([blank - 1.0, blank]))
 
     def forward(
         self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None

@@ -156,7 +156,7 @@ def _elements(
     follows = unknown.distribution
     if not unknown.shape or follows is None or follows.family.key != "normal":
         return None, None
-    f: Node
+    f: Node | None
     parameters: tuple[Node, ...]
     if product is None:
         f, standard = unknown, False
@@ -164,13 +164,13 @@ def _elements(
         parameters = (mean, scale)
     else:
         f, standard = product.node, True
-        if product.factor is not unknown or f.shape != unknown.shape:
+        if product.factor is not unknown or not _is_standard_normal(unknown):
             return None, None
         parameters = (product.scale,)
         if product.location is not None:
-            f = next(use for use in users[f] if use.operation is _ADD)
             parameters = (product.location, product.scale)
-    if not is_real(unknown) or f.shape != unknown.shape:
+            f = next((u for u in users.get(f, ()) if _adds(u, product.location)), None)
+    if f is None or not is_real(unknown) or f.shape != unknown.shape:
         return None, None
 
     def law(shape: tuple[int, ...], *parameters: Any) -> ElementwiseLaw:
@@ -178,6 +178,10 @@ def _elements(
         return ElementwiseLaw(*(jnp.broadcast_to(p, shape) for p in (mean, _usable(scale))))
 
     return f, GaussianVector(unknown, standard, False, parameters, law, None)
+
+
+def _adds(use: Apply, addend: Node) -> bool:
+    return use.operation is _ADD and addend in use.parents
 
 
 def _addend(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> Node | None:

@@ -80,13 +80,14 @@ class NormalData(NamedTuple):
 
     def information(self, environment: Environment) -> tuple[Any, Any]:
         """h and r, in the shape of the vector."""
-        h = r = jnp.zeros(self.shape)
+        h: Any = 0.0
+        r: Any = 0.0
         for line, sd, value in zip(self.lines, self.sds, self.values, strict=True):
             slope, constant = line.slope(environment), line.constant(environment)
             weight = slope / environment[sd] ** 2
             h = h + self._summed(weight * slope, value)
             r = r + self._summed(weight * (environment[value] - constant), value)
-        return h, r
+        return jnp.broadcast_to(h, self.shape), jnp.broadcast_to(r, self.shape)
 
     def _summed(self, rows: Any, value: Node) -> Any:
         """The sum over leading axes, along which an element has several data."""

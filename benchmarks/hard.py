@@ -227,7 +227,7 @@ def run(model: kg.Model, sampler: Any, seed: int) -> dict[str, Any]:
         warnings.simplefilter("always")
         tree = kg.mcmc(model, sampler, seed=seed, progress=False)
     posterior, stats = tree["posterior"], tree["sample_stats"]
-    draws = {name: posterior[name].values for name in model.names}
+    draws = {str(name): variable.values for name, variable in posterior.data_vars.items()}
     worst = reliability.scored(draws)
     gradients = int(tree["sampler_state"]["gradients"].sum())
     return {

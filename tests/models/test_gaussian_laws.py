@@ -25,6 +25,22 @@ def markov(rng, batch, n):
     return MarkovLaw(slopes, drifts, scales), mean, inverse * scales[..., None, :]
 
 
+def test_scales_of_very_different_sizes_lose_no_digits():
+    """A level that is unknown at first, with tiny steps."""
+    n = 50
+    scales = np.full(n, 1e-6)
+    scales[0] = 1e6
+    law = MarkovLaw((np.arange(n) > 0).astype(float), np.zeros(n), scales)
+    h, values = np.full(n, 1.0), np.linspace(1, 2, n)
+    with x64():
+        mean, log_size = law.spread(np.zeros(n), h, h * values, False)
+        u = law.gathered(mean, h, h * values, False)
+    # All elements are the same number, whose data are n values.
+    np.testing.assert_allclose(mean, values.mean(), rtol=1e-7)
+    np.testing.assert_allclose(u, 0.0, atol=1e-3)
+    np.testing.assert_allclose(log_size, -0.5 * np.log(n) + (n - 1) * np.log(1e-6), rtol=1e-7)
+
+
 def elementwise(rng, batch, n):
     mean, scales = rng.normal(size=(2, *batch, n))
     return ElementwiseLaw(mean, scales), mean, scales[..., None] * np.eye(n)

@@ -75,6 +75,16 @@ def measured_numbers():
     return mu, tau, b, sd, z
 
 
+def repeated():
+    """Elements of a column that are measured several times, and a factor of known scale."""
+    sd, slope = kg.half_normal(1, name="sd"), kg.normal(0, 1, name="slope")
+    column = kg.normal(slope, sd, shape=(3, 1), name="column")
+    factor = kg.normal(0, 1, shape=2, name="factor")
+    kg.observe(np.arange(12.0).reshape(3, 4), kg.normal(column, sd), name="y")
+    kg.observe(np.array([[1.0, 2], [3, 4]]), kg.normal(slope * factor, 1), name="x")
+    return sd, slope, column, factor
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -88,6 +98,7 @@ BUILDS = {
     below: {"walk": None, "last": "effect"},
     measured: {"latent": None},
     measured_numbers: {"z": None},
+    repeated: {"column": None, "factor": None},
 }
 
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..graph.operations.linear_algebra import small_cholesky
-from .tridiagonal import from_normal, to_normal
+from .markov_smoother import from_normal, to_normal
 
 __all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw"]
 
@@ -110,14 +110,14 @@ class MarkovLaw(NamedTuple):
 
     def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
         """z or x of u, with the logarithm of the Jacobian."""
-        x, log_size = from_normal(*self._posterior(h, r), u)
+        x, log_size = from_normal(*self, h, r, u)
         if standard:
             return self.standard(x), log_size - jnp.sum(jnp.log(self.scales))
         return x, log_size
 
     def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
         """u of z or of x."""
-        return to_normal(*self._posterior(h, r), self.value(value) if standard else value)
+        return to_normal(*self, h, r, self.value(value) if standard else value)
 
     def value(self, z: Any) -> Any:
         """x of z."""
@@ -128,18 +128,6 @@ class MarkovLaw(NamedTuple):
 
         slopes, new = (jnp.moveaxis(r, -1, 0) for r in (self.slopes, self.drifts + self.scales * z))
         return jnp.moveaxis(lax.scan(step, jnp.zeros_like(new[0]), (slopes, new))[1], 0, -1)
-
-    def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
-        """The two diagonals of the precision given data, and the information."""
-        precisions = self.scales**-2
-        pulls = self.slopes * precisions
-        diagonal = precisions + _after(self.slopes * pulls) + h
-        return diagonal, -pulls[..., 1:], self.drifts * precisions - _after(pulls * self.drifts) + r
-
-
-def _after(rows: Any) -> Any:
-    """The next element of each element; 0 for the last one."""
-    return jnp.concatenate([rows[..., 1:], jnp.zeros_like(rows[..., :1])], -1)
 
 
 def _times(matrix: Any, vector: Any) -> Any:

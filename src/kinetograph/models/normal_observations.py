@@ -90,9 +90,11 @@ class NormalData(NamedTuple):
         return jnp.broadcast_to(h, self.shape), jnp.broadcast_to(r, self.shape)
 
     def _summed(self, rows: Any, value: Node) -> Any:
-        """The sum over leading axes, along which an element has several data."""
+        """The sum over the axes along which an element has several data."""
         rows = jnp.broadcast_to(rows, value.shape)
-        return jnp.sum(rows, tuple(range(rows.ndim - len(self.shape))))
+        rows = jnp.sum(rows, tuple(range(rows.ndim - len(self.shape))))
+        single = (i for i, n in enumerate(self.shape) if n == 1 != rows.shape[i])
+        return jnp.sum(rows, tuple(single), keepdims=True)
 
 
 def normal_data(f: Node, terms: "Iterable[Term]") -> NormalData | None:

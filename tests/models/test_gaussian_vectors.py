@@ -62,7 +62,6 @@ def measured():
     latent = kg.normal(mu, tau, shape=3, name="latent")
     kg.observe(np.array([[1.0, 2, 3], [0, 1, 2]]), kg.normal(latent, 0.5), name="first")
     kg.observe(np.array([1.0, 3, 5]), kg.normal(mu - (b * latent - 0.3) / 2, sd), name="second")
-    kg.observe(np.array([1, 0, 2]), kg.poisson(kg.exp(latent)), name="third")
     return mu, tau, b, sd, latent
 
 
@@ -85,6 +84,38 @@ def repeated():
     return sd, slope, column, factor
 
 
+def levels():
+    """A walk, a process and correlated effects with normal data of an unknown error."""
+    sd, error = kg.half_normal(1, name="sd"), kg.half_normal(1, name="error")
+    walk = kg.random_walk(sd, 3, name="walk")
+    length, mu = kg.lognormal(0, 0.5, name="length"), kg.normal(0, 1, name="mu")
+    f = kg.gp.Process(kg.gp.rbf(length), mean=mu).latent(np.arange(3.0), name="z")
+    L = kg.lkj_cholesky(2, 2, name="L")
+    columns = kg.normal(0, 1, shape=(2, 3), name="columns")
+    kg.observe(np.array([1.0, 2, 4]), kg.normal(2 * walk, error), name="of_walk")
+    kg.observe(np.array([0.0, 2, 1]), kg.normal(f, error), name="of_f")
+    kg.observe(np.ones((2, 3)), kg.normal(sd * (L @ columns) + mu, error), name="of_columns")
+    return sd, error, walk, length, mu, f, L
+
+
+def mixed():
+    """Elements whose normal data are not all of their data keep the forms of shifts."""
+    mu, tau, error = kg.normal(0, 1), kg.half_normal(1), kg.half_normal(1)
+    z = kg.normal(0, 1, shape=3, name="z")
+    f = mu + tau * z
+    kg.observe(np.ones(3), kg.normal(f, error), name="first")
+    kg.observe(np.array([1, 0, 2]), kg.poisson(kg.exp(f)), name="second")
+    return mu, tau, error, z
+
+
+def negative():
+    """Factors of an unknown sign."""
+    slope, error = kg.normal(0, 1), kg.half_normal(1)
+    z = kg.normal(0, 1, shape=3, name="z")
+    kg.observe(np.ones(3), kg.normal(kg.exp(slope) * slope * z, error), name="y")
+    return slope, error, z
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -94,11 +125,14 @@ def differences(forward, y, width=1e-5):
 BUILDS = {
     walks: {"level": "season", "season": None, "table": "mu"},
     process: {"z": "mu", "two": None},
-    correlated: {"rows": "mu", "columns": None, "value": "rows"},
+    correlated: {"rows": "mu", "columns": None, "value": None},
     below: {"walk": None, "last": "effect"},
     measured: {"latent": None},
     measured_numbers: {"z": None},
     repeated: {"column": None, "factor": None},
+    levels: {"walk": None, "z": "mu", "columns": "mu"},
+    mixed: {},
+    negative: {"z": None},
 }
 
 

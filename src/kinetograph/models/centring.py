@@ -95,21 +95,14 @@ class Centring:
 
     def _add(self, vector: GaussianVector) -> None:
         """Add a vector if its law is known before the vector."""
-        unknown, location = vector.unknown, vector.location
-        needed = vector._replace(location=None).nodes
-        if not all(map(self._has_value, needed)):
-            return
-        if unknown in self.shifts:
-            if vector.data is None or self._depends(vector, unknown):
+        unknown, without = vector.unknown, vector._replace(data=None)
+        for one in (vector, without, without._replace(location=None)):
+            if one.data is None and not one.joint:
+                return  # the forms of shifts are as good
+            if all(map(self._has_value, one.nodes)) and not self._depends(one, unknown):
+                self.shifts.pop(unknown, None)
+                self.vectors[unknown] = one
                 return
-            del self.shifts[unknown]
-        alone = vector._replace(location=None)
-        if location is not None and not (
-            self._has_value(location) and not self._depends(vector, unknown)
-        ):
-            vector = alone
-        if not self._depends(vector, unknown):
-            self.vectors[unknown] = vector
 
     def _maps(self) -> "dict[Variable, Shift | GaussianVector]":
         return {**self.shifts, **self.vectors}
@@ -281,10 +274,11 @@ class Centring:
     ) -> tuple[Any, Any]:
         """h, and r without the location, of a vector."""
         vector, part = self.vectors[unknown], self.vector_parts[unknown]
-        if vector.data is not None:
-            return vector.data.information(environment)
-        h, r = (vector.rows(row[part]) for row in information)
-        h = jnp.maximum(h, 0.0)
+        if vector.data is None:
+            h, r = (vector.rows(row[part]) for row in information)
+            h = jnp.maximum(h, 0.0)
+        else:
+            h, r = (vector.rows(rows) for rows in vector.data.information(environment))
         return h, r - h * location
 
     def inverse(

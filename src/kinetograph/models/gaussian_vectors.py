@@ -40,8 +40,10 @@ class GaussianVector(NamedTuple):
     columns: bool  # whether the vectors are columns of the unknown
     parameters: tuple[Node, ...]  # of the law
     law_of: Callable[..., Any]  # the law of the values of the parameters and the shape
-    location: Node | None  # the other addend of a sum with the vector
-    data: NormalData | None = None  # normal data of the vector, if they are all known
+    f: Node  # the numbers that the data are about: the vector, or the first sum with it
+    location: Node | None = None  # the other addend of the sum
+    data: NormalData | None = None  # the data, if all of them are normal and linear in f
+    joint: bool = True  # whether the elements depend on each other
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -90,15 +92,15 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
     scaled = {product.unknown: product for product in products(model)}
     for unknown in model.density.unknowns:
         vector = _by_value(unknown, users) or _by_numbers(unknown, users)
-        if vector is not None and not unknowns.isdisjoint(ancestors(vector.parameters)):
-            yield vector
-        if vector is None:
-            f, vector = _elements(unknown, scaled.get(unknown), users)
-            data = None if f is None else normal_data(f, model.density.terms)
-            # For data of a known precision, the forms of `Centring.shifts` are as good.
-            if data is not None and not unknowns.isdisjoint(ancestors(data.of_precision)):
-                assert vector is not None
-                yield vector._replace(data=data)
+        if vector is not None:
+            if not unknowns.isdisjoint(ancestors(vector.parameters)):
+                yield vector._replace(data=normal_data(vector.f, unknown, model.density.terms))
+            continue
+        vector = _elements(unknown, scaled.get(unknown), users)
+        data = vector and normal_data(vector.f, unknown, model.density.terms)
+        # For data of a known precision, the forms of `Centring.shifts` are as good.
+        if vector and data and not unknowns.isdisjoint(ancestors(data.of_precision)):
+            yield vector._replace(data=data)
 
 
 def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
@@ -115,8 +117,7 @@ def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVect
         return None
     if follows.family.key == "multivariate_normal" and not _is_small(unknown.shape):
         return None
-    location = _addend(unknown, unknown, users)
-    return GaussianVector(unknown, False, False, parameters, law, location)
+    return GaussianVector(unknown, False, False, parameters, law, *_sum(unknown, unknown, users))
 
 
 def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
@@ -146,16 +147,16 @@ def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVe
         scale = scale.T if columns else scale
         return DenseLaw(jnp.zeros(shape, factor.dtype), factor * scale[..., None])
 
-    return GaussianVector(unknown, True, columns, parameters, law, _addend(end, unknown, users))
+    return GaussianVector(unknown, True, columns, parameters, law, *_sum(end, unknown, users))
 
 
 def _elements(
     unknown: Variable, product: ScaledUnknown | None, users: dict[Node, list[Apply]]
-) -> tuple[Node | None, GaussianVector | None]:
-    """An unknown with independent normal elements, and the node of their values."""
+) -> GaussianVector | None:
+    """An unknown with independent normal elements."""
     follows = unknown.distribution
     if not unknown.shape or follows is None or follows.family.key != "normal":
-        return None, None
+        return None
     f: Node | None
     parameters: tuple[Node, ...]
     if product is None:
@@ -165,31 +166,31 @@ def _elements(
     else:
         f, standard = product.node, True
         if product.factor is not unknown or not _is_standard_normal(unknown):
-            return None, None
+            return None
         parameters = (product.scale,)
         if product.location is not None:
             parameters = (product.location, product.scale)
             f = next((u for u in users.get(f, ()) if _adds(u, product.location)), None)
     if f is None or not is_real(unknown) or f.shape != unknown.shape:
-        return None, None
+        return None
 
     def law(shape: tuple[int, ...], *parameters: Any) -> ElementwiseLaw:
         mean, scale = parameters if len(parameters) == 2 else (0.0, *parameters)
-        return ElementwiseLaw(*(jnp.broadcast_to(p, shape) for p in (mean, _usable(scale))))
+        scale = jnp.where(scale < 0, -1.0, 1.0).astype(scale.dtype) * _usable(scale)
+        return ElementwiseLaw(*(jnp.broadcast_to(p, shape) for p in (mean, scale)))
 
-    return f, GaussianVector(unknown, standard, False, parameters, law, None)
+    return GaussianVector(unknown, standard, False, parameters, law, f, joint=False)
 
 
 def _adds(use: Apply, addend: Node) -> bool:
     return use.operation is _ADD and addend in use.parents
 
 
-def _addend(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> Node | None:
-    """The other addend of the first sum with a node."""
-    for use in users.get(node, ()):
-        if use.operation is _ADD:
-            return _other(use, node, unknown)
-    return None
+def _sum(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> tuple[Node, Node | None]:
+    """The first sum with a node, and its other addend; or the node alone."""
+    use = next((use for use in users.get(node, ()) if use.operation is _ADD), None)
+    other = use and _other(use, node, unknown)
+    return (node, None) if use is None or other is None else (use, other)
 
 
 def _other(use: Apply, node: Node, unknown: Variable) -> Node | None:

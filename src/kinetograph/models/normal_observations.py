@@ -97,21 +97,28 @@ class NormalData(NamedTuple):
         return jnp.sum(rows, tuple(single), keepdims=True)
 
 
-def normal_data(f: Node, terms: "Iterable[Term]") -> NormalData | None:
-    """All normal data whose means are linear in a node, if any."""
+def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData | None:
+    """The data of an unknown, if all are normal with means linear in f.
+
+    Other terms with the unknown, apart from its own distribution, would tell more about it.
+    """
     lines, sds, values = [], [], []
     for term in terms:
         node = term.node
+        if term.target is unknown or unknown not in ancestors(term.plain_needs()):
+            continue
         if not isinstance(node, Distribution) or node.family.key != "normal":
-            continue
+            return None
         mean, sd, target = node.arguments["mean"], node.arguments["sd"], node.target
-        if not isinstance(target, Data) or f in ancestors([sd]):
-            continue
+        line = None
         fits = np.broadcast_shapes(mean.shape, target.shape) == target.shape
-        if fits and (line := _line(mean, f)) is not None:
-            lines.append(line)
-            sds.append(sd)
-            values.append(target)
+        if fits and isinstance(target, Data) and unknown not in ancestors([sd]):
+            line = _line(mean, f)
+        if line is None or any(unknown in ancestors([n]) for n in line.nodes):
+            return None
+        lines.append(line)
+        sds.append(sd)
+        values.append(target)
     return NormalData(f.shape, tuple(lines), tuple(sds), tuple(values)) if lines else None
 
 

@@ -98,7 +98,7 @@ class NormalData(NamedTuple):
 
 
 def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData | None:
-    """The data of an unknown, if all are normal with means linear in f.
+    """The data of an unknown, if all are normal and linear in f.
 
     Other terms with the unknown, apart from its own distribution, would tell more about it.
     """
@@ -111,8 +111,9 @@ def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData |
             return None
         mean, sd, target = node.arguments["mean"], node.arguments["sd"], node.target
         line = None
-        fits = np.broadcast_shapes(mean.shape, target.shape) == target.shape
-        if fits and isinstance(target, Data) and unknown not in ancestors([sd]):
+        if not isinstance(target, Data) or unknown in ancestors([sd]):
+            return None
+        if np.broadcast_shapes(mean.shape, target.shape) == target.shape:
             line = _line(mean, f)
         if line is None or any(unknown in ancestors([n]) for n in line.nodes):
             return None

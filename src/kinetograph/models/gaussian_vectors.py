@@ -187,7 +187,7 @@ def _adds(use: Apply, addend: Node) -> bool:
 
 
 def _sum(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> tuple[Node, Node | None]:
-    """The first sum with a node and its other addend, or the node alone."""
+    """The first sum with a node, and its other addend, if any."""
     use = next((use for use in users.get(node, ()) if use.operation is _ADD), None)
     other = use and _other(use, node, unknown)
     return (node, None) if use is None or other is None else (use, other)

@@ -98,7 +98,7 @@ class NormalData(NamedTuple):
 
 
 def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData | None:
-    """The data of an unknown, if all are normal and linear in f.
+    """The data of an unknown, if all are normal.
 
     Other terms with the unknown, apart from its own distribution, would tell more about it.
     """

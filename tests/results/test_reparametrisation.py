@@ -7,7 +7,7 @@ from tests.models.test_hierarchies import centred, non_centred, regression
 
 import kinetograph as kg
 from kinetograph.results.advice import _divergences
-from kinetograph.results.chosen_forms import chosen_forms
+from kinetograph.results.chosen_forms import chosen_forms, chosen_precisions, forms_text
 from kinetograph.results.reparametrisation import other_form, recorded_hierarchies, remedy
 
 
@@ -116,3 +116,21 @@ def test_where_no_form_is_chosen_the_other_one_is_advised():
     assert chosen_forms(tree) == {}
     assert kg.diagnose(tree, forms=True) == kg.diagnose(tree)
     assert other_form(tree, {"sd"}).endswith("if the data say much about each element. ")
+
+
+def test_coordinates_of_vectors_are_told():
+    def walk():
+        sd = kg.half_normal(1, name="sd")
+        x = kg.random_walk(sd, 3, name="x")
+        kg.observe([1.0, 2.0, 3.0], kg.student(3, x, 1))
+        return sd, x
+
+    tree = kg.mcmc(kg.model(walk), draws=4, warmup=2, chains=2, seed=1, progress=False)
+    first, *_ = kg.diagnose(tree, forms=True)
+    assert (first.kind, first.count) == ("forms", 3)
+    assert first.message.endswith("x: as written")
+    assert chosen_precisions(tree)["x"].shape == (2, 3)
+    tree["sampler_state"]["hyper_information"].values[:, 0] = [[0.5, 1.0, 2.0], [-1.0] * 3]
+    assert forms_text(tree) == "x: given data of precision 0.5 to 2 in 1 of 2 chains"
+    tree["sampler_state"]["hyper_information"].values[1, 0] = 0.25
+    assert "x: given data of precision 0.25 to 2" in kg.report(tree).html

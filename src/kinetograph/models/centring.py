@@ -211,16 +211,13 @@ class Centring:
             place = self.density.slices[unknown]
             evaluate(vector.nodes, environment, images, None)
             law, location = vector.law(environment)
-            values, slopes = vector.rows(x[place]), vector.rows(gradient[place])
-            if vector.standard:
-                value, pull = law.value(values), slopes + values
-            else:
-                value, pull = values, slopes
-            _, back = jax.vjp(law.standard, value)
-            (pulled,) = back(pull if vector.standard else law.standard(value))
-            likelihood = pulled if vector.standard else pull + pulled
-            each = (value + location, likelihood)
-            flat = [vector.flat(row) for row in each]
+            unknown_rows, slopes = vector.rows(x[place]), vector.rows(gradient[place])
+            value = law.value(unknown_rows) if law.standard else unknown_rows
+            numbers, back = jax.vjp(law.numbers, value)
+            # log p(z) = -z^2 / 2 is a part of the log density.
+            (likelihood,) = back(slopes + unknown_rows if law.standard else numbers)
+            likelihood = likelihood if law.standard else slopes + likelihood
+            flat = [vector.flat(row) for row in (value + location, likelihood)]
             rows += [jnp.stack([*flat, *(v[place] for v in (x, gradient, y, slope))])]
         return jnp.concatenate(rows, 1)
 
@@ -262,7 +259,7 @@ class Centring:
         h, r = self._data_of(unknown, information, location, environment)
 
         def mapped(u: Any) -> Any:
-            value, log_size = law.spread(vector.rows(u), h, r, vector.standard)
+            value, log_size = law.spread(vector.rows(u), h, r)
             return vector.flat(value), log_size
 
         chosen = information[0, self.vector_parts[unknown].start] >= 0
@@ -299,7 +296,7 @@ class Centring:
             h, r = self._data_of(unknown, forms.information, location, environment)
 
             def mapped(value: Any) -> Any:
-                rows = law.gathered(vector.rows(value), h, r, vector.standard)  # noqa: B023
+                rows = law.gathered(vector.rows(value), h, r)  # noqa: B023
                 return vector.flat(rows)  # noqa: B023
 
             chosen = forms.information[0, self.vector_parts[unknown].start] >= 0

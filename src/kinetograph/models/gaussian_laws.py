@@ -28,35 +28,35 @@ class DenseLaw(NamedTuple):
 
     mean: Any  # (..., n)
     factor: Any  # A, (..., n, n)
+    standard: bool  # whether z is the unknown, otherwise x
 
     def value(self, z: Any) -> Any:
         """x of z."""
         return self.mean + _times(self.factor, z)
 
-    def standard(self, x: Any) -> Any:
+    def numbers(self, x: Any) -> Any:
         """z of x."""
         return _solved(self.factor, x - self.mean)
 
-    def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
-        """z or x of u, with the logarithm of the Jacobian."""
+    def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
+        """The unknown of u, with the logarithm of the Jacobian."""
         root, shift = self._posterior(h, r)
         z = _solved(root, shift + u, transposed=True)
         log_size = -_log_diagonal(root, u)
-        if standard:
+        if self.standard:
             return z, log_size
         return self.value(z), log_size + _log_diagonal(self.factor, u)
 
-    def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
-        """u of z or of x."""
+    def gathered(self, unknown: Any, h: Any, r: Any) -> Any:
+        """u of the unknown."""
         root, shift = self._posterior(h, r)
-        return _times(root.mT, value if standard else self.standard(value)) - shift
+        return _times(root.mT, unknown if self.standard else self.numbers(unknown)) - shift
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
         """The Cholesky factor R of P, and R^-1 A'(r - h m)."""
         weighted = self.factor * jnp.sqrt(h)[..., None]
-        root = small_cholesky(
-            jnp.matmul(weighted.mT, weighted) + jnp.eye(h.shape[-1], dtype=h.dtype)
-        )
+        identity = jnp.eye(h.shape[-1], dtype=h.dtype)
+        root = small_cholesky(jnp.matmul(weighted.mT, weighted) + identity)
         return root, _solved(root, _times(self.factor.mT, r - h * self.mean))
 
 
@@ -65,27 +65,29 @@ class ElementwiseLaw(NamedTuple):
 
     mean: Any
     scales: Any  # s
+    standard: bool  # whether z is the unknown, otherwise x
 
     def value(self, z: Any) -> Any:
         """x of z."""
         return self.mean + self.scales * z
 
-    def standard(self, x: Any) -> Any:
+    def numbers(self, x: Any) -> Any:
         """z of x."""
         return (x - self.mean) / self.scales
 
-    def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
-        """z or x of u, with the logarithm of the Jacobian."""
+    def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
+        """The unknown of u, with the logarithm of the Jacobian."""
         precision, shift = self._posterior(h, r)
         z, log_size = shift + u / jnp.sqrt(precision), -0.5 * jnp.sum(jnp.log(precision))
-        if standard:
+        if self.standard:
             return z, log_size
         return self.value(z), log_size + jnp.sum(jnp.log(jnp.abs(self.scales)))
 
-    def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
-        """u of z or of x."""
+    def gathered(self, unknown: Any, h: Any, r: Any) -> Any:
+        """u of the unknown."""
         precision, shift = self._posterior(h, r)
-        return ((value if standard else self.standard(value)) - shift) * jnp.sqrt(precision)
+        z = unknown if self.standard else self.numbers(unknown)
+        return (z - shift) * jnp.sqrt(precision)
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
         """The precision and the mean of z given data."""
@@ -94,7 +96,7 @@ class ElementwiseLaw(NamedTuple):
 
 
 class MarkovLaw(NamedTuple):
-    """A Markov process.
+    """A Markov process, whose values x are the unknown.
 
     x_t = a_t x_(t-1) + d_t + s_t z_t,  a_1 = 0
     """
@@ -103,31 +105,23 @@ class MarkovLaw(NamedTuple):
     drifts: Any  # d
     scales: Any  # s
 
-    def standard(self, x: Any) -> Any:
+    @property
+    def standard(self) -> bool:
+        """Whether z is the unknown."""
+        return False
+
+    def numbers(self, x: Any) -> Any:
         """z of x."""
         before = jnp.concatenate([jnp.zeros_like(x[..., :1]), x[..., :-1]], -1)
         return (x - self.drifts - self.slopes * before) / self.scales
 
-    def spread(self, u: Any, h: Any, r: Any, standard: bool) -> tuple[Any, Any]:
-        """z or x of u, with the logarithm of the Jacobian."""
-        x, log_size = from_normal(*self, h, r, u)
-        if standard:
-            return self.standard(x), log_size - jnp.sum(jnp.log(self.scales))
-        return x, log_size
+    def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
+        """x of u, with the logarithm of the Jacobian."""
+        return from_normal(*self, h, r, u)
 
-    def gathered(self, value: Any, h: Any, r: Any, standard: bool) -> Any:
-        """u of z or of x."""
-        return to_normal(*self, h, r, self.value(value) if standard else value)
-
-    def value(self, z: Any) -> Any:
-        """x of z."""
-
-        def step(x: Any, row: Any) -> Any:
-            slope, new = row
-            return slope * x + new, slope * x + new
-
-        slopes, new = (jnp.moveaxis(r, -1, 0) for r in (self.slopes, self.drifts + self.scales * z))
-        return jnp.moveaxis(lax.scan(step, jnp.zeros_like(new[0]), (slopes, new))[1], 0, -1)
+    def gathered(self, x: Any, h: Any, r: Any) -> Any:
+        """u of x."""
+        return to_normal(*self, h, r, x)
 
 
 def _times(matrix: Any, vector: Any) -> Any:

@@ -36,7 +36,6 @@ class GaussianVector(NamedTuple):
     """An unknown whose vectors are jointly normal."""
 
     unknown: Variable
-    standard: bool  # whether the unknown is the standard normal vector
     columns: bool  # whether the vectors are columns of the unknown
     parameters: tuple[Node, ...]  # of the law
     law_of: Callable[..., Any]  # the law of the values of the parameters and the shape
@@ -117,7 +116,7 @@ def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVect
         return None
     if follows.family.key == "multivariate_normal" and not _is_small(unknown.shape):
         return None
-    return GaussianVector(unknown, False, False, parameters, law, *_sum(unknown, unknown, users))
+    return GaussianVector(unknown, False, parameters, law, *_sum(unknown, unknown, users))
 
 
 def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
@@ -145,9 +144,9 @@ def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVe
     def law(shape: tuple[int, ...], factor: Any, scale: Any = 1.0) -> DenseLaw:
         scale = jnp.broadcast_to(scale, unknown.shape)
         scale = scale.T if columns else scale
-        return DenseLaw(jnp.zeros(shape, factor.dtype), factor * scale[..., None])
+        return DenseLaw(jnp.zeros(shape, factor.dtype), factor * scale[..., None], True)
 
-    return GaussianVector(unknown, True, columns, parameters, law, *_sum(end, unknown, users))
+    return GaussianVector(unknown, columns, parameters, law, *_sum(end, unknown, users))
 
 
 def _elements(
@@ -177,9 +176,10 @@ def _elements(
     def law(shape: tuple[int, ...], *parameters: Any) -> ElementwiseLaw:
         mean, scale = parameters if len(parameters) == 2 else (0.0, *parameters)
         scale = jnp.where(scale < 0, -1.0, 1.0).astype(scale.dtype) * _usable(scale)
-        return ElementwiseLaw(*(jnp.broadcast_to(p, shape) for p in (mean, scale)))
+        mean, scale = (jnp.broadcast_to(p, shape) for p in (mean, scale))
+        return ElementwiseLaw(mean, scale, standard)
 
-    return GaussianVector(unknown, standard, False, parameters, law, f, joint=False)
+    return GaussianVector(unknown, False, parameters, law, f, joint=False)
 
 
 def _adds(use: Apply, addend: Node) -> bool:
@@ -237,7 +237,7 @@ def _is_small(shape: tuple[int, ...]) -> bool:
 
 
 def _multivariate(shape: tuple[int, ...], mean: Any, factor: Any) -> DenseLaw:
-    return DenseLaw(jnp.broadcast_to(mean, shape), factor)
+    return DenseLaw(jnp.broadcast_to(mean, shape), factor, False)
 
 
 def _autoregressive(

@@ -130,10 +130,10 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     from .check import check_tree
 
     check_tree(tree, "diagnose")
-    chosen = [*chosen_forms(tree).values(), *chosen_precisions(tree).values()]
+    chosen = [*chosen_forms(tree).values(), *chosen_precisions(tree).values()] if forms else []
     told = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
     about_forms = [Advice("forms", sum(values.shape[1] for values in chosen), told)]
-    return (about_forms if forms and chosen else []) + findings(tree)
+    return (about_forms if chosen else []) + findings(tree)
 
 
 def findings(tree: Any, most: int | None = None) -> list[Advice]:

@@ -83,7 +83,6 @@ def test_coordinates_are_tried_where_the_posterior_is_not_normal():
 
 
 def test_worse_coordinates_are_left_for_good():
-    """Draws from before the change do not count."""
     state, rng = VectorChoice.start(5, float), np.random.default_rng(4)
     information = np.stack([-np.ones(5), np.zeros(5)])
     h, r = np.full(5, 2.0), np.ones(5)
@@ -93,6 +92,16 @@ def test_worse_coordinates_are_left_for_good():
     assert [done for done, *_ in found] == [89]
     assert (information[0] < 0).all()
     assert int(state.changed) == 90
+
+
+def test_draws_in_the_coordinates_of_before_do_not_count():
+    state, rng = VectorChoice.start(5, float), np.random.default_rng(6)
+    information = np.stack([-np.ones(5), np.zeros(5)])
+    h, r = np.full(5, 2.0), np.ones(5)
+    state, information, _ = updated(state, information, range(50), h, r, (30.0, 30.0), rng)
+    assert (information[0] > 0).all()
+    _, _, found = updated(state, information, range(50, 400), h, r, (30.0, 0.5), rng)
+    assert not found
 
 
 SIZE, NOISE = 12, 0.7

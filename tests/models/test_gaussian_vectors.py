@@ -169,6 +169,33 @@ def test_the_maps_of_a_model(build):
         np.testing.assert_array_equal(forward(x, written)[0], x)
 
 
+def scored():
+    """A walk and effects whose factor is, with a location, that of normal data."""
+    mu, sd = kg.normal(0, 1, name="mu"), kg.half_normal(1, name="sd")
+    walk = kg.ar(0.9, sd, 4, constant=0.3, name="walk")
+    L = kg.lkj_cholesky(2, 2, name="L")
+    columns = kg.normal(0, 1, shape=(2, 3), name="columns")
+    effects = mu + sd * (L @ columns)
+    for f in (mu + walk, effects):
+        kg.factor(kg.sum(0.8 * f - 0.5 * f * f))
+    return mu, sd, walk, L, columns
+
+
+@pytest.mark.parametrize("build", [levels, measured, measured_numbers, repeated, negative, scored])
+def test_coordinates_are_standard_normal_if_the_data_are_normal(build):
+    """The slope of the log density by each coordinate u is -u."""
+    model = kg.model(build)
+    centring, rng = Centring(model), np.random.default_rng(7)
+    y, places = rng.normal(size=model.free_size), centring.vector_places
+    information = np.repeat([[1.0], [0.8]], len(places), 1)  # h and r, unless data are known
+    forms = ChosenForms(np.ones(len(y)), information)
+    with x64():
+        moved = model.bind()._replace(centring=centring, forms=forms)
+        _, slope, _ = jax.jit(moved.value_and_gradient)(y)
+    assert len(places)
+    np.testing.assert_allclose(slope[places], -y[places], rtol=1e-8, atol=1e-8)
+
+
 def test_positions_in_the_coordinates():
     """Log density and gradient at a point, in both directions."""
     model = kg.model(measured)

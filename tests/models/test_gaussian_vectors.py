@@ -186,7 +186,7 @@ def test_coordinates_are_standard_normal_if_the_data_are_normal(build):
     """The slope of the log density by each coordinate u is -u."""
     model = kg.model(build)
     centring, rng = Centring(model), np.random.default_rng(7)
-    y, places = rng.normal(size=model.free_size), centring.vector_places
+    y, places = -np.abs(rng.normal(size=model.free_size)), centring.vector_places
     information = np.repeat([[1.0], [0.8]], len(places), 1)  # h and r, unless data are known
     forms = ChosenForms(np.ones(len(y)), information)
     with x64():

@@ -55,6 +55,15 @@ TEXT.loc[7, "x"] = "n/a"
         ("t ~ x", DATA, {}, "response 't' must be numbers, but is text: row 0"),
         ("y ~ one", DATA.assign(one="a"), {}, "'one', which has one level, 'a'"),
         ("y ~ (1 | one)", DATA.assign(one="a"), {}, "'one', has one level, 'a'"),
+        ("y ~ (x | one)", DATA.assign(one=1), {}, r"\(x \| one\), 'one', has one level, '1', in"),
+        ("y ~ (one | g)", DATA.assign(one="a"), {}, "'one', which has one level, 'a'"),
+        ("y ~ (0 | g)", DATA, {}, r"\(0 \| g\) has no effects"),
+        ("y ~ (1 | g) + (1 | g)", DATA, {}, r"\(1 \| g\) is given twice.*; write one term"),
+        ("y ~ (1 | g) + (1 || g)", DATA, {}, "have the same effects of 'g'.*; write one term"),
+        ("y ~ (1 | log(x))", DATA, {}, r"'log\(x\)', which is not a column.*make a column of"),
+        ("y ~ (mo(grade) | g)", DATA, {}, r"mo\(grade\) in .* cannot vary .*mo\(...\) \+ \(1 \|"),
+        ("y ~ (1 + gp(x) | g)", DATA, {}, r"gp\(x\) in .* cannot vary between groups"),
+        ("y ~ (offset(x) | g)", DATA, {}, r"offset\(x\) in .*'\+ offset"),
         ("t ~ x", DATA.assign(t="a"), {"family": "categorical"}, "has one level, 'a'"),
         ("t ~ x", DATA, {"family": "cumulative"}, "must have an order.*Categorical"),
         ("t ~ x", DATA, {"family": "bernoulli"}, "must have two levels"),
@@ -127,6 +136,38 @@ TEXT.loc[7, "x"] = "n/a"
 def test_data_and_formulas(text, data, settings, message):
     with pytest.raises(ValueError, match=message):
         kg.formula(text, data, **settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "y ~ (1 | x)",
+            r"group 'x' of \(1 \| x\) .* its 40 different numbers in 40 rows .*gp\(x\)",
+        ),
+        ("y ~ (1 | g/dose)", r"'dose' of .* such as 0.5: .* 4 different .*\['dose'\].astype"),
+        ("y ~ z + one", "'one' in 'z . one' is 2 in all 40 rows: .* from the intercept; leave it"),
+        ("y ~ (one | g)", "'one' in 'one' is 2 in all 40 rows"),
+        ("y ~ half * other", "'half:other' .* is 0 in all 40 rows: the data say nothing about"),
+    ],
+)
+def test_terms_that_are_seldom_meant(text, message):
+    data = DATA.assign(
+        one=2.0, dose=np.tile([1.0, 0.5, 2.0, 4.0], 10), half=DATA.index < 20, other=DATA.index > 30
+    )
+    data[["half", "other"]] = data[["half", "other"]].astype(float)
+    with pytest.warns(kg.KinetographWarning, match=message):
+        kg.formula(text, data)
+
+
+@pytest.mark.filterwarnings("error")
+def test_whole_numbers_and_categories_are_groups():
+    data = DATA.assign(
+        id=np.arange(len(DATA)) * 1.0, dose=pd.Categorical(np.round(DATA["x"], 1)), one=1.0
+    )
+    for group in ("id", "dose", "grade", "b", "h"):
+        assert f"sd_{group}" in kg.formula(f"y ~ (1 | {group})", data).names
+    assert kg.formula("y ~ 0 + one", data).names == ("b_one", "sigma")
 
 
 def test_arguments_of_other_types():

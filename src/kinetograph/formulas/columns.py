@@ -17,6 +17,7 @@ from ..graph.suggestions import meant
 __all__ = [
     "as_frame",
     "check_present",
+    "is_real",
     "is_text",
     "label_texts",
     "levels_of",
@@ -158,6 +159,14 @@ def is_text(column: pd.Series) -> bool:
     return not (
         pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
     )
+
+
+def is_real(column: pd.Series) -> bool:
+    """Whether a column has numbers that are not whole."""
+    if not pd.api.types.is_float_dtype(column):
+        return False
+    values = column.to_numpy(float, na_value=0.0)
+    return bool((values != np.floor(values)).any())
 
 
 def numbers(frame: pd.DataFrame, values: Any, what: str) -> np.ndarray:

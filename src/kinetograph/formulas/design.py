@@ -14,8 +14,8 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning, FormulaicError
 from formulaic.transforms import TRANSFORMS
 
-from ..graph.errors import DataError
-from ..graph.source import place_text
+from ..graph.errors import DataError, KinetographWarning
+from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
 
 __all__ = ["Design", "evaluated"]
@@ -74,6 +74,23 @@ class Design:
             for term, part in self._spec.term_slices.items()
             if str(term) != "1" and part.stop > part.start
         }
+        if self.intercept:
+            self._warn_of_constants(np.asarray(matrix, float)[:, 1:])
+
+    def _warn_of_constants(self, values: np.ndarray) -> None:
+        """Warn of columns with one value, which the intercept has too."""
+        for name, column in zip(self.columns, values.T):
+            if (column == column[0]).all():
+                reason = (
+                    "its effect cannot be separated from the intercept"
+                    if column[0]
+                    else "the data say nothing about its effect"
+                )
+                warn_user(
+                    f"formula: {name!r} in {self.text!r} is {column[0]:g} in all {len(column)} "
+                    f"rows: {reason}; leave it out of the formula",
+                    KinetographWarning,
+                )
 
     def matrix(self, frame: pd.DataFrame) -> np.ndarray:
         """The columns for the rows of a frame, (rows, columns).

@@ -14,12 +14,12 @@ from formulaic.errors import FormulaicError
 from ..distributions import normal
 from ..graph.array import Array
 from ..graph.dims import dim
-from ..graph.errors import DataError
+from ..graph.errors import DataError, KinetographWarning
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.matrices import cholesky
 from ..graph.inputs import data
-from ..graph.source import place_text
-from .columns import check_present, levels_of, row_text
+from ..graph.source import place_text, warn_user
+from .columns import check_present, is_real, levels_of, row_text
 from .design import Design
 from .population import plain_name
 from .priors import Unknown
@@ -45,6 +45,17 @@ def groupings(
     for term in made:
         if labels.count(term.label) > 1:
             term.label += "_" + "_".join(map(plain_name, term.effects))
+    by_label: dict[str, Grouping] = {}
+    for term in made:
+        if term.label in by_label:
+            first = by_label[term.label].text
+            both = (
+                f"{term.text} is given twice"
+                if first == term.text
+                else (f"{first} and {term.text} have the same effects of {term.factor!r}")
+            )
+            raise ValueError(f"formula: {both}{place_text()}; write one term")
+        by_label[term.label] = term
     return made
 
 
@@ -87,7 +98,14 @@ class Grouping:
         self.parameter, self.main, self.text, self.factors = parameter, main, text, factors
         self.factor = ":".join(factors)
         self.label = f"{parameter}_{self.factor}" if parameter else self.factor
-        check_present(frame, factors, f"the group of {text}")
+        what = f"the group of {text}"
+        call = next((f for f in factors if f not in frame and not f.isidentifier()), None)
+        if call is not None:
+            raise DataError(
+                f"formula: {what} has {call!r}, which is not a column{place_text()}; make a "
+                "column of its values, and write the name of this column"
+            )
+        check_present(frame, factors, what)
         keys = list(zip(*(frame[name] for name in factors)))
         order = [{v: i for i, v in enumerate(levels_of(frame[name]))} for name in factors]
         self.levels = sorted(set(keys), key=lambda key: [o[v] for o, v in zip(order, key)])
@@ -97,12 +115,28 @@ class Grouping:
                 f"{self._text(self.levels[0])!r}, in all {len(frame)} rows{place_text()}; leave "
                 f"the term out"
             )
+        self._warn_of_numbers(frame)
         self._index = {level: i for i, level in enumerate(self.levels)}
         self.design = Design(text.effects, frame, scope)
         self.effects = [*(["Intercept"] if self.design.intercept else []), *self.design.columns]
         if not self.effects:
             raise ValueError(f"formula: {text} has no effects{place_text()}")
         self.correlated = text.correlated and len(self.effects) > 1
+
+    def _warn_of_numbers(self, frame: pd.DataFrame) -> None:
+        """Warn of columns of real numbers: every number is a level."""
+        for name in self.factors:
+            if is_real(frame[name]):
+                values = frame[name]
+                example = values[values != np.floor(values)].iloc[0]
+                warn_user(
+                    f"formula: the group {name!r} of {self.text} has real numbers, such as "
+                    f"{example:.6g}: each of its {values.nunique()} different numbers in "
+                    f"{len(frame)} rows is a level. For a function of {name} write gp({name}), "
+                    f"for slopes of {name} ({name} | group); if the numbers are labels, use "
+                    f"data[{name!r}].astype('category')",
+                    KinetographWarning,
+                )
 
     def _text(self, level: tuple[Any, ...]) -> str:
         return ":".join(map(str, level))

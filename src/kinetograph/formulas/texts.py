@@ -33,6 +33,11 @@ _ELSEWHERE = {
     "hsgp": "a Gaussian process is gp(x, k=..., c=...)",
     "ns": "natural cubic splines are cr(x, df=...)",
 }
+_VARYING = {  # in place of calls in effects of groups
+    "": "effects of groups are columns, as in (1 + x | g)",
+    "mo": "write '+ mo(...) + (1 | g)', or slopes of the codes of the levels, as in (codes | g)",
+    "offset": "an offset is a summand of its own, '+ offset(...)'",
+}
 _OPERATORS = re.compile(r"\|\||\*\*|.")
 
 
@@ -223,6 +228,13 @@ def _group(tokens: list[Token], text: str) -> GroupText | None:
             f"{place_text()}; write it as (1 + x | g)"
         )
     effects, group = inner[: bars[0]], inner[bars[0] + 1 :]
+    for token in effects:
+        call = call_of(token.token) if _is_call(token) else None
+        if call is not None and call.function in (*SPECIAL, *_ELSEWHERE):
+            raise ValueError(
+                f"formula: {call.text} in {_source(tokens)} cannot vary between groups"
+                f"{place_text()}; {_VARYING.get(call.function, _VARYING[''])}"
+            )
     return GroupText(_source(effects), _source(group), inner[bars[0]].token == "|")
 
 

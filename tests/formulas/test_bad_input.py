@@ -143,7 +143,7 @@ def test_data_and_formulas(text, data, settings, message):
     [
         (
             "y ~ (1 | x)",
-            r"group 'x' of \(1 \| x\) .* its 40 different numbers in 40 rows .*gp\(x\)",
+            r"group 'x' of \(1 \| x\) .* its 40 different numbers in 40 rows .*s\(x\)",
         ),
         ("y ~ (1 | g/dose)", r"'dose' of .* such as 0.5: .* 4 different .*\['dose'\].astype"),
         ("y ~ z + one", "'one' in 'z . one' is 2 in all 40 rows: .* from the intercept; leave it"),

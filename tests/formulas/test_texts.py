@@ -24,8 +24,8 @@ def parts(text):
         ("y ~ 0 + x + (1|g)", ("y", "0 + x", ["(1 | g)"], [])),
         ("log(y) ~ (1 + x || a/b) + z", ("log(y)", "z", ["(1 + x || a/b)"], [])),
         ("y ~ (a + b)**2 + (0 + x | g)", ("y", "(a + b)**2", ["(0 + x | g)"], [])),
-        ("y ~ offset(log(e)) + mo(i) + gp(x, k=5) + x", (
-            "y", "x", [], ["offset(log(e))", "mo(i)", "gp(x, k=5)"],
+        ("y ~ offset(log(e)) + mo(i) + gp(x, k=5) + x + s(z)", (
+            "y", "x", [], ["offset(log(e))", "mo(i)", "gp(x, k=5)", "s(z)"],
         )),
         ("y ~ `odd (name|x)` + {x / 2}", ("y", "`odd (name|x)` + {x / 2}", [], [])),
     ],
@@ -53,7 +53,8 @@ def test_additions_of_the_response():
         ("y ~ x * (1 | g)", "has a '|' outside of a summand of its own"),
         ("y ~ x - (1 | g)", r"subtracts \(1 \| g\)"),
         ("y ~ z:mo(x)", r"mo\(x\) in .* must be a summand of its own"),
-        ("y ~ s(x)", "splines are bs"),
+        ("y ~ s(x) * z", r"must be a summand of its own.*s\(x, by=z\)"),
+        ("y ~ ns(x)", "natural cubic splines are cr"),
         ("y | trails(n) ~ x", "did you mean 'trials'"),
         ("y ~ (1 | g | h)", "must have effects and one group"),
         ("y ~ 'x", "cannot be read"),

@@ -5,7 +5,11 @@ columns      columns of data frames, and errors that name column and row
 design       design matrices, by formulaic
 population   an intercept and coefficients
 groups       effects that vary between groups
-smooths      offsets, monotonic effects, Gaussian processes
+smooths      penalised splines and Gaussian processes
+splines      the bases of penalised splines
+by           the argument `by=` of smooth terms
+monotonic    monotonic effects
+offset       known terms
 predictor    the sum of these terms
 families     families of the response
 links        links of their parameters

@@ -20,6 +20,7 @@ __all__ = [
     "is_real",
     "is_text",
     "label_texts",
+    "level_codes",
     "levels_of",
     "numbers",
     "row_text",
@@ -202,6 +203,25 @@ def levels_of(column: pd.Series) -> list[Any]:
         present = set(column)
         return [level for level in column.cat.categories if level in present]
     return sorted(column.unique().tolist(), key=lambda level: (str(type(level)), level))
+
+
+def level_codes(frame: pd.DataFrame, column: str, levels: list[Any], what: str) -> np.ndarray:
+    """The numbers of the levels in the rows of a frame.
+
+    Raises
+    ------
+    DataError
+        If the column is unknown, or a row has another level.
+    """
+    check_present(frame, [column], what)
+    index = {level: i for i, level in enumerate(levels)}
+    for row, value in enumerate(frame[column]):
+        if value not in index:
+            raise DataError(
+                f"formula: {what}: {row_text(frame, row)} has {value!r}, which is not a level"
+                f"{place_text()}; the levels are {', '.join(map(str, levels))}"
+            )
+    return np.array([index[value] for value in frame[column]], dtype=np.int64)
 
 
 def label_texts(levels: Iterable[Any]) -> list[str]:

@@ -132,7 +132,7 @@ class Grouping:
                 warn_user(
                     f"formula: the group {name!r} of {self.text} has real numbers, such as "
                     f"{example:.6g}: each of its {values.nunique()} different numbers in "
-                    f"{len(frame)} rows is a level. For a function of {name} write gp({name}), "
+                    f"{len(frame)} rows is a level. For a function of {name} write s({name}), "
                     f"for slopes of {name} ({name} | group); if the numbers are labels, use "
                     f"data[{name!r}].astype('category')",
                     KinetographWarning,

@@ -305,8 +305,8 @@ def formula(
         `"response ~ terms"`, or several formulas: the first is that of the response's main
         parameter, each further one of another parameter, as in `["y ~ x", "sigma ~ z"]`. The terms
         are terms of formulaic (`a * b`, `C(a)`, `poly(x, 2)`, `bs(x, df=5)`, `cr(x, df=5)`, ...),
-        effects of groups `(1 + x | g)`, and `offset(...)`, `mo(x)`, `gp(x)`. The response may have
-        additions: `y | trials(n)`, `weights(w)`, `cens(c)`, `trunc(low, high)`.
+        effects of groups `(1 + x | g)`, and `offset(...)`, `mo(x)`, `s(x)`, `gp(x)`. The response
+        may have additions: `y | trials(n)`, `weights(w)`, `cens(c)`, `trunc(low, high)`.
     data
         A pandas or polars data frame, or a dictionary of columns.
     family
@@ -315,7 +315,7 @@ def formula(
         The link of the main parameter, or links by parameter.
     prior
         Distributions by the names of unknowns, `{"b_x": kg.normal(0, 1)}`, or of all unknowns of a
-        kind: `b`, `Intercept`, `sd`, `cor`.
+        kind: `b`, `Intercept`, `sd`, `cor`, `sds`.
     default_priors
         The rules of all other priors: "bambi" or "brms".
 

@@ -6,16 +6,26 @@ from typing import Any
 import pandas as pd
 
 from ..graph.array import Array
+from ..graph.source import place_text
 from .groups import groupings
+from .monotonic import Monotonic
+from .offset import Offset
 from .population import Population
 from .priors import Unknown
-from .smooths import Monotonic, Offset, Smooth
+from .smooths import GaussianProcessTerm, SplineTerm
 from .texts import FormulaText
 from .unknowns import FormulaUnknowns
 
 __all__ = ["Predictor"]
 
-_CALLS: dict[str, Any] = {"offset": Offset, "mo": Monotonic, "gp": Smooth}
+_CALLS: dict[str, Any] = {
+    "offset": Offset,
+    "mo": Monotonic,
+    "gp": GaussianProcessTerm,
+    "s": SplineTerm,
+}
+
+_SMOOTH = (GaussianProcessTerm, SplineTerm)
 
 
 class Predictor:
@@ -38,7 +48,24 @@ class Predictor:
         offsets = [term for term in self.calls if isinstance(term, Offset)]
         for number, term in enumerate(offsets[1:], 2):
             term.number = str(number)
+        self._check_contained()
         self.groups = groupings(parameter, text.groups, frame, scope, main)
+
+    def _check_contained(self) -> None:
+        """Raise ValueError for effects that a spline contains, and for repeated terms."""
+        texts = [term.text for term in self.calls if isinstance(term, _SMOOTH)]
+        for term in self.calls:
+            if isinstance(term, _SMOOTH) and texts.count(term.text) > 1:
+                raise ValueError(
+                    f"formula: {self.text.text!r} has two terms {term.text}{place_text()}; write "
+                    "one term"
+                )
+            for name in getattr(term, "linear", ()):
+                if name in self.population.names:
+                    raise ValueError(
+                        f"formula: {term.call.text} in {self.text.text!r} contains the linear "
+                        f"effect of {name}{place_text()}; leave the term {name} out"
+                    )
 
     def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the unknowns of all terms."""

@@ -11,6 +11,7 @@ scale 1 / sd(x) and 1, intercepts of scale 1.5, for bernoulli and binomial with 
     Intercept            normal(m, sqrt((2.5 s)^2 + sum_x scale(x)^2 mean(x)^2))
     b of x               normal(0, 2.5 s / sd(x))
     sd of effects        half_normal, with the scale that the same population effect has
+    sd of s(x)           half_normal(2.5 s): bambi does not have this term
     formulas of further parameters: normal(0, 1), half_normal(1)
 
 The rules of brms (P.-C. Bürkner, Journal of Statistical Software 80(1), 2017; `get_prior`), with
@@ -18,7 +19,7 @@ m the median of the response on the scale of the link, and s = max(2.5, its scal
 
     Intercept            student(3, m, s)
     b                    flat
-    sd of effects        half_student(3, s)
+    sd of effects        half_student(3, s); of s(x), too
 """
 
 from collections.abc import Callable
@@ -137,6 +138,14 @@ def _effect_scales(u: Unknown) -> Any:
     return scales.reshape(u.shape) if u.shape else float(scales[0])
 
 
+def _bend_scale(u: Unknown) -> float:
+    """The scale of the bends of a spline, which may multiply `columns`."""
+    if not u.main:
+        return 1.0
+    size = 1.0 if u.columns is None else float(np.sqrt(np.mean(u.columns**2)))
+    return 2.5 * u.scales.sd / (size or 1.0)
+
+
 def _thresholds(u: Unknown, prior: Array) -> Array:
     """Ordered numbers, each with a prior."""
     unknown = ordered_variable(u.shape, dims=u.dims, name=u.name)
@@ -166,6 +175,7 @@ BAMBI: dict[str, Rule] = {
     "free_thresholds": lambda u: normal(0.0, 1.0, **u.place),
     "simo": lambda u: dirichlet(np.ones(u.shape), dims=u.dims, name=u.name),
     "sdgp": lambda u: exponential(1.0, **u.place),
+    "sds": lambda u: half_normal(_bend_scale(u), **u.place),
     "lscale": lambda u: inverse_gamma(3.0, 2.0, **u.place),
     "sigma": lambda u: half_student(4.0, u.scales.sd, **u.place),
     "nu": lambda u: gamma(2.0, 0.1, **u.place),
@@ -213,6 +223,7 @@ BRMS: dict[str, Rule] = {
     "thresholds": _brms_thresholds,
     "free_thresholds": lambda u: student(3.0, 0.0, 2.5, **u.place),
     "sdgp": lambda u: half_student(3.0, u.scales.mad, **u.place),
+    "sds": lambda u: half_student(3.0, u.scales.mad if u.main else 2.5, **u.place),
     "lscale": _length_prior,
     "sigma": lambda u: half_student(3.0, u.scales.mad, **u.place),
     "shape": lambda u: gamma(0.01, 0.01, **u.place),

@@ -1,11 +1,13 @@
-"""Terms that are not linear: monotonic effects, Gaussian processes.
+"""Smooth functions of columns: Gaussian processes and penalised splines.
 
-    mo(x):  b D sum_{j <= x} simo_j,  simo ~ dirichlet(1),  D + 1 levels of x
-    gp(x):  f(x),  f a Gaussian process, approximated by a sum of functions (`kg.gp.Hilbert`)
+    gp(x):  f, a Gaussian process, approximated by a sum of functions (`kg.gp.Hilbert`)
+    s(x):   b (x - mean(x)) + sd sum_j z_j B_j(x),  z ~ normal(0, 1) (`splines.py`)
 
-Sources: P.-C. Bürkner, E. Charpentier, Modelling monotonic effects of ordinal predictors in
-Bayesian regression models, British Journal of Mathematical and Statistical Psychology 73 (2020);
-G. Riutort-Mayol et al., Statistics and Computing 33 (2023).
+With `by=g` each level of g has its own function; with a column of numbers, `by=z`, the function is
+multiplied by z.
+
+Sources: G. Riutort-Mayol et al., Statistics and Computing 33 (2023); S. N. Wood, Generalized
+Additive Models (2017).
 """
 
 import ast
@@ -21,151 +23,223 @@ from ..graph.array import Array
 from ..graph.dims import dim
 from ..graph.errors import DataError
 from ..graph.functions.arranging import concatenate
-from ..graph.functions.reductions import cumsum
 from ..graph.inputs import data
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .columns import check_present, is_text, row_text
+from .by import ByColumn
 from .design import evaluated
+from .population import plain_name
+from .splines import BASES, SplineBasis
 from .texts import FormulaCall
 from .unknowns import FormulaUnknowns
 
-__all__ = ["Monotonic", "Offset", "Smooth"]
+__all__ = ["GaussianProcessTerm", "SplineTerm"]
 
 _KERNELS = {"exp_quad": rbf, "matern32": matern32, "matern52": matern52}
-_SETTINGS: dict[str, Any] = {"k": 20, "c": 1.5, "cov": "exp_quad", "scale": True}
+_OF_PROCESSES: dict[str, Any] = {"k": 20, "c": 1.5, "cov": "exp_quad", "scale": True}
+_OF_SPLINES: dict[str, Any] = {"k": 10, "bs": "tp"}
 
 
-class Offset:
-    """A known term of a linear predictor, `offset(log(exposure))`.
+class _SmoothTerm:
+    """Settings, `by=`, names and rows of both kinds of smooth terms."""
 
-    `number` ends the name of its data, if it is not the first offset.
-    """
-
-    number = ""
-
-    def __init__(
-        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
-    ):
-        if len(call.positional) != 1 or call.named:
-            raise ValueError(f"formula: {call.text} must have one argument{place_text()}")
-        self.parameter, self.call, self._scope = parameter, call, scope
-
-    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
-        """Make nothing: an offset has no unknowns."""
-
-    def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
-        """The offset of the rows of a frame."""
-        after = f"_{self.parameter}" if self.parameter else ""
-        values = evaluated(self.call.positional[0], frame, self._scope, self.call.text)
-        return data(values, f"{prefix}offset{self.number}{after}", (f"{prefix}obs",))
-
-
-class Monotonic:
-    """A monotonic effect of an ordered column."""
-
-    def __init__(
-        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
-    ):
-        self.parameter, self.call, self.main = parameter, call, main
-        if len(call.positional) != 1 or call.named:
-            raise ValueError(f"formula: {call.text} must have one argument, a column{place_text()}")
-        self.column = call.positional[0]
-        check_present(frame, [self.column], call.text)
-        column = frame[self.column]
-        if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
-            self.levels = list(column.cat.categories)
-        elif is_text(column) or np.any(np.asarray(column) != np.floor(np.asarray(column))):
-            raise DataError(
-                f"formula: {call.text} needs whole numbers or ordered categories, but "
-                f"{row_text(frame, 0)} of {self.column!r} has {column.iloc[0]!r}{place_text()}; "
-                f"write pandas.Categorical(data[{self.column!r}], categories=[...], ordered=True)"
-            )
-        else:
-            self.levels = list(range(int(column.min()), int(column.max()) + 1))
-        if len(self.levels) < 2:
-            raise DataError(f"formula: {call.text} has one level, {self.levels[0]!r}{place_text()}")
-        part = f"{parameter}_" if parameter else ""
-        self.name, self.steps = f"b_{part}mo({self.column})", f"simo_{part}mo({self.column})"
-
-    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
-        """Make the mean effect and the shares of steps."""
-        after = f"_{self.parameter}" if self.parameter else ""
-        codes = self._codes(frame)[:, None].astype(float)
-        unknowns.make("b", self.name, (f"b{after}",), main=self.main, columns=codes)
-        steps = dim(f"{self.steps}_level", [str(level) for level in self.levels[1:]])
-        unknowns.make("simo", self.steps, shape=(len(self.levels) - 1,), dims=(steps,))
-
-    def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
-        """The effects of the rows of a frame."""
-        check_present(frame, [self.column], self.call.text)
-        parts = concatenate([np.zeros(1), cumsum(arrays[self.steps])])
-        codes = data(self._codes(frame), f"{prefix}{self.name}_index", (f"{prefix}obs",))
-        return (len(self.levels) - 1) * arrays[self.name] * parts[codes]
-
-    def _codes(self, frame: pd.DataFrame) -> np.ndarray:
-        index = {level: i for i, level in enumerate(self.levels)}
-        values = list(frame[self.column])
-        for row, value in enumerate(values):
-            if value not in index:
-                raise DataError(
-                    f"formula: {self.call.text}: {row_text(frame, row)} has {value!r}, which is "
-                    f"not a level{place_text()}; the levels are {', '.join(map(str, self.levels))}"
-                )
-        return np.array([index[value] for value in values])
-
-
-class Smooth:
-    """A Gaussian process of one or several columns of numbers."""
+    defaults: Mapping[str, Any]
 
     def __init__(
         self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
     ):
         self.parameter, self.call, self.main, self._scope = parameter, call, main, scope
-        unknown = [name for name in call.named if name not in _SETTINGS]
+        names = [*self.defaults, "by"]
+        unknown = next((name for name in call.named if name not in names), "")
         if unknown or not call.positional:
-            word = unknown[0] if unknown else ""
+            usual = ", ".join(f"{name}={value!r}" for name, value in self.defaults.items())
             raise ValueError(
-                f"formula: {call.text} has {word + '=' if word else 'no columns'}{place_text()}; "
-                f"write gp(x, k=20, c=1.5, cov='exp_quad', scale=True){meant(word, _SETTINGS)}"
+                f"formula: {call.text} has {unknown + '=' if unknown else 'no columns'}"
+                f"{place_text()}; write {call.function}(x, by=g, {usual}){meant(unknown, names)}"
             )
-        settings = _SETTINGS | {n: ast.literal_eval(value) for n, value in call.named.items()}
-        self.basis, self.boundary, kernel = settings["k"], settings["c"], settings["cov"]
-        if kernel not in _KERNELS:
+        self.settings = dict(self.defaults)
+        for name in self.settings.keys() & call.named.keys():
+            try:
+                self.settings[name] = ast.literal_eval(call.named[name])
+            except ValueError:
+                raise ValueError(
+                    f"formula: {call.text} has {name}={call.named[name]}{place_text()}; write the "
+                    f"value itself, as in {name}={self.defaults[name]!r}"
+                ) from None
+        by = call.named.get("by")
+        self.by = None if by in (None, "None") else ByColumn(by, frame, scope, call.text)
+        part = f"{parameter}_" if parameter else ""
+        columns = ", ".join([*call.positional, *([f"by={self.by.text}"] if self.by else [])])
+        self.text = plain_name(f"{part}{call.function}({columns})")
+
+    def choose(self, name: str, choices: Mapping[str, Any]) -> str:
+        """A setting that is one of several words."""
+        value = self.settings[name]
+        if value not in choices:
             raise ValueError(
-                f"formula: {call.text} has cov={kernel!r}{place_text()}; it is one of "
-                f"{', '.join(_KERNELS)}{meant(kernel, _KERNELS)}"
+                f"formula: {self.call.text} has {name}={value!r}{place_text()}; it is one of "
+                f"{', '.join(choices)}{meant(value, choices)}"
             )
-        self.kernel = str(kernel)
-        columns = self._columns(frame)
+        return str(value)
+
+    @property
+    def levels(self) -> dict[str, Any]:
+        """The shape and the dims of an unknown that each function has."""
+        if self.by is None or not self.by.levels:
+            return {}
+        return {"shape": (len(self.by.levels),), "dims": (dim(self.by.text, self.by.labels),)}
+
+    def normals(self, unknowns: FormulaUnknowns, count: int, record: bool) -> None:
+        """Make standard normal numbers for each function."""
+        name = f"z_{self.text}"
+        shape, dims = self.levels.get("shape", ()), self.levels.get("dims", ())
+        z = normal(0.0, 1.0, shape=(*shape, count), dims=(*dims, None), name=name)
+        unknowns.add(name, z, record=record)
+
+    def rows(self, values: np.ndarray, what: str, prefix: str) -> Array:
+        """Known numbers of the rows of a frame, as data."""
+        dims = (f"{prefix}obs", None)[: values.ndim]
+        return data(values, f"{prefix}{self.text}_{what}", dims)
+
+    def columns(self, frame: pd.DataFrame) -> np.ndarray:
+        """The columns of the function, (rows, columns)."""
+        parts = self.call.positional
+        return np.column_stack([evaluated(t, frame, self._scope, self.call.text) for t in parts])
+
+
+class GaussianProcessTerm(_SmoothTerm):
+    """A Gaussian process of one or several columns of numbers."""
+
+    defaults = _OF_PROCESSES
+
+    def __init__(
+        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
+    ):
+        super().__init__(parameter, call, frame, scope, main)
+        self.kernel = self.choose("cov", _KERNELS)
+        columns = self.columns(frame)
         span = np.linalg.norm(columns.max(0) - columns.min(0))
         if not span:
             raise DataError(f"formula: {call.text} has one value in all rows{place_text()}")
-        self.divisor = float(span) if settings["scale"] else 1.0
+        self.divisor = float(span) if self.settings["scale"] else 1.0
         self.points = columns / self.divisor
-        part = f"{parameter}_" if parameter else ""
-        self.text = f"{part}gp({', '.join(call.positional)})"
 
     def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the standard deviation, the length, and the weights of the functions."""
-        unknowns.make("sdgp", f"sd_{self.text}", ("sdgp",), main=self.main)
-        unknowns.make("lscale", f"lscale_{self.text}", ("lscale",), columns=self.points)
-        count = int(np.prod(np.broadcast_to(self.basis, self.points.shape[1:])))
-        z = normal(0.0, 1.0, shape=(count,), name=f"z_{self.text}")
-        unknowns.add(f"z_{self.text}", z)
+        unknowns.make("sdgp", f"sd_{self.text}", ("sdgp",), main=self.main, **self.levels)
+        lengths = {"columns": self.points, **self.levels}
+        unknowns.make("lscale", f"lscale_{self.text}", ("lscale",), **lengths)
+        counts = np.broadcast_to(self.settings["k"], self.points.shape[1:])
+        self.normals(unknowns, int(np.prod(counts)), record=True)
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
         """The values of the process at the rows of a frame."""
-        length, sd = arrays[f"lscale_{self.text}"], arrays[f"sd_{self.text}"]
-        process = Hilbert(
-            _KERNELS[self.kernel](length, sd),
-            self.points,
-            basis=self.basis,
-            boundary=self.boundary,
-            z=arrays[f"z_{self.text}"],
-        )
-        return process.at(self._columns(frame) / self.divisor)
+        points = self.columns(frame) / self.divisor
+        length, sd, z = (arrays[f"{word}_{self.text}"] for word in ("lscale", "sd", "z"))
+        if self.by is None:
+            return self._process(length, sd, z).at(points)
+        if not self.by.levels:
+            factors = self.rows(self.by.factors(frame), "by", prefix)
+            return factors * self._process(length, sd, z).at(points)
+        codes = self.by.codes(frame)
+        parts = [
+            self._process(length[level], sd[level], z[level]).at(points[codes == level])
+            for level in np.unique(codes)
+        ]
+        order = np.argsort(np.argsort(codes, kind="stable"))  # of the rows, in the parts
+        return concatenate(parts)[self.rows(order, "index", prefix)]
 
-    def _columns(self, frame: pd.DataFrame) -> np.ndarray:
-        parts = self.call.positional
-        return np.column_stack([evaluated(t, frame, self._scope, self.call.text) for t in parts])
+    def _process(self, length: Array, sd: Array, z: Array) -> Hilbert:
+        kernel = _KERNELS[self.kernel](length, sd)
+        basis, boundary = self.settings["k"], self.settings["c"]
+        return Hilbert(kernel, self.points, basis=basis, boundary=boundary, z=z)
+
+
+class SplineTerm(_SmoothTerm):
+    """A penalised spline of a column of numbers.
+
+    Attributes
+    ----------
+    linear
+        The population terms that the spline contains.
+    """
+
+    defaults = _OF_SPLINES
+
+    def __init__(
+        self, parameter: str, call: FormulaCall, frame: pd.DataFrame, scope: Any, main: bool
+    ):
+        super().__init__(parameter, call, frame, scope, main)
+        if len(call.positional) > 1:
+            raise ValueError(
+                f"formula: {call.text} has {len(call.positional)} columns{place_text()}; a smooth "
+                f"function of several columns is gp({', '.join(call.positional)})"
+            )
+        self.column = call.positional[0]
+        kind, k = self.choose("bs", BASES), self.settings["k"]
+        if not isinstance(k, int) or k < 3:
+            raise ValueError(
+                f"formula: {call.text} has k={k!r}{place_text()}; k is a whole number from 3 on"
+            )
+        x = self.columns(frame)[:, 0]
+        different = len(np.unique(x))
+        if different < k:
+            way_out = f"write k={different}" if different > 2 else f"write {self.column} alone"
+            raise DataError(
+                f"formula: {call.text} needs k={k} different values, but {self.column} has "
+                f"{different}{place_text()}; {way_out}"
+            )
+        try:
+            self.basis = SplineBasis(x, k, kind)
+        except np.linalg.LinAlgError:
+            raise DataError(
+                f"formula: {call.text}: values of {self.column} are nearly equal{place_text()}; "
+                f"round them, or use a smaller k"
+            ) from None
+        numbers = self.by is not None and not self.by.levels
+        self.linear: tuple[str, ...] = (
+            (self.by.text, f"{self.column}:{self.by.text}", f"{self.by.text}:{self.column}")
+            if self.by is not None and numbers
+            else (self.column,)
+        )
+
+    def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
+        """Make the slopes, the standard deviations, and the weights of the functions."""
+        after = f"_{self.parameter}" if self.parameter else ""
+        place, columns = self.levels, self._line(frame)
+        if columns.shape[1] > 1:  # a function that multiplies numbers
+            labels = [self.linear[0], self.linear[1]]
+            place = {"shape": (2,), "dims": (dim(f"b_{self.text}_column", labels),)}
+        elif place:
+            columns = np.repeat(columns, place["shape"][0], axis=1)
+        facts = {"main": self.main, "columns": columns, **place}
+        unknowns.make("b", f"b_{self.text}", (f"b{after}",), **facts)
+        facts = {"main": self.main, **self.levels}
+        if self.by is not None and not self.by.levels:
+            facts["columns"] = self.by.factors(frame)[:, None]
+        unknowns.make("sds", f"sd_{self.text}", (f"sds{after}",), **facts)
+        self.normals(unknowns, self.basis.size, record=False)
+
+    def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
+        """The values of the spline at the rows of a frame."""
+        slope, sd, z = (arrays[f"{word}_{self.text}"] for word in ("b", "sd", "z"))
+        weights = z * (sd[:, None] if self.levels else sd)  # a product: NUTS chooses its form
+        line, bends = self._line(frame), self.basis(self.columns(frame)[:, 0])
+        if self.by is not None and self.by.levels:
+            codes = self.rows(self.by.codes(frame), "index", prefix)
+            slope = slope[codes]
+            bent = (self.rows(bends, "basis", prefix) * weights[codes]).sum(-1)
+        else:
+            if self.by is not None:
+                bends = bends * self.by.factors(frame)[:, None]
+            bent = self.rows(bends, "basis", prefix) @ weights
+        if line.shape[1] > 1:
+            return self.rows(line, "line", prefix) @ slope + bent
+        return self.rows(line[:, 0], "line", prefix) * slope + bent
+
+    def _line(self, frame: pd.DataFrame) -> np.ndarray:
+        """The column x - mean(x); for `by=z` both columns of the slopes."""
+        line = self.columns(frame) - self.basis.mean
+        if self.by is None or self.by.levels:
+            return line
+        return self.by.factors(frame)[:, None] * np.hstack([np.ones_like(line), line])

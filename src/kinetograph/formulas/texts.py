@@ -1,6 +1,6 @@
 """A formula as text, split into the parts that are encoded differently.
 
-    response | additions ~ population terms + (effects | group) + offset(...) + mo(...) + gp(...)
+    response | additions ~ population terms + (effects | group) + offset(...) + mo(...) + s(...)
 
 The text is split into tokens by formulaic. Summands of group effects and the calls of `SPECIAL` are
 taken out; the other summands are population terms, and remain a formula of formulaic.
@@ -22,11 +22,11 @@ from ..graph.suggestions import meant
 
 __all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "split_formula"]
 
-SPECIAL = ("offset", "mo", "gp")  # calls outside of the design matrix
+SPECIAL = ("offset", "mo", "gp", "s")  # calls outside of the design matrix
 ADDITIONS = ("trials", "weights", "cens", "trunc")
 _ELSEWHERE = {
-    "s": "splines are bs(x, df=...), cr(x, df=...) or cc(x, df=...); a smooth function is gp(x)",
     "t2": "a smooth function of two columns is gp(x, z)",
+    "te": "a smooth function of two columns is gp(x, z)",
     "me": "measurement errors are a model of their own: write the latent values as unknowns",
     "mi": 'formulas have no missing values: write the model with kg.data(..., missing="impute")',
     "ar": "formulas have no series: write the model with kg.ar",
@@ -250,9 +250,13 @@ def _check_population(tokens: list[Token], text: str) -> None:
         if call is None:
             continue
         if call.function in SPECIAL:
+            way_out = f"write it as '+ {call.text}'"
+            if call.function in ("gp", "s") and "by" not in call.named:
+                other = f"{call.text.rstrip(') ')}, by=z)"
+                way_out += f", or '+ {other}' for a function that depends on z"
             raise ValueError(
                 f"formula: {call.text} in {text!r} must be a summand of its own{place_text()}; "
-                f"write it as '+ {call.text}'"
+                f"{way_out}"
             )
         if call.function in _ELSEWHERE:
             raise ValueError(

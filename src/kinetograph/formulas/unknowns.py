@@ -76,7 +76,7 @@ class FormulaUnknowns:
                 )
 
 
-_POSITIVE = ("sd", "sdgp", "lscale", "sigma", "nu", "shape", "phi", "kappa")
+_POSITIVE = ("sd", "sdgp", "sds", "lscale", "sigma", "nu", "shape", "phi", "kappa")
 _SHARES = ("zi", "hu")
 
 

@@ -1,0 +1,52 @@
+"""The argument `by=` of smooth terms.
+
+With categories, each level has a function of its own. With numbers, the function is multiplied by
+them: it is the coefficient of the column, which varies smoothly.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..graph.errors import DataError
+from ..graph.source import place_text
+from .columns import check_present, is_text, label_texts, level_codes, levels_of
+from .design import evaluated
+
+__all__ = ["ByColumn"]
+
+
+class ByColumn:
+    """The column that the functions of a smooth term differ by.
+
+    Attributes
+    ----------
+    levels
+        The levels of a categorical column; empty for numbers.
+    """
+
+    def __init__(self, text: str, frame: pd.DataFrame, scope: Any, what: str) -> None:
+        self.text, self._scope, self._what = text, scope, what
+        self.levels: list[Any] = []
+        if text in frame and is_text(frame[text]):
+            check_present(frame, [text], what)
+            self.levels = levels_of(frame[text])
+            if len(self.levels) < 2:
+                raise DataError(
+                    f"formula: {what}: {text!r} has one level, {self.levels[0]!r}, in all "
+                    f"{len(frame)} rows{place_text()}; leave by= out"
+                )
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the levels."""
+        return label_texts(self.levels)
+
+    def codes(self, frame: pd.DataFrame) -> np.ndarray:
+        """The numbers of the levels in the rows of a frame."""
+        return level_codes(frame, self.text, self.levels, self._what)
+
+    def factors(self, frame: pd.DataFrame) -> np.ndarray:
+        """The numbers that multiply the function in the rows of a frame."""
+        return evaluated(self.text, frame, self._scope, self._what)

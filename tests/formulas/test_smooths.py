@@ -1,4 +1,4 @@
-"""Monotonic effects and Gaussian processes, against sums by hand."""
+"""Monotonic effects and Gaussian processes against sums by hand."""
 
 import numpy as np
 import pandas as pd
@@ -57,10 +57,106 @@ def test_processes_of_two_columns_and_other_kernels():
     assert np.isfinite(model.log_prob(np.zeros(model.free_size)))
 
 
+LEVELS = ["low", "mid", "high", "top"]
+ORDERED = DATA.assign(t=pd.Categorical(DATA["t"], categories=LEVELS, ordered=True))
+
+
+def monotonic(values, name, codes):
+    """The effects of codes without the coefficient."""
+    shares = values[name]
+    zeros = np.zeros((*shares.shape[:-1], 1))
+    return shares.shape[-1] * np.concatenate([zeros, np.cumsum(shares, -1)], -1)[..., codes]
+
+
+@pytest.mark.parametrize("text", ["y ~ mo(t) * z", "y ~ z + mo(t) + z:mo(t)"])
+def test_an_interaction_with_numbers_has_its_own_shares(text):
+    model = kg.formula(text, ORDERED)
+    assert model["simo_mo(t):z"].shape == (3,)
+    assert list(model.coords["simo_mo(t):z_level"]) == LEVELS[1:]
+    values, codes = values_of(model), ORDERED["t"].cat.codes.to_numpy()
+    z = DATA["z"].to_numpy()
+    expected = values["Intercept"] + values["b_z"] * (z - z.mean())
+    expected += values["b_mo(t)"] * monotonic(values, "simo_mo(t)", codes)
+    expected += values["b_mo(t):z"] * z * monotonic(values, "simo_mo(t):z", codes)
+    np.testing.assert_allclose(computed(model, model.parameter("mu"), values), expected, rtol=1e-12)
+    part = model.parameter("mu", ORDERED.iloc[[5, 1]])
+    np.testing.assert_allclose(computed(model, part, values), expected[[5, 1]], rtol=1e-12)
+    scale = 2.5 * DATA["y"].std(ddof=0) / (z * codes).std()
+    assert model.priors["b_mo(t):z"] == f"normal(0, {scale:.3g})"
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"), [("mo(t) * g", ["T.b", "T.c", "T.d"]), ("g:mo(t)", list("abcd"))]
+)
+def test_an_interaction_with_categories_has_shares_for_each_column(text, labels):
+    """Without the effect of mo(t) alone, each level has an effect."""
+    model = kg.formula(f"y ~ {text}", ORDERED)
+    assert list(model.coords["b_mo(t):g_column"]) == labels
+    assert model["simo_mo(t):g"].shape == (len(labels), 3)
+    values, codes = values_of(model), ORDERED["t"].cat.codes.to_numpy()
+    g = DATA["g"].to_numpy()
+    isin = np.array([g == label[-1] for label in labels])
+    expected = (values["b_mo(t):g"][:, None] * monotonic(values, "simo_mo(t):g", codes) * isin).sum(
+        0
+    )
+    if "*" in text:
+        expected += values["b_mo(t)"] * monotonic(values, "simo_mo(t)", codes)
+        expected += values["Intercept"] + values["b_g"] @ (isin - isin.mean(1, keepdims=True))
+    else:
+        expected += values["b_Intercept"]
+    np.testing.assert_allclose(computed(model, model.parameter("mu"), values), expected, rtol=1e-12)
+    part = model.parameter("mu", ORDERED.iloc[[6, 2, 1]])
+    np.testing.assert_allclose(computed(model, part, values), expected[[6, 2, 1]], rtol=1e-12)
+
+
+def test_two_monotonic_columns_interact():
+    model = kg.formula(["y ~ x", "sigma ~ mo(t):mo(grade)"], ORDERED)
+    name = "mo(t):mo(grade)"
+    values, t = values_of(model), ORDERED["t"].cat.codes.to_numpy()
+    eta = values["b_sigma_Intercept"] + values[f"b_sigma_{name}"] * (
+        monotonic(values, f"simo_sigma_{name}_t", t)
+        * monotonic(values, f"simo_sigma_{name}_grade", DATA["grade"].to_numpy() - 1)
+    )
+    got = computed(model, model.parameter("sigma"), values)
+    np.testing.assert_allclose(got, np.exp(eta), rtol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["g", "w"])
+def test_processes_of_levels_and_of_slopes(by):
+    """Each level has the process of all rows; numbers multiply it."""
+    model = kg.formula(f"y ~ gp(x, by={by}, k=6)", DATA)
+    one = kg.formula("y ~ gp(x, k=6)", DATA)
+    values, name = values_of(model), f"gp(x, by={by})"
+
+    def process(level):
+        given = {f"{n}_gp(x)": values[f"{n}_{name}"][level] for n in ("sd", "lscale", "z")}
+        return computed(one, one.parameter("mu"), {**given, "b_Intercept": values["b_Intercept"]})
+
+    if by == "w":
+        function = process(...) - values["b_Intercept"]
+        expected = values["b_Intercept"] + DATA["w"].to_numpy() * function
+    else:
+        assert model["lscale_gp(x, by=g)"].shape == (4,)
+        assert list(model.coords["g"]) == list("abcd")
+        expected = np.choose(
+            DATA["g"].map(dict(zip("abcd", range(4)))), list(map(process, range(4)))
+        )
+    np.testing.assert_allclose(computed(model, model.parameter("mu"), values), expected, rtol=1e-9)
+    part = model.parameter("mu", DATA.iloc[[7, 3, 5, 11]])
+    np.testing.assert_allclose(computed(model, part, values), expected[[7, 3, 5, 11]], rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("y ~ gp(x, m=3)", "gp.x, m=3. has m="),
+        (
+            "y ~ mo(grade) + x:mo(z)",
+            r"mo\(z\) needs whole numbers or .* row 0 of 'z' has -?[0-9.]+ ",
+        ),
+        ("y ~ gp(x, by=gg)", "unknown column 'gg'.*mean 'g'"),
+        ("y ~ gp(x, k=size)", "k=size.*write the value itself, as in k=20"),
+        ("y ~ gp(x) + gp(x, k=3)", r"has two terms gp\(x\)"),
+        ("y ~ gp(x, m=3)", "gp.x, m=3. has m=.*write gp.x, by=g, k=20, c=1.5"),
         ("y ~ gp(x, cov='mattern32')", "did you mean 'matern32'"),
         ("y ~ mo(x)", "needs whole numbers or ordered categories"),
         ("y ~ mo(t)", "pandas.Categorical"),

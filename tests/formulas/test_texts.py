@@ -25,8 +25,10 @@ def parts(text):
         ("log(y) ~ (1 + x || a/b) + z", ("log(y)", "z", ["(1 + x || a/b)"], [])),
         ("y ~ (a + b)**2 + (0 + x | g)", ("y", "(a + b)**2", ["(0 + x | g)"], [])),
         ("y ~ offset(log(e)) + mo(i) + gp(x, k=5) + x + s(z)", (
-            "y", "x", [], ["offset(log(e))", "mo(i)", "gp(x, k=5)", "s(z)"],
+            "y", "`mo(i)` + x", [], ["offset(log(e))", "gp(x, k=5)", "s(z)"],
         )),
+        ("y ~ mo( i ) * z - (z+mo(j)) ** 2", ("y", "`mo(i)` * z - (z+`mo(j)`) ** 2", [], [])),
+        ("y ~ mo(i)+mo(j):`odd name` - 1", ("y", "`mo(i)` + `mo(j)`:`odd name` - 1", [], [])),
         ("y ~ `odd (name|x)` + {x / 2}", ("y", "`odd (name|x)` + {x / 2}", [], [])),
     ],
 )  # fmt: skip
@@ -52,7 +54,7 @@ def test_additions_of_the_response():
         ("y ~ x | g", "has a '|' outside of a summand of its own"),
         ("y ~ x * (1 | g)", "has a '|' outside of a summand of its own"),
         ("y ~ x - (1 | g)", r"subtracts \(1 \| g\)"),
-        ("y ~ z:mo(x)", r"mo\(x\) in .* must be a summand of its own"),
+        ("y ~ z:gp(x)", r"gp\(x\) in .* must be a summand of its own.*gp\(x, by=z\)"),
         ("y ~ s(x) * z", r"must be a summand of its own.*s\(x, by=z\)"),
         ("y ~ ns(x)", "natural cubic splines are cr"),
         ("y | trails(n) ~ x", "did you mean 'trials'"),

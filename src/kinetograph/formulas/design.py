@@ -1,11 +1,15 @@
 """Design matrices by formulaic: population terms, and the effects of groups.
 
 New rows are encoded as the rows of the model were: with their levels, knots, means and scales.
+A call such as `mo(x)`, whose effect is not linear, has a column of ones: in its interactions the
+other factors are encoded as for a column of numbers.
 """
 
 import ast
 import re
 import warnings
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,64 +22,123 @@ from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
 
-__all__ = ["Design", "evaluated"]
+__all__ = ["CallProduct", "Design", "evaluated"]
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal, in formulaic's messages
+
+
+@dataclass(frozen=True)
+class CallProduct:
+    """A term that is a product of calls and of columns.
+
+    Attributes
+    ----------
+    calls
+        The texts of the calls.
+    factors
+        The texts of the other factors.
+    labels
+        The labels of the columns of the other factors; empty for a single column of numbers.
+    """
+
+    calls: tuple[str, ...]
+    factors: tuple[str, ...]
+    labels: tuple[str, ...]
+    places: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return ":".join([*self.calls, *self.factors])
 
 
 class Design:
     """The encoding of terms as columns of numbers.
 
+    `calls` are the texts of calls that have a column of ones.
+
     Attributes
     ----------
     columns
-        The names of the columns, without the intercept.
+        The names of the columns, without the intercept and without products of calls.
     terms
-        For each term its columns, as a slice.
+        For each of these terms its columns, as a slice.
+    products
+        The terms with calls.
     intercept
         Whether the terms have an intercept.
     """
 
-    def __init__(self, text: str, frame: pd.DataFrame, scope: dict[str, Any]) -> None:
-        self.text = text
+    def __init__(
+        self, text: str, frame: pd.DataFrame, scope: dict[str, Any], calls: Collection[str] = ()
+    ) -> None:
+        self._calls = tuple(calls)
+        self.text = text  # without the backticks of calls
+        for call in calls:
+            self.text = self.text.replace(f"`{call}`", call)
         try:
             formula = Formula(text)
-            needed = sorted({*map(str, formula.required_variables), *_columns_in(formula, frame)})
+            variables = {*map(str, formula.required_variables), *_columns_in(formula, frame, calls)}
+            needed = sorted(variables - set(calls))
         except (FormulaicError, SyntaxError) as error:
             reason = " ".join(_COLOURS.sub("", str(error)).split())
             if "Missing operator" in reason:
                 reason += " Write a column's name with spaces in backticks: `my column`"
             if "`.` operator" in reason:
                 reason = "'.' does not stand for all columns here; write their names"
-            raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {reason}") from None
+            raise ValueError(
+                f"formula: {self.text!r} cannot be read{place_text()}: {reason}"
+            ) from None
         if "Intercept" in needed:
             raise ValueError(
-                f"formula: {text!r} has the column 'Intercept', which is the name of the "
+                f"formula: {self.text!r} has the column 'Intercept', which is the name of the "
                 f"intercept{place_text()}; rename the column"
             )
-        check_present(frame, needed, repr(text), scope)
+        check_present(frame, needed, repr(self.text), scope)
         self.needed = needed
         self._scope = scope
         self._levels = {n: levels_of(frame[n]) for n in needed if n in frame and is_text(frame[n])}
         for name, levels in self._levels.items():
             if len(levels) < 2:
                 raise DataError(
-                    f"formula: {text!r} has {name!r}, which has one level, {levels[0]!r}, in all "
-                    f"{len(frame)} rows{place_text()}; leave it out of the formula"
+                    f"formula: {self.text!r} has {name!r}, which has one level, {levels[0]!r}, in "
+                    f"all {len(frame)} rows{place_text()}; leave it out of the formula"
                 )
         matrix = self._encoded(formula.get_model_matrix, frame)
         self._spec = matrix.model_spec
         names = list(self._spec.column_names)
         self.intercept = names[:1] == ["Intercept"]
         self._first = int(self.intercept)
-        self.columns = names[self._first :]
-        self.terms = {
-            str(term): slice(part.start - self._first, part.stop - self._first)
-            for term, part in self._spec.term_slices.items()
-            if str(term) != "1" and part.stop > part.start
-        }
+        self._names = names[self._first :]
+        self.terms: dict[str, slice] = {}
+        self.products: list[CallProduct] = []
+        self._ordinary: list[int] = []
+        for term, part in self._spec.term_slices.items():
+            places = range(part.start - self._first, part.stop - self._first)
+            factors = [str(factor.expr) for factor in term.factors]
+            if str(term) == "1" or not places:
+                continue
+            if set(factors).isdisjoint(calls):
+                start = len(self._ordinary)
+                self.terms[str(term)] = slice(start, start + len(places))
+                self._ordinary += places
+            else:
+                self.products.append(self._product(factors, places))
+        self.columns = [self._names[place] for place in self._ordinary]
         if self.intercept:
-            self._warn_of_constants(np.asarray(matrix, float)[:, 1:])
+            self._warn_of_constants(np.asarray(matrix, float)[:, 1:][:, self._ordinary])
+
+    def _product(self, factors: list[str], places: range) -> CallProduct:
+        """A term that has calls."""
+        calls = tuple(factor for factor in factors if factor in self._calls)
+        others = tuple(factor for factor in factors if factor not in self._calls)
+        names = []
+        for place in places:
+            name = self._names[place]
+            for call in calls:
+                name = name.replace(f":{call}", "").replace(f"{call}:", "")
+            names.append(name)
+        single = not others or names == [":".join(others)]
+        labels = () if single else _inner_labels(":".join(others), names)
+        return CallProduct(calls, others, tuple(labels), tuple(places))
 
     def _warn_of_constants(self, values: np.ndarray) -> None:
         """Warn of columns with one value, which the intercept has too."""
@@ -92,8 +155,14 @@ class Design:
                     KinetographWarning,
                 )
 
+    def product(self, frame: pd.DataFrame, term: CallProduct) -> np.ndarray:
+        """The columns of the factors that are not calls, (rows, columns)."""
+        return self._values(frame)[:, term.places]
+
     def matrix(self, frame: pd.DataFrame) -> np.ndarray:
         """The columns for the rows of a frame, (rows, columns).
+
+        Terms with calls are left out.
 
         Raises
         ------
@@ -101,6 +170,10 @@ class Design:
             If a column is missing, or has missing values, a level that the rows of the model do
             not have, or a value that is not a finite number.
         """
+        return self._values(frame)[:, self._ordinary]
+
+    def _values(self, frame: pd.DataFrame) -> np.ndarray:
+        """All columns without the intercept."""
         check_present(frame, self.needed, repr(self.text), self._scope)
         for name in self.needed:
             if name in frame and name not in self._levels and is_text(frame[name]):
@@ -121,7 +194,7 @@ class Design:
         if len(bad):
             row, column = map(int, bad[0])
             raise DataError(
-                f"formula: {self.columns[column]!r} is {values[row, column]} in "
+                f"formula: {self._names[column]!r} is {values[row, column]} in "
                 f"{row_text(frame, row)}{place_text()}"
             )
         return values
@@ -131,7 +204,8 @@ class Design:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", DataMismatchWarning)
-                return encode(frame, context=self._scope, na_action="ignore")
+                ones = frame.assign(**dict.fromkeys(self._calls, 1.0))
+                return encode(ones, context=self._scope, na_action="ignore")
         except (FormulaicError, DataMismatchWarning, ValueError, TypeError) as error:
             reason = error.__cause__ or error
             raise DataError(
@@ -140,18 +214,22 @@ class Design:
 
     def labels(self, term: str) -> list[str]:
         """The labels of a term's columns: levels, or column names."""
-        names = self.columns[self.terms[term]]
-        start = f"{term}["
-        if all(name.startswith(start) and name.endswith("]") for name in names):
-            return [name[len(start) : -1] for name in names]
-        return names
+        return _inner_labels(term, self.columns[self.terms[term]])
 
     def is_number(self, term: str) -> bool:
         """Whether a term is one column with the name of the term."""
         return self.columns[self.terms[term]] == [term]
 
 
-def _columns_in(formula: Any, frame: pd.DataFrame) -> set[str]:
+def _inner_labels(term: str, names: list[str]) -> list[str]:
+    """The parts of names in brackets after a term, or the names."""
+    start = f"{term}["
+    if all(name.startswith(start) and name.endswith("]") for name in names):
+        return [name[len(start) : -1] for name in names]
+    return names
+
+
+def _columns_in(formula: Any, frame: pd.DataFrame, calls: Collection[str]) -> set[str]:
     """The columns in calls of the terms, such as t in bs(t).
 
     The variables of splines are not among formulaic's `required_variables`.
@@ -159,6 +237,8 @@ def _columns_in(formula: Any, frame: pd.DataFrame) -> set[str]:
     found: set[str] = set()
     for term in formula:
         for factor in term.factors:
+            if str(factor.expr) in calls:
+                continue
             try:
                 parsed = ast.parse(str(factor.expr), mode="eval")
             except SyntaxError:  # a quoted name of a column

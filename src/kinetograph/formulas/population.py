@@ -5,7 +5,7 @@
 The columns are centred, so that the intercept and the coefficients are nearly uncorrelated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class Population:
     """The population terms of one parameter.
 
     `parameter` is empty for the main parameter. `intercept` is False if thresholds replace it.
+    `calls` are calls in the text that are not columns.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class Population:
         scope: dict[str, Any],
         main: bool,
         intercept: bool = True,
+        calls: Collection[str] = (),
     ) -> None:
         self.parameter, self.main = parameter, main
         self._after = f"_{parameter}" if parameter else ""
-        self.design = Design(text, frame, scope)
+        self.design = Design(text, frame, scope, calls)
         self.intercept = intercept and self.design.intercept
         columns = self.design.matrix(frame)
         self.means = columns.mean(0) if self.intercept else np.zeros(columns.shape[1])

@@ -8,7 +8,7 @@ import pandas as pd
 from ..graph.array import Array
 from ..graph.source import place_text
 from .groups import groupings
-from .monotonic import Monotonic
+from .monotonic import MonotonicColumn, MonotonicTerm
 from .offset import Offset
 from .population import Population
 from .priors import Unknown
@@ -20,7 +20,6 @@ __all__ = ["Predictor"]
 
 _CALLS: dict[str, Any] = {
     "offset": Offset,
-    "mo": Monotonic,
     "gp": GaussianProcessTerm,
     "s": SplineTerm,
 }
@@ -41,9 +40,16 @@ class Predictor:
         intercept: bool = True,
     ) -> None:
         self.parameter, self.text = parameter, text
-        self.population = Population(parameter, text.population, frame, scope, main, intercept)
+        monotonic = {name: MonotonicColumn(call, frame) for name, call in text.multiplied.items()}
+        self.population = Population(
+            parameter, text.population, frame, scope, main, intercept, monotonic
+        )
+        design = self.population.design
         self.calls = [
             _CALLS[call.function](parameter, call, frame, scope, main) for call in text.calls
+        ]
+        self.calls += [
+            MonotonicTerm(parameter, design, term, monotonic, main) for term in design.products
         ]
         offsets = [term for term in self.calls if isinstance(term, Offset)]
         for number, term in enumerate(offsets[1:], 2):

@@ -3,7 +3,8 @@
     response | additions ~ population terms + (effects | group) + offset(...) + mo(...) + s(...)
 
 The text is split into tokens by formulaic. Summands of group effects and the calls of `SPECIAL` are
-taken out; the other summands are population terms, and remain a formula of formulaic.
+taken out; the other summands are population terms, and remain a formula of formulaic. There the
+calls of `MULTIPLIED` are names in backticks, because they have interactions with columns.
 """
 
 import ast
@@ -22,7 +23,8 @@ from ..graph.suggestions import meant
 
 __all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "split_formula"]
 
-SPECIAL = ("offset", "mo", "gp", "s")  # calls outside of the design matrix
+SPECIAL = ("offset", "gp", "s")  # calls outside of the design matrix
+MULTIPLIED = ("mo",)  # calls in the design matrix whose effect is not linear
 ADDITIONS = ("trials", "weights", "cens", "trunc")
 _ELSEWHERE = {
     "t2": "a smooth function of two columns is gp(x, z)",
@@ -73,6 +75,7 @@ class FormulaText:
     population: str
     groups: tuple[GroupText, ...]
     calls: tuple[FormulaCall, ...]
+    multiplied: dict[str, FormulaCall]
 
 
 def split_formula(text: Any) -> FormulaText:
@@ -106,6 +109,7 @@ def split_formula(text: Any) -> FormulaText:
     population: list[str] = []
     groups: list[GroupText] = []
     calls: list[FormulaCall] = []
+    multiplied: dict[str, FormulaCall] = {}
     for sign, summand in _summands(right):
         group = _group(summand, text)
         call = call_of(summand[0].token) if len(summand) == 1 and _is_call(summand[0]) else None
@@ -120,9 +124,9 @@ def split_formula(text: Any) -> FormulaText:
             calls.append(call)
         else:
             _check_population(summand, text)
-            population.append(f"{sign} {_source(summand)}")
+            population.append(f"{sign} {_quoted(summand, multiplied)}")
     terms = " ".join(population).removeprefix("+ ") or "1"
-    return FormulaText(text, response, additions, terms, tuple(groups), tuple(calls))
+    return FormulaText(text, response, additions, terms, tuple(groups), tuple(calls), multiplied)
 
 
 def call_of(text: str) -> FormulaCall | None:
@@ -189,6 +193,24 @@ def _source(tokens: list[Token]) -> str:
     return first.source[first.source_start : end]
 
 
+def _quoted(tokens: list[Token], multiplied: dict[str, FormulaCall]) -> str:
+    """The text of a summand, with calls of `MULTIPLIED` in backticks.
+
+    These calls are added to `multiplied`.
+    """
+    source, start = _source(tokens), tokens[0].source_start or 0
+    for token in reversed(tokens):
+        call = call_of(token.token) if _is_call(token) else None
+        if call is None or call.function not in MULTIPLIED:
+            continue
+        named = [f"{name}={value}" for name, value in call.named.items()]
+        name = f"{call.function}({', '.join([*call.positional, *named])})"
+        multiplied[name] = call
+        first, last = (token.source_start or 0) - start, (token.source_end or 0) - start
+        source = f"{source[:first]}`{name}`{source[last + 1 :]}"
+    return source
+
+
 def _is_call(token: Token) -> bool:
     return token.kind is Token.Kind.PYTHON
 
@@ -230,7 +252,7 @@ def _group(tokens: list[Token], text: str) -> GroupText | None:
     effects, group = inner[: bars[0]], inner[bars[0] + 1 :]
     for token in effects:
         call = call_of(token.token) if _is_call(token) else None
-        if call is not None and call.function in (*SPECIAL, *_ELSEWHERE):
+        if call is not None and call.function in (*SPECIAL, *MULTIPLIED, *_ELSEWHERE):
             raise ValueError(
                 f"formula: {call.text} in {_source(tokens)} cannot vary between groups"
                 f"{place_text()}; {_VARYING.get(call.function, _VARYING[''])}"

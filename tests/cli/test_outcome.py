@@ -91,6 +91,25 @@ def test_options_are_those_of_mcmc(call):
         np.testing.assert_array_equal(stored["posterior"]["mu"], tree["posterior"]["mu"])
 
 
+@pytest.mark.parametrize(
+    ("options", "groups"),
+    [
+        ((), {"unknowns"}),
+        (("--no-keep-unknowns",), set()),
+        (("--keep", "mu"), set()),
+        (("--keep", "mu", "--keep-unknowns"), {"unknowns"}),
+    ],
+)
+def test_draws_of_unknowns_that_are_not_targets(call, options, groups):
+    Path("two.py").write_text(f"{MODEL}z = kg.normal(mu, 1)\nmodel = kg.model(mu, kg.exp(z))\n")
+    result = call("sample", "two.py", "--draws", "20", *SHORT[2:], *options, "--out", "run.nc")
+    assert result.exit_code == 0, result.stderr
+    with xr.open_datatree("run.nc", engine="h5netcdf") as stored:
+        assert set(stored.children) & {"unknowns"} == groups
+        for name in groups:
+            assert list(stored[name].data_vars) == ["z"]
+
+
 def test_it_stops_when_there_is_enough(call):
     options = ("--draws", "none", "--until-ess", "100", "--until-rhat", "1.1")
     result = call("sample", "one.py", *SHORT[2:], *options, "--format", "json")

@@ -275,7 +275,20 @@ def test_the_functions_are_waves_from_one_end_of_the_box_to_the_other():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: gp.Process(3.0), TypeError, "expected a kernel"),
+        (lambda: gp.Process(3.0), TypeError, "expected a kernel.* got the number 3.0"),
+        (
+            lambda: gp.Process(X),
+            TypeError,
+            r"got a NumPy array.*kg.gp.Process\(kernel\).latent\(x\)",
+        ),
+        (lambda: gp.Process(X, gp.rbf(1.0)), TypeError, "and takes points later: kg.gp.Process"),
+        (lambda: gp.Process(kg.data([1.0]), 2.0), TypeError, "and takes points later"),
+        (lambda: gp.Process(gp.rbf(1.0), X), TypeError, "mean must be a number.* points later"),
+        (lambda: gp.Process(0.0, gp.rbf(1.0)), TypeError, r"write kg.gp.Process\(kernel, mean\)"),
+        (lambda: gp.Process(np.sin, gp.rbf(1.0)), TypeError, r"write kg.gp.Process\(kernel, mean"),
+        (lambda: gp.Process(gp.rbf(1.0), gp.rbf(1.0)), TypeError, r"Process\(first \+ second\)"),
+        (lambda: gp.Hilbert(X, gp.rbf(1.0)), TypeError, r"swapped: write kg.gp.Hilbert\(kernel, x"),
+        (lambda: gp.Hilbert(gp.rbf, X), TypeError, r"as in kg.gp.rbf\(1.0\)"),
         (lambda: gp.Hilbert(gp.linear(1.0), X), TypeError, "no spectral density"),
         (lambda: gp.Hilbert(gp.rbf(1.0), X, boundary=0.9), ValueError, "above 1"),
         (lambda: gp.Hilbert(gp.rbf(1.0), X, basis=2.5), ValueError, "whole numbers"),

@@ -88,6 +88,12 @@ def until_options(command: Any) -> Any:
 @click.option(
     "--keep", multiple=True, metavar="NAME", help="Keep draws of this target only. Repeatable."
 )
+@click.option(
+    "--keep-unknowns/--no-keep-unknowns",
+    default=None,
+    help="Keep draws of unknowns that are not targets.  [default: if all targets are kept, and the "
+    "unknowns have at most 10,000 numbers]",
+)
 @until_options
 @threads_option
 @click.option(

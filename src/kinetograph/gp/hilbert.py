@@ -20,7 +20,7 @@ from ..graph.node import Data
 from ..graph.operations.operands import as_node
 from ..graph.public import public
 from ..graph.source import place_text
-from .kernels import Kernel, points
+from .kernels import Kernel, not_a_kernel, points
 
 __all__ = ["Hilbert"]
 
@@ -57,7 +57,7 @@ class Hilbert:
     Raises
     ------
     TypeError
-        If the kernel has no spectral density.
+        If `kernel` is not a kernel, or has no spectral density.
     ShapeError
         If z does not have one number for each function.
     ValueError
@@ -86,7 +86,11 @@ class Hilbert:
         name: str | None = None,
         dims: Any = None,
     ) -> None:
-        if not isinstance(kernel, Kernel) or kernel.spectrum is None:
+        if not isinstance(kernel, Kernel):
+            swapped = isinstance(x, Kernel)
+            way_out = "; the arguments are swapped: write kg.gp.Hilbert(kernel, x)"
+            raise not_a_kernel(kernel, "gp.Hilbert", way_out if swapped else "")
+        if kernel.spectrum is None:
             raise TypeError(
                 f"gp.Hilbert: {kernel!r} has no spectral density; use a stationary kernel: rbf, "
                 f"matern12, matern32, matern52, or a sum of these{place_text()}"

@@ -21,6 +21,7 @@ from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.value_texts import in_words
 
 __all__ = [
     "Kernel",
@@ -29,6 +30,7 @@ __all__ = [
     "matern12",
     "matern32",
     "matern52",
+    "not_a_kernel",
     "periodic",
     "points",
     "rbf",
@@ -115,6 +117,17 @@ def points(x: Any, what: str) -> Array:
             f"{describe(array.node)} of shape {array.shape}{place_text()}"
         )
     return array
+
+
+def not_a_kernel(value: Any, what: str, way_out: str = "") -> TypeError:
+    """The error for a value in place of a kernel."""
+    name = getattr(value, "__name__", "")
+    if name in __all__ and globals().get(name) is value:
+        way_out = f"; call it with its parameters, as in kg.gp.{name}(1.0)"
+    return TypeError(
+        f"{what}: expected a kernel such as kg.gp.rbf(length), got {in_words(value)}"
+        f"{place_text()}{way_out}"
+    )
 
 
 def _squares(x: Array, y: Array | None, length: Any, name: str) -> Array:

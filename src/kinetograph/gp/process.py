@@ -15,12 +15,20 @@ from ..graph.functions.matrices import cholesky, solve_triangular
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
-from . import kernels
-from .kernels import Kernel, points
+from .kernels import Kernel, not_a_kernel, points
 
 __all__ = ["Process"]
 
 JITTER = 1e-8
+_LATER = (
+    "; a process has a kernel and a mean, and takes points later: kg.gp.Process(kernel).latent(x), "
+    "or .marginal(x, noise)"
+)
+
+
+def _has_axes(value: Any) -> bool:
+    """Whether a value is several numbers, such as points."""
+    return isinstance(value, (list, tuple)) or bool(getattr(value, "shape", ()))
 
 
 @public
@@ -42,7 +50,7 @@ class Process:
     Raises
     ------
     TypeError
-        If `kernel` is not a kernel.
+        If `kernel` is not a kernel, or `mean` is neither a number nor a function.
 
     Examples
     --------
@@ -66,12 +74,17 @@ class Process:
         jitter: float = JITTER,
     ) -> None:
         if not isinstance(kernel, Kernel):
-            hint = ""
-            if getattr(kernels, name := getattr(kernel, "__name__", ""), None) is kernel:
-                hint = f"; call it with its parameters, as in kg.gp.{name}(1.0)"
+            swapped = "; write kg.gp.Process(kernel, mean)" if isinstance(mean, Kernel) else ""
+            raise not_a_kernel(kernel, "gp.Process", _LATER if _has_axes(kernel) else swapped)
+        if isinstance(mean, Kernel):
             raise TypeError(
-                f"gp.Process: expected a kernel such as kg.gp.rbf(length), got "
-                f"{in_words(kernel)}{place_text()}{hint}"
+                f"gp.Process: the mean is a kernel{place_text()}; the sum of two processes has the "
+                "sum of their kernels: kg.gp.Process(first + second)"
+            )
+        if _has_axes(mean):
+            raise TypeError(
+                f"gp.Process: the mean must be a number or a function of points, got "
+                f"{in_words(mean)}{place_text()}{_LATER}"
             )
         self.kernel = kernel
         self._mean = mean

@@ -30,7 +30,7 @@ LAYERS = [
     ["programs"],
     ["results"],
     ["runs"],
-    ["prediction"],
+    ["prediction", "tempering"],
     ["cli"],
     ["laws", "neural", "formulas"],
     ["public"],

@@ -113,6 +113,7 @@ if _typing.TYPE_CHECKING:
     from .results.report.report import Report, report
     from .runs.extra_samples import extra_samples
     from .runs.resume import resume
+    from .tempering.temper import temper
 
 __all__ = [
     "summary",
@@ -138,6 +139,7 @@ __all__ = [
     "laplace_approximation",
     "pathfinder",
     "advi",
+    "temper",
     "step_size_bound",
     "ConvergenceWarning",
     "ApproximationWarning",
@@ -272,6 +274,7 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "laws": "laws",
         "neural": "neural",
         "pathfinder": "approximations.pathfinder",
+        "temper": "tempering.temper",
     }
 
     def __getattr__(name):

@@ -1,4 +1,4 @@
-"""Results trees of approximations, in the ArviZ schema with one chain.
+"""Results trees of given free states, in the ArviZ schema.
 
 posterior                the targets, (chain, draw, *dims), on their constrained scale
 unknowns                 the unknowns that are not targets, in the same way
@@ -85,26 +85,33 @@ def as_tree(
     statistics: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
     more: Mapping[str, Any] | None = None,
+    chains: int = 1,
 ) -> Any:
     """The results tree of draws of the free state.
 
-    `more` are additional groups.
+    `more` are additional groups. With several chains, the draws of each one follow each other.
     """
     import xarray as xr
 
     from ..models.results_tree import tree_of
 
     model, lead = objective.model, ("chain", "draw")
+
+    def by_chain(values: np.ndarray) -> np.ndarray:
+        return values.reshape(chains, -1, *values.shape[1:])
+
     named = zip(model.target_names, model.targets, targets_at(objective, free), strict=True)
-    group = as_group(model, {name: (node, values[None]) for name, node, values in named}, lead)
-    unknowns = _unknowns_at(model, free)
-    labels = {"chain": np.arange(1), "draw": np.arange(len(free))}
-    of_draws = {name: (lead, values[None]) for name, values in statistics.items()}
+    kept = {name: (node, by_chain(values)) for name, node, values in named}
+    group = as_group(model, kept, lead)
+    found = _unknowns_at(model, free).items()
+    unknowns = {name: (node, by_chain(values[0])) for name, (node, values) in found}
+    labels = {"chain": np.arange(chains), "draw": np.arange(len(free) // chains)}
+    of_draws = {name: (lead, by_chain(values)) for name, values in statistics.items()}
     groups = {
         "posterior": group,
         **({GROUP: as_group(model, unknowns, lead)} if unknowns else {}),
         "sample_stats": xr.Dataset(of_draws, labels),
-        "unconstrained_posterior": xr.Dataset({"q": ((*lead, "q_dim_0"), free[None])}, labels),
+        "unconstrained_posterior": xr.Dataset({"q": ((*lead, "q_dim_0"), by_chain(free))}, labels),
         **(more or {}),
         **data_groups(model),
     }

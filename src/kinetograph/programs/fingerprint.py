@@ -258,7 +258,8 @@ class _Writer:
         if observed is not None:
             self.graph(observed.inputs, observed.results)
         counted = ", ".join(s.name for s in program.counted)
-        self.lines.append(f"records {len(program.statistics)} counts {counted}")
+        rows = program.most_rows
+        self.lines.append(f"records {len(program.statistics)} counts {counted} rows {rows}")
         self.lines.append(f"averages {program.running.text()}")
 
 

@@ -68,6 +68,7 @@ class Program:
     observables: tuple[Observable, ...] = ()
     averages: tuple[Average, ...] = ()
     varied: tuple[Node, ...] = ()  # arguments that have other values in each chain
+    most_rows: int = ROWS  # the largest number of draws in a block
 
     def __post_init__(self) -> None:
         if self.model.batch is not None:  # estimates from a batch have names of their own
@@ -340,7 +341,7 @@ class Program:
         width = rows * self.model.free_size + sum(t.size for t in self.targets)
         width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
         most = min(ELEMENTS, BATCH_ELEMENTS // (batch or 1))
-        count = int(np.clip(most // max(width, 1), 1, ROWS))
+        count = int(np.clip(most // max(width, 1), 1, self.most_rows))
         few = self.few(batch)
         return count if count < few else count // few * few
 

@@ -1,0 +1,1 @@
+"""Tempering: posteriors reached from the prior, and their evidence."""

@@ -1,0 +1,64 @@
+"""The evidence from log likelihoods at the rungs of a ladder.
+
+    stepping stones          log Z = sum over r of log E_(b_r) [L^(b_(r+1) - b_r)]
+    thermodynamic integral   log Z = integral over b from 0 to 1 of E_b [log L]
+
+Sources: W. Xie, P. Lewis, Y. Fan, L. Kuo, M.-H. Chen, Improving marginal likelihood estimation for
+Bayesian phylogenetic model selection, Systematic Biology 60 (2011); the integral with the
+correction by variances: N. Friel, M. Hurn, J. Wyse, Improving power posterior estimation of
+statistical evidence, Statistics and Computing 24 (2014).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..results.diagnostics import ess_mean
+from .resampling import log_mean
+
+__all__ = ["Evidence", "stepping_stones", "thermodynamic"]
+
+
+class Evidence(NamedTuple):
+    """An estimate of the log evidence, and its standard error."""
+
+    value: float
+    error: float
+
+
+def stepping_stones(log_likelihood: np.ndarray, powers: np.ndarray) -> Evidence:
+    """The evidence by stepping stones.
+
+    The standard error takes the autocorrelation of the scans and the correlation between rungs into
+    account: it is that of the mean of the linearised estimate of each scan.
+
+    Parameters
+    ----------
+    log_likelihood
+        Of each scan, (chains, scans, rungs).
+    powers
+        The powers of the rungs, from 0 to 1.
+    """
+    steps = np.diff(powers)
+    log_weights = steps * log_likelihood[..., :-1]
+    value = sum(log_mean(log_weights[..., r].ravel()) for r in range(len(steps)))
+    weights = np.exp(log_weights - log_weights.max((0, 1)))
+    linear = (weights / weights.mean((0, 1))).sum(-1)
+    variance = float(linear.var())
+    effective = float(ess_mean(linear)) if variance > 0 else np.inf
+    return Evidence(float(value), float(np.sqrt(variance / effective)))
+
+
+def thermodynamic(log_likelihood: np.ndarray, powers: np.ndarray) -> float:
+    """The evidence by the corrected trapezoidal rule.
+
+    NaN if a mean log likelihood is not finite.
+    """
+    flat = log_likelihood.reshape(-1, log_likelihood.shape[-1])
+    with np.errstate(invalid="ignore"):
+        mean, variance = flat.mean(0), flat.var(0)
+    steps = np.diff(powers)
+    trapezoids = steps * (mean[1:] + mean[:-1]) / 2
+    corrections = steps**2 * (variance[1:] - variance[:-1]) / 12
+    value = float((trapezoids - corrections).sum())
+    return value if np.isfinite(value) else float("nan")

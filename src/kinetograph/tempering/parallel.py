@@ -1,0 +1,119 @@
+"""The results of parallel tempering."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from ..graph.source import warn_user
+from ..results.advice import SamplingWarning
+from ..runs.signals import stoppable
+from .annealing import Annealed
+from .barrier import ladder_of, local_barrier, round_trip_rate
+from .evidence import stepping_stones, thermodynamic
+from .moves import Moves
+from .prior import PriorDraws
+from .replicas import Replicas, Scanned
+from .results import as_results
+from .task import TemperingTask
+
+__all__ = ["PILOT", "parallel"]
+
+PILOT, GROUP = 256, 64  # particles that find the ladder, and the points of a batch
+RETUNED = (0.3, 0.7)  # parts of the warm-up after which the ladder changes
+FEW_TRIPS = 10  # of all chains together; below, the standard error is not reliable
+FEWEST_RUNGS = 3
+
+
+def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
+    """The results tree of the replicas at the posterior."""
+    begun = time.perf_counter()
+    with stoppable() as check:
+        moves, found = task.anneal(max(PILOT, chains), GROUP, check)
+        replicas = _replicas(task, chains, moves, found)
+        task.display.say(f"{chains} chains of {replicas.shape[1]} replicas: warm-up")
+        ends = [int(part * warmup) for part in RETUNED] + [warmup]
+        gradients, before = found.gradients, 0
+        for end in ends:
+            if end == before:
+                continue
+            scanned = replicas.scan(end - before, True, check)
+            gradients, before = gradients + scanned.gradients, end
+            if task.ladder is None and end < warmup:
+                replicas.retune(scanned.rejections)
+        task.display.say("sampling")
+        scanned = replicas.scan(draws, False, check)
+    evidence = stepping_stones(scanned.log_likelihood, replicas.powers)
+    if (trips := int(scanned.round_trips.sum())) < FEW_TRIPS:
+        warn_user(
+            f"temper: the replicas made {trips} round trips between prior and posterior, so modes "
+            "may be missing, and the standard error of the evidence is not reliable; take "
+            f"draws={10 * draws} or more, or a sampler that moves further",
+            SamplingWarning,
+        )
+    attributes = {
+        "draws": draws,
+        "log_evidence": evidence.value,
+        "log_evidence_se": evidence.error,
+        "log_evidence_thermodynamic": thermodynamic(scanned.log_likelihood, replicas.powers),
+        "barrier": float(scanned.rejections.sum()),
+        "round_trips": scanned.round_trips.tolist(),
+        "round_trips_expected": round_trip_rate(scanned.rejections) * draws,
+        "gradients": gradients + scanned.gradients,
+        "sampling_time": time.perf_counter() - begun,
+    }
+    free = scanned.free.reshape(-1, scanned.free.shape[-1])
+    columns = _columns(replicas, scanned)
+    return as_results(task, "parallel", free, {}, columns, attributes, chains)
+
+
+def _replicas(task: TemperingTask, chains: int, moves: Moves, found: Annealed) -> Replicas:
+    """Replicas at a ladder of equal rejection, which start at particles."""
+    known = np.array([0.0, *(rung.power for rung in found.rungs)])
+    if task.ladder is None:
+        local = [local_barrier(moves.points.log_likelihood(s.free)) for s in found.stages]
+        pieces = np.diff(known) * (np.array(local[1:]) + np.array(local[:-1])) / 2
+        barrier = np.concatenate([[0.0], np.cumsum(pieces)])
+        powers = ladder_of(known, barrier, max(math.ceil(2 * barrier[-1]) + 1, FEWEST_RUNGS))
+    else:
+        powers = np.concatenate([[0.0], task.ladder])
+    near = np.abs(powers[:, None] - known).argmin(1)
+    rng = np.random.default_rng(np.random.SeedSequence([task.seed, 2]))
+    size = len(found.free)
+    free = np.stack([found.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
+    return Replicas(
+        task.points(chains * (len(powers) - 1), GROUP, 3),
+        PriorDraws(task.model, task.seed + 1, "temper"),
+        free,
+        powers,
+        np.stack([found.stages[i].scale for i in near[1:]]),
+        np.array([found.stages[i].step_size for i in near[1:]]),
+        moves,
+        rng,
+    )
+
+
+def _columns(replicas: Replicas, scanned: Scanned) -> dict[str, Any]:
+    """The quantities of each rung, for an `xarray.Dataset`."""
+    powers = replicas.powers
+    parts = [
+        stepping_stones(scanned.log_likelihood[..., i : i + 2], powers[i : i + 2]).value
+        for i in range(len(powers) - 1)
+    ]
+    nan = [math.nan]
+    columns = {
+        "power": (powers, "the power b of the likelihood"),
+        "log_evidence": ([*nan, *parts], "the part of log Z of the step to this power"),
+        "rejection": (
+            [*nan, *scanned.rejections],
+            "mean rejection of swaps with the rung below",
+        ),
+        "acceptance_rate": ([*nan, *scanned.acceptance], "mean acceptance of the moves"),
+        "step_size": ([*nan, *replicas.step_sizes], "the step size"),
+        "diverging": ([0, *scanned.divergences.sum(0)], "divergences of all chains"),
+    }
+    return {
+        name: ("rung", np.asarray(values), {"description": text})
+        for name, (values, text) in columns.items()
+    }

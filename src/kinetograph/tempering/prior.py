@@ -1,0 +1,87 @@
+"""Draws of the prior, as free states of a tempered model."""
+
+import numpy as np
+
+from ..bits.keys import SIMULATION, make_key
+from ..distributions.variable import Variable
+from ..graph.errors import ModelError, StartError
+from ..graph.messages import site_text
+from ..graph.node import Node
+from ..models.ancestral.forward import plan
+from ..models.ancestral.rows import in_rows, run_rows
+from ..models.model import Model
+from ..models.starting_points import blame, free_states
+from ..models.tempered_model import TemperedModel
+
+__all__ = ["PriorDraws", "check_prior", "check_reached"]
+
+AT_ONCE = 1024  # draws of one call
+
+
+def check_prior(model: Model, doing: str) -> None:
+    """Refuse flat priors, and models without a likelihood (ModelError)."""
+    for unknown in model.component.unknowns:
+        if unknown.distribution is None:
+            raise ModelError(
+                f"{doing}: {model.name(unknown)}{site_text(unknown)} is a kg.variable, whose prior "
+                "is flat: it has no draws from which particles could start, and no evidence. Give "
+                "it a distribution, such as kg.normal(0, 10)"
+            )
+    if not TemperedModel(model).density.has_likelihood:
+        raise ModelError(
+            f"{doing}: the model observes nothing and has no factor, so the posterior is the "
+            "prior: kg.simulate(model) draws from it"
+        )
+
+
+class PriorDraws:
+    """Consecutive draws of the prior of a model."""
+
+    def __init__(self, model: Model, seed: int, doing: str) -> None:
+        self.model, self.seed, self.taken = model, seed, 0
+        unknowns: tuple[Variable, ...] = tuple(model.component.unknowns)
+        names: dict[Node, str] = {v: model.name(v) for v in (*unknowns, *model.component.discrete)}
+        self.plan = plan(doing, unknowns, model.fixed_values, {}, names)
+        self._spare = np.empty((0, model.free_size))
+
+    def __call__(self, count: int) -> np.ndarray:
+        """The next draws, as free states.
+
+        Draws at the edge of their support have no free state and are left out.
+        """
+        parts, missing = [self._spare[:count]], count - len(self._spare)
+        self._spare = self._spare[count:]
+        while missing > 0:
+            new = self._drawn()
+            parts.append(new[:missing])
+            self._spare, missing = new[missing:], missing - len(new)
+        return np.concatenate(parts)
+
+    def _drawn(self) -> np.ndarray:
+        # A draw depends on the key and its number, so each call has a key of its own.
+        model, key = self.model, make_key(self.seed, SIMULATION, self.taken)
+        self.taken += 1
+        given = [in_rows(model.fixed_values[node], AT_ONCE) for node in self.plan.given]
+        with model.its_values():
+            free = free_states(model, run_rows(self.plan, key, AT_ONCE, given))
+        usable: np.ndarray = free[np.isfinite(free).all(1)]
+        if not len(usable):
+            raise StartError("temper: no draw of the prior lies inside of the support")
+        return usable
+
+
+def check_reached(model: Model, free: np.ndarray, log_likelihood: np.ndarray, doing: str) -> None:
+    """Refuse a likelihood that is zero at all draws of the prior.
+
+    Raises
+    ------
+    StartError
+        With the terms that are not finite.
+    """
+    if np.isfinite(log_likelihood).any():
+        return
+    lines = "\n".join(blame(model, free[0])[:-1])
+    raise StartError(
+        f"{doing}: the likelihood is zero, or not a number, at all of {len(free)} draws of the "
+        f"prior; take more particles, or a prior that reaches the data. At the first draw:\n{lines}"
+    )

@@ -1,0 +1,185 @@
+"""Parallel tempering: replicas at rising powers of the likelihood exchange their states.
+
+    b_0 = 0 < b_1 < ... < b_R = 1,   replica r samples prior x L^b_r
+
+A scan moves each replica at its power, and then proposes to swap the states of neighbours r and
+r + 1, where r is even in one scan and odd in the next. A swap is accepted with probability
+
+    min(1, exp((b_(r+1) - b_r) (l_r - l_(r+1)))),   l = log L
+
+The replica at b = 0 takes a new draw of the prior in each scan. Each chain is a ladder of its own.
+
+Source: S. Syed, A. Bouchard-Cote, G. Deligiannidis, A. Doucet, Non-reversible parallel tempering: a
+scalable highly parallel MCMC scheme, JRSS B 84 (2022), algorithms 1 to 4.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .barrier import barrier_of_rejections, ladder_of
+from .moves import Moves, steps_of
+from .points import TemperedPoints
+
+__all__ = ["Replicas", "Scanned"]
+
+
+@dataclass
+class Scanned:
+    """The record of some scans."""
+
+    free: np.ndarray  # at b = 1, (chains, scans, free_size)
+    log_likelihood: np.ndarray  # (chains, scans, rungs)
+    rejections: np.ndarray  # of each pair of neighbours
+    round_trips: np.ndarray  # of each chain
+    acceptance: np.ndarray  # of each rung above 0
+    gradients: int
+    divergences: np.ndarray  # of each chain and rung above 0
+
+
+@dataclass
+class Replicas:
+    """The states of all ladders.
+
+    Attributes
+    ----------
+    points
+        The points of the rungs above 0, chain by chain.
+    prior
+        `prior(count)` gives new draws of the prior, as free states.
+    free
+        The states, (chains, rungs, free_size), from b = 0 to b = 1.
+    powers
+        The ladder.
+    scales, step_sizes
+        Of each rung above 0.
+    """
+
+    points: TemperedPoints
+    prior: Callable[[int], np.ndarray]
+    free: np.ndarray
+    powers: np.ndarray
+    scales: np.ndarray
+    step_sizes: np.ndarray
+    moves: Moves
+    rng: np.random.Generator
+    transitions: int = 1
+    scans: int = 0
+    replica: np.ndarray = field(init=False)  # the number of the replica at each rung
+    rising: np.ndarray = field(init=False)  # whether a replica was last at 0, or at 1
+
+    def __post_init__(self) -> None:
+        chains, rungs = self.free.shape[:2]
+        self.replica = np.tile(np.arange(rungs), (chains, 1))
+        self.rising = np.zeros((chains, rungs), bool)
+        self.log_likelihood = self._likelihoods()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of chains and rungs."""
+        return self.free.shape[0], self.free.shape[1]
+
+    def _likelihoods(self) -> np.ndarray:
+        flat = self.free.reshape(-1, self.free.shape[-1])
+        return self.points.log_likelihood(flat).reshape(self.free.shape[:2])
+
+    def _hyper(self) -> dict[str, np.ndarray]:
+        tunes, chains = self.moves.tunes, self.shape[0]
+        values: dict[str, np.ndarray] = {}
+        if "scale" in tunes:
+            values["scale"] = np.tile(self.scales, (chains, 1))
+        if "step_size" in tunes:
+            values["step_size"] = np.tile(self.step_sizes, chains)
+        if "n_steps" in tunes:
+            values["n_steps"] = np.tile([steps_of(h) for h in self.step_sizes], chains)
+        return values
+
+    def scan(self, count: int, tuning: bool, check: Callable[[], None]) -> Scanned:
+        """Make scans; with `tuning`, the step sizes follow the acceptance.
+
+        `check` is called after each scan.
+        """
+        (chains, rungs), size = self.shape, self.free.shape[-1]
+        above = rungs - 1
+        at_one = np.empty((chains, count, size))
+        log_likelihood = np.empty((chains, count, rungs))
+        rejected, tried = np.zeros(above), np.zeros(above)
+        acceptance = np.zeros(above)
+        divergences = np.zeros((chains, above), int)
+        trips = np.zeros(chains, int)
+        gradients = 0
+        powers = np.tile(self.powers[1:], chains)
+        for number in range(count):
+            free = self.free[:, 1:].reshape(-1, size)
+            self.points.place(free, powers, self._hyper())
+            sweep = self.points.sweep(self.transitions)
+            self.free[:, 1:] = sweep.free.reshape(chains, above, size)
+            self.free[:, 0] = self.prior(chains)
+            self.log_likelihood = self._likelihoods()
+            gradients += sweep.gradients
+            divergences += sweep.diverging.reshape(chains, above)
+            by_rung = np.nanmean(sweep.acceptance.reshape(chains, above), 0)
+            acceptance += by_rung / count
+            if tuning and "step_size" in self.moves.tunes:
+                gain = 1 / math.sqrt(1 + self.scans)
+                self.step_sizes *= np.exp(gain * (by_rung - self.moves.target))
+            at_one[:, number] = self.free[:, -1]
+            log_likelihood[:, number] = self.log_likelihood
+            pairs = np.arange(self.scans % 2, above, 2)
+            chances = self._chances(pairs)
+            rejected[pairs] += (1 - chances).mean(0)
+            tried[pairs] += 1
+            self._swap(pairs, chances)
+            trips += self._trips()
+            self.scans += 1
+            check()
+        return Scanned(
+            at_one,
+            log_likelihood,
+            rejected / np.maximum(tried, 1),
+            trips,
+            acceptance,
+            gradients,
+            divergences,
+        )
+
+    def _chances(self, pairs: np.ndarray) -> np.ndarray:
+        """The probabilities that swaps of rungs and the rungs above are accepted."""
+        steps = self.powers[pairs + 1] - self.powers[pairs]
+        lower, upper = self.log_likelihood[:, pairs], self.log_likelihood[:, pairs + 1]
+        with np.errstate(invalid="ignore"):
+            exponent = np.where(lower == upper, 0.0, steps * (lower - upper))
+        chances: np.ndarray = np.exp(np.minimum(exponent, 0.0))
+        return chances
+
+    def _swap(self, pairs: np.ndarray, chances: np.ndarray) -> None:
+        accepted = self.rng.random(chances.shape) < chances
+        for chain, row in enumerate(accepted):
+            low = pairs[row]
+            for states in (self.free, self.log_likelihood, self.replica):
+                states[chain, low], states[chain, low + 1] = (
+                    states[chain, low + 1].copy(),
+                    states[chain, low].copy(),
+                )
+
+    def _trips(self) -> np.ndarray:
+        """The round trips of each chain that end in this scan.
+
+        A round trip goes from b = 0 to b = 1 and back.
+        """
+        chains = np.arange(self.shape[0])
+        top, bottom = self.replica[:, -1], self.replica[:, 0]
+        done = self.rising[chains, bottom].copy()
+        self.rising[chains, bottom] = False
+        self.rising[chains, top] = True
+        return done.astype(int)
+
+    def retune(self, rejections: np.ndarray) -> None:
+        """Set a ladder of equal rejection, from the rejections of scans."""
+        barrier = barrier_of_rejections(rejections)
+        old = self.powers
+        self.powers = ladder_of(old, barrier, len(old))
+        near = np.abs(self.powers[1:, None] - old[1:]).argmin(1)
+        self.scales, self.step_sizes = self.scales[near], self.step_sizes[near]

@@ -1,0 +1,44 @@
+"""The results tree of a tempered model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..approximations.results import as_tree, log_densities
+from ..optimizers.objective import Objective
+from ..runs.restoring import sampler_attributes
+from .task import TemperingTask
+
+__all__ = ["GROUP", "as_results"]
+
+GROUP = "tempering"
+
+
+def as_results(
+    task: TemperingTask,
+    method: str,
+    free: np.ndarray,
+    statistics: Mapping[str, np.ndarray],
+    columns: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    chains: int = 1,
+) -> Any:
+    """The results tree of draws of the free state, chain after chain.
+
+    `columns` are the quantities by rung, as arguments of `xarray.Dataset`.
+    """
+    import xarray as xr
+
+    model = task.model
+    lp = log_densities(model, free)
+    rungs = xr.Dataset(dict(columns))
+    every = {
+        "tempering": method,
+        "seed": str(task.seed),
+        **sampler_attributes([task.sampler]),
+        **attributes,
+    }
+    return as_tree(
+        Objective(model, True), free, {"lp": lp, **statistics}, every, {GROUP: rungs}, chains
+    )

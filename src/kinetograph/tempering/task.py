@@ -1,0 +1,75 @@
+"""The arguments that both methods of tempering have in common."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..models.model import Model
+from ..models.tempered_model import TemperedModel
+from ..runs.progress.reporting import Telling
+from ..samplers.sampler import Sampler
+from .annealing import Annealed, Rung, anneal
+from .moves import Moves
+from .points import TemperedPoints
+from .prior import PriorDraws, check_reached
+
+__all__ = ["TemperingTask"]
+
+EFFICIENCY = 0.85  # of the weights of a step of the ladder
+FIRST_STEP = 0.8  # step size of HMC in standard deviations, times d^(-1/4)
+USUAL_TARGET = 0.8  # acceptance for samplers without a target
+
+
+@dataclass
+class TemperingTask:
+    """A model to temper, and how.
+
+    Attributes
+    ----------
+    standard
+        Whether the sampler is the default.
+    ladder
+        The powers above 0, if they are given.
+    """
+
+    model: Model
+    sampler: Sampler
+    standard: bool
+    ladder: np.ndarray | None
+    seed: int
+    threads: int
+    display: Telling
+
+    def points(self, size: int, group: int, number: int) -> TemperedPoints:
+        """Points of the tempered model; `number` gives their random numbers."""
+        tempered = TemperedModel(self.model)
+        key = int(np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0])
+        return TemperedPoints(tempered, self.sampler, size, group, key, self.threads)
+
+    def moves(self, points: TemperedPoints) -> Moves:
+        """The moves of points, before anything is learnt."""
+        hyper = points.program.hyper()
+        tunes = {*self.sampler.tune} | ({"n_steps"} if self.standard else set())
+        target = float(hyper.get("target_acceptance", np.asarray(USUAL_TARGET)))
+        step_size = float(np.mean(hyper.get("step_size", np.ones(1))))
+        if self.standard:
+            step_size = FIRST_STEP * self.model.free_size**-0.25
+        return Moves(points, frozenset(tunes), target, step_size)
+
+    def anneal(self, size: int, group: int, check: Callable[[], None]) -> tuple[Moves, Annealed]:
+        """Particles of the posterior, and the moves that brought them there."""
+        self.display.say("compiling ...")
+        moves = self.moves(self.points(size, group, 0))
+        free = PriorDraws(self.model, self.seed, "temper")(size)
+        check_reached(self.model, free, moves.points.log_likelihood(free), "temper")
+        rng = np.random.default_rng(np.random.SeedSequence([self.seed, 1]))
+
+        def watch(rung: Rung) -> None:
+            check()
+            self.display.say(
+                f"power {rung.power:.3g}: {rung.sweeps} sweeps, acceptance {rung.acceptance:.2f}, "
+                f"step size {rung.step_size:.3g}"
+            )
+
+        return moves, anneal(moves, free, rng, EFFICIENCY, self.ladder, watch)

@@ -1,0 +1,186 @@
+"""`kg.temper`: from the prior to the posterior, and the evidence."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..graph.errors import ModelError
+from ..graph.public import public
+from ..graph.source import place_text
+from ..models.model import Model, check_model
+from ..models.result_types import DataTree
+from ..models.unused_data import warn_of_later
+from ..runs.arguments import check_one_of, check_sampler, check_seed, check_whole
+from ..runs.chains import threads_available
+from ..runs.progress.display import Progress
+from ..runs.progress.reporting import Telling, make_progress
+from ..runs.signals import stoppable_call
+from ..samplers.hmc import HMC
+from ..samplers.sampler import Sampler
+from .parallel import PILOT, parallel
+from .prior import check_prior
+from .sequential import sequential
+from .task import TemperingTask
+
+__all__ = ["temper"]
+
+METHODS = ("smc", "parallel")
+
+
+@public
+@stoppable_call
+def temper(
+    model: Model,
+    method: Literal["smc", "parallel"] | str = "smc",
+    sampler: Sampler | None = None,
+    *,
+    particles: int = 1000,
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 300,
+    ladder: Sequence[float] | None = None,
+    seed: int | np.integer | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = True,
+) -> "DataTree":
+    """Draw from a posterior with many modes, and compute the evidence.
+
+        p_b(x) proportional to p(x) L(x)^b,  0 <= b <= 1,    Z = integral of p(x) L(x)
+
+    The likelihood L is raised to powers from 0, where the prior is drawn exactly, to 1, the
+    posterior. Between modes the density of a small power is flat, so draws reach modes that a chain
+    of `kg.mcmc` misses. The evidence Z is the density of the data under the model; its ratios
+    compare models (Bayes factors).
+
+    Parameters
+    ----------
+    model
+        Made by `kg.model`, with a distribution of each unknown. L has the observed data and all
+        factors. Discrete unknowns are marginalised, and drawn again for the results.
+    method
+        "smc": sequential Monte Carlo. Particles of the prior are weighted, resampled and moved,
+        from one power to the next. The powers are chosen so that the weights of each step have a
+        conditional effective sample size of 85 %. "parallel": non-reversible parallel tempering.
+        Each chain has a replica at each power, and neighbours swap their states. The ladder is
+        tuned to equal rejection of the swaps.
+    sampler
+        The moves at each power: any `kg.Sampler` that moves single points. By default HMC, with
+        trajectories of about a quarter of a period. Step size, and scale if the sampler tunes it,
+        are tuned at each power. A sampler without a Metropolis test makes the evidence inexact.
+    particles
+        Of "smc": the number of particles, which are the draws of the results.
+    chains, draws, warmup
+        Of "parallel": the number of ladders, the scans of each one that are kept, and the scans
+        before them that tune it.
+    ladder
+        The powers, rising, up to 1; by default they are found.
+    seed
+        As for `kg.mcmc`. Results do not depend on the number of threads.
+    threads
+        The number of batches of points that run at once; by default the number of processors.
+    progress
+        True shows a line for each power. False shows nothing.
+
+    Returns
+    -------
+    xarray.DataTree
+        Results in the ArviZ schema, which `kg.summary`, `kg.predict`, `kg.loo` and so on take.
+        `tree.attrs["log_evidence"]` is log Z, and `tree.attrs["log_evidence_se"]` its standard
+        error. `tree["tempering"]` has the powers, and what happened at each one. With "smc" the
+        results have one chain, whose draws are the particles; particles with a common ancestor are
+        neighbours, so that effective sample sizes count them as correlated. With "parallel"
+        `tree["tempering"].attrs` has the communication barrier, the round trips and, as
+        `log_evidence_thermodynamic`, a second estimate of log Z.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not valid: fewer particles than free numbers, a ladder that does not rise
+        to 1, a sampler that moves ensembles.
+    ModelError
+        If an unknown has no distribution, the model has no likelihood, or uses mini-batches.
+    StartError
+        If the likelihood is zero at all draws of the prior.
+
+    Warns
+    -----
+    SamplingWarning
+        If the standard error is not reliable: few ancestors of the particles, or few round trips.
+
+    Notes
+    -----
+    The variance of log Z comes from one run. "smc": from the sizes of the families of particles
+    with a common ancestor (A. Lee, N. Whiteley, Biometrika 105 (2018)). "parallel": from the
+    autocorrelation of the scans. Both see only modes that have been found.
+
+    Sources: P. Del Moral, A. Doucet, A. Jasra, Sequential Monte Carlo samplers, JRSS B 68 (2006);
+    S. Syed et al., Non-reversible parallel tempering, JRSS B 84 (2022); W. Xie et al., Systematic
+    Biology 60 (2011), for the stepping stones.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 1, name="mu")
+    >>> y = kg.observe([1.2, 0.7, 1.9], kg.normal(mu, 1), name="y")
+    >>> tree = kg.temper(kg.model(mu), seed=1, progress=False)
+    >>> print(f"{tree.attrs['log_evidence']:.1f}")  # exactly -4.23
+    -4.2
+    """
+    check_model(model, "temper")
+    check_one_of("temper", "method", method, METHODS, "")
+    warn_of_later(model, "temper")
+    whole = {"particles": (particles, 2), "chains": (chains, 1), "draws": (draws, 4)}
+    whole |= {"warmup": (warmup, 0), "threads": (1 if threads is None else threads, 1)}
+    check_whole("temper", whole)
+    task = TemperingTask(
+        model,
+        HMC(path_jitter=0.3) if sampler is None else check_sampler(sampler, "temper"),
+        sampler is None,
+        None if ladder is None else _ladder(ladder),
+        check_seed(seed, "temper"),
+        threads or threads_available(),
+        Telling(make_progress(progress, "temper"), "temper"),
+    )
+    _check(task, int(particles) if method == "smc" else PILOT)
+    if method == "smc":
+        return sequential(task, int(particles))
+    return parallel(task, int(chains), int(draws), int(warmup))
+
+
+def _check(task: TemperingTask, particles: int) -> None:
+    """Refuse models and samplers that cannot be tempered."""
+    model, sampler = task.model, task.sampler
+    if model.batch is not None:
+        raise ModelError(
+            "temper: the model uses mini-batches (kg.minibatch), by which the likelihood is only "
+            "estimated; its powers and the evidence need all rows: give the model without "
+            "kg.minibatch"
+        )
+    if sampler.walkers is not None:
+        raise TypeError(
+            f"temper: {type(sampler).__name__} moves ensembles of walkers; give a sampler that "
+            "moves single points, such as kg.samplers.HMC()"
+        )
+    if particles <= model.free_size:
+        raise ValueError(
+            f"temper: {particles} particles are too few for the {model.free_size} free numbers of "
+            f"the model; give particles={max(1000, 10 * model.free_size)} or more"
+        )
+    check_prior(model, "temper")
+
+
+def _ladder(given: Any) -> np.ndarray:
+    """The powers of the likelihood above 0."""
+    try:
+        powers = np.asarray(given, float)
+    except (TypeError, ValueError):
+        powers = np.empty(0)
+    rises = powers.ndim == 1 and powers.size > 0 and np.all(np.diff(powers) > 0)
+    powers = powers[1:] if rises and powers[0] == 0 else powers
+    if not (rises and powers.size and powers[0] > 0 and powers[-1] == 1):
+        raise ValueError(
+            f"temper: ladder must be numbers that rise to 1, such as [0.01, 0.1, 1], got "
+            f"{given!r:.80}{place_text()}"
+        )
+    return powers

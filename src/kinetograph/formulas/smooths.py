@@ -37,6 +37,12 @@ __all__ = ["GaussianProcessTerm", "SplineTerm"]
 
 _KERNELS = {"exp_quad": rbf, "matern32": matern32, "matern52": matern52}
 _OF_PROCESSES: dict[str, Any] = {"k": 20, "c": 1.5, "cov": "exp_quad", "scale": True}
+_OTHER_BASES = {  # of mgcv
+    "cc": "cyclic splines without a penalty are cc(x, df=...)",
+    "fs": "a spline for each level is s(x, by=g)",
+    "gp": "a Gaussian process is gp(x)",
+    "re": "effects of groups are (1 | g)",
+}
 _OF_SPLINES: dict[str, Any] = {"k": 10, "bs": "tp"}
 
 
@@ -76,9 +82,11 @@ class _SmoothTerm:
         """A setting that is one of several words."""
         value = self.settings[name]
         if value not in choices:
+            other = _OTHER_BASES.get(value, "") if name == "bs" else ""
+            way_out = f"; {other}" if other else meant(value, choices)
             raise ValueError(
                 f"formula: {self.call.text} has {name}={value!r}{place_text()}; it is one of "
-                f"{', '.join(choices)}{meant(value, choices)}"
+                f"{', '.join(choices)}{way_out}"
             )
         return str(value)
 

@@ -13,7 +13,7 @@ spline with k knots at quantiles of the different values. Both have k - 2 functi
 unique by
 
     B_j is orthogonal to 1, to x and to each other over the rows of the model;
-    sd is the root mean square of f minus its line: sum_ij B_j(x_i)^2 = number of rows;
+    sd is the expected root mean square of f minus its line: sum_ij B_j(x_i)^2 = number of rows;
     B_1, B_2, ... have decreasing sums of squares, so B_j has about j + 2 bends;
     B_j is positive at the largest x.
 

@@ -23,6 +23,7 @@ def unknown():
 
 MODEL = kg.model(kg.normal(0, 1, name="x"))
 MODEL_DRAWS = xarray.Dataset({"x": (("chain", "draw"), np.zeros((2, 3)))})
+TREE = tree_of({"posterior": MODEL_DRAWS})
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,12 @@ MODEL_DRAWS = xarray.Dataset({"x": (("chain", "draw"), np.zeros((2, 3)))})
             lambda: kg.summary(MODEL, round_to=2),
             r"write kg.summary\(results\).to_datafr",
         ),
+        (lambda: kg.observe([1.0], 0.0, 1.0), r"second argument, the number 0.0, .*; write kg.obs"),
+        (lambda: kg.compare((MODEL, 1), (MODEL, 2)), r"kg.compare\(\{\"linear\": \(model, results"),
+        (lambda: kg.kfold(MODEL, 5), "kfold: expected results .*, got the number 5"),
+        (lambda: kg.report(MODEL, TREE), r"wrong way round .*; write kg.report\(results, model\)$"),
+        (lambda: kg.loo(TREE, MODEL), r"wrong way round .*; write kg.loo\(model, results\)$"),
+        (lambda: kg.extra_samples(MODEL, TREE), r"write kg.extra_samples\(results, model\)$"),
         (lambda: kg.mcmc(MODEL, data={}), r"data belong to the model: kg.observe\(data, distrib"),
     ],
 )
@@ -84,6 +91,7 @@ def test_calls(write, text):
         ("parameters", r"a model has no blocks: kg.normal\(0, 1\) makes a parameter"),
         ("dist", "distributions are functions of kg, as kg.normal"),
         ("real", r"here it is kg.variable\(lower, upper\)"),
+        ("save", r"results.to_netcdf\(path\) writes results, and kg.save_graph\(path, arrays\)"),
         ("load", r"xarray.open_datatree\(path\) reads results, and kg.load_graph"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -179,6 +180,11 @@ def test_an_unknown_is_not_censored():
             TypeError,
             r"array of shape \(99,\).*upper bound .*\(None, bounds\).*np.where\(is_censored",
         ),
+        (
+            lambda: kg.normal(0, 1, censoring=pd.Series([0, 1, 1])),
+            TypeError,
+            r"got a Series .*upper bound .*np.where\(is_censored",
+        ),
         (lambda: kg.normal(0, 1, censoring="left"), TypeError, r"\(bounds, None\).*, -np.inf\)$"),
         (lambda: kg.normal(0, 1, censoring="intervals"), TypeError, 'or "interval"'),
         (lambda: kg.normal(0, 1, censoring=(1, 1)), ValueError, "must be below"),
@@ -195,7 +201,7 @@ def test_data_are_checked():
         kg.observe([0.0, 3.0], kg.normal(0, 1, censoring=(-1, 2)))
     with pytest.raises(kg.DataError, match="two numbers in order"):
         kg.observe([[0.0, 1.0], [3.0, 2.0]], kg.normal(0, 1, censoring="interval"))
-    with pytest.raises(kg.ShapeError):
+    with pytest.raises(kg.ShapeError, match=r"pairs \(low, high\) along the last axis"):
         kg.observe([0.0, 1.0, 2.0], kg.normal(0, 1, censoring="interval"))
     with pytest.raises(kg.DataError, match="missing"):
         kg.observe([[0.0, np.nan]], kg.normal(0, 1, censoring="interval"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from tests.formulas.cases import frame
 
@@ -29,6 +30,14 @@ TEXT.loc[7, "x"] = "n/a"
         ("y ~ X", DATA, {}, "unknown column 'X'.* did you mean 'x'"),
         ("yy ~ x", DATA, {}, "unknown column 'yy'.* did you mean 'y'"),
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
+        ("b ~ x", DATA, {"family": "bernoulli()"}, "; did you mean 'bernoulli'"),
+        (
+            "count ~ x",
+            DATA,
+            {"family": "poisson", "link": "logit"},
+            "'logit' does not fit mu of .*log",
+        ),
+        ("b ~ x", DATA, {"family": "bernoulli", "link": "sqrt"}, "the links are logit, probit"),
         ("y ~ x z", DATA, {}, "Missing operator between `x` and `z`.*in backticks: `my column`"),
         ("y ~ .", DATA, {}, "'.' does not stand for all columns here; write their names"),
         ("p(count, n) ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\) ~ ...'$"),
@@ -175,6 +184,13 @@ def test_arguments_of_other_types():
         settings = {"prior": {"b_x": 3}} if arguments[1] is DATA and arguments[0] == "y ~ x" else {}
         with pytest.raises(TypeError, match="formula: "):
             kg.formula(*arguments, **settings)
+
+
+def test_lazy_frames_and_functions_as_families():
+    with pytest.raises(TypeError, match=r"are a LazyFrame, .*; give data.collect\(\)$"):
+        kg.formula("y ~ x", pl.from_pandas(DATA[["x", "y"]]).lazy())
+    with pytest.raises(TypeError, match=r"got the function bernoulli .*family='bernoulli'$"):
+        kg.formula("b ~ x", DATA, family=kg.bernoulli)
 
 
 def test_swapped_arguments():

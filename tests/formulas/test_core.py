@@ -85,6 +85,12 @@ def test_groups_nested_and_crossed(text, names):
     assert {n: model[n].shape for n in model.names if n != "b_Intercept"} == names
 
 
+def test_both_axes_of_correlations_have_labels():
+    model = kg.formula("y ~ x + (1 + x | g)", DATA)
+    correlations = kg.simulate(model, 2, seed=1)["prior"]["cor_g"]
+    assert list(correlations[correlations.dims[-1]].values) == ["Intercept", "x"]
+
+
 def test_nested_effects_add_up():
     """Compared with sums by hand at fixed values of the unknowns."""
     model = kg.formula("count ~ 0 + x + (1 | h/g)", DATA, family="poisson")
@@ -135,8 +141,9 @@ def test_predictions_have_the_moments_of_the_posterior_draws():
     unknowns = results["unknowns"].data_vars  # standardised effects are not targets
     assert unknowns
     assert unknowns.keys() <= set(kg.log_prior(model, results)["log_prior"].data_vars)
-    replicated = model.predict(results, seed=4)["predictions"]["y"]
-    assert replicated.shape == (2, 100, ROWS)
+    replicated = model.predict(results, seed=4)
+    assert replicated["posterior_predictive"]["y"].shape == (2, 100, ROWS)
+    assert replicated["predictions"]["y_mean"].equals(results["predictions"]["y_mean"])
     assert kg.predict(model, results, seed=1)["posterior_predictive"]["y"].shape == (2, 100, ROWS)
 
 

@@ -286,6 +286,22 @@ def test_censored_survival(family):
     assert model.response().shape == (len(data),)
 
 
+def test_only_intervals_have_an_upper_end_and_it_may_be_infinite():
+    kinds = np.resize(["right", "interval"], len(DATA))
+    later = np.where(kinds == "right", np.nan, DATA["positive"] + 1)
+    data = DATA.assign(c=kinds, later=later)
+    model = kg.formula("positive | cens(c, later) ~ x", data, family="weibull")
+    values = model.transform(np.random.default_rng(7).normal(0, 0.4, model.free_size))
+    unlimited = data.assign(later=np.where(np.arange(len(data)) % 4 < 2, np.inf, later))
+    other = kg.formula("positive | cens(c, later) ~ x", unlimited, family="weibull")
+    right = data.assign(c=np.where(np.arange(len(data)) % 4 < 2, "right", kinds))
+    same = kg.formula("positive | cens(c, later) ~ x", right, family="weibull")
+    assert np.isclose(other.log_prob(values), same.log_prob(values), rtol=1e-12)
+    assert model.log_prob(values) < other.log_prob(values) < 0
+    with pytest.raises(kg.DataError, match=r"'later', but .* missing there, first in row 1"):
+        kg.formula("positive | cens(c, later) ~ x", data.assign(later=np.nan), family="weibull")
+
+
 def test_weights_and_truncation_and_offsets():
     model = kg.formula("count | weights(w) ~ x + offset(log(n))", DATA, family="poisson")
 

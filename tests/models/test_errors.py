@@ -262,6 +262,11 @@ def test_a_distribution_is_used_once():
             "is not symmetric",
         ),
         (
+            lambda: kg.multivariate_normal([0, 0], [[1.0, 0.0], [0.5, 1.0]]),
+            ValueError,
+            "; give a Cholesky factor by name, chol=array",
+        ),
+        (
             lambda: kg.multivariate_normal([0, 0], [[1.0, 2.0], [2.0, 1.0]]),
             ValueError,
             "multivariate_normal: cov array is not positive definite",
@@ -290,6 +295,17 @@ def test_a_distribution_is_used_once():
             lambda: kg.lkj_correlation(1, 1),
             kg.ShapeError,
             "dim must be a whole number of at least 2",
+        ),
+        (lambda: kg.random_walk(9, kg.half_normal(1, name="s")), kg.ShapeError, "got the array s"),
+        (lambda: kg.lkj_cholesky(3, 2.5), kg.ShapeError, "and the second value by position"),
+        (lambda: kg.student(0, 1, 3), ValueError, "the values is student(df, mu, sigma)"),
+        (lambda: kg.binomial(0.3, 10), ValueError, "the values is binomial(size, prob)"),
+        (lambda: kg.categorical(5), kg.ShapeError, "; 5 equal numbers are np.full(5, 1 / 5)"),
+        (lambda: kg.dirichlet(3), kg.ShapeError, "; a vector of 3 ones is np.ones(3)"),
+        (
+            lambda: kg.normal(0, 1, dims=kg.groups(["a", "b"], "g")),
+            kg.DimsError,
+            "; give its dimension, as in dims=county.dim",
         ),
         (lambda: kg.lkj_correlation(-1, 2), ValueError, "lkj_correlation: eta must be positive"),
         (
@@ -479,3 +495,46 @@ def test_dims_that_are_no_names(dims):
     for make in (lambda: kg.normal(0, 1, shape=2, dims=dims), lambda: kg.data([1, 2], dims=dims)):
         with refused(kg.DimsError, "dims must be names of axes, such as 'school', or "):
             make()
+
+
+def test_no_other_order_of_values_is_named_if_none_fits():
+    with pytest.raises(ValueError, match=r"sd must be positive, got -1.0 \(\S+\)$"):
+        kg.normal(0, -1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "part"), [((30, 1), "data[:, 0]"), ((30, 1, 3), "data[:, 0, :]")]
+)
+def test_data_with_an_axis_of_length_1(shape, part):
+    mu = kg.normal(0, 1, shape=(30, *shape[2:]), name="mu")
+    with refused(kg.ShapeError, f"have an axis of length 1: observe {part}.") as caught:
+        kg.observe(np.zeros(shape), kg.normal(mu, 1))
+    assert "transposed" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "cov",
+    [
+        lambda sd, factor: factor,
+        lambda sd, factor: kg.diag(sd) @ factor,
+        lambda sd, factor: factor @ kg.diag(sd),
+        lambda sd, factor: sd[:, None] * factor,
+        lambda sd, factor: 2.0 * kg.cholesky(factor @ factor.T + np.eye(2)),
+    ],
+)
+def test_a_cholesky_factor_is_not_taken_for_a_covariance(cov):
+    sd, factor = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="factor")
+    matrix = cov(sd, factor)
+    for make, name in (
+        (lambda: kg.multivariate_normal([0, 0], matrix), "cov"),
+        (lambda: kg.multivariate_student(3, [0, 0], matrix), "cov"),
+        (lambda: kg.wishart(5, matrix), "scale"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} .* is a Cholesky factor, .*by name, chol="):
+            make()
+
+
+def test_covariances_that_are_computed_from_factors_are_taken():
+    sd, factor = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="factor")
+    for cov in (factor @ factor.T, kg.diag(sd) @ kg.diag(sd), kg.diag(sd) @ (factor @ factor.T)):
+        assert kg.multivariate_normal([0, 0], cov).shape == (2,)

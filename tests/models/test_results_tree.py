@@ -26,6 +26,12 @@ def results():
         ),
         (lambda r: r["posterior"]["lp"], r"sample_stats: results\['sample_stats'\]\['lp'\]"),
         (lambda r: r["posterior"]["sample_stats"], "it is a group of the whole results"),
+        (
+            lambda r: r["posterior_predictive"],
+            r"sample_stats; kg.predict\(model, results\) adds it",
+        ),
+        (lambda r: r["log_prior"], r"; kg.log_prior\(model, results\) adds it"),
+        (lambda r: r["prior"], r"; results.update\(kg.simulate\(model\)\) adds it"),
     ],
 )
 def test_items_that_there_are_not(results, read, told):
@@ -38,6 +44,13 @@ def test_attributes_that_there_are_not(results):
     with pytest.raises(AttributeError, match="did you mean 'mu'"):
         results.posterior.muu
     assert not hasattr(results, "posteriro")
+    for name, told in (
+        ("extend", r"here it is results.update\(other\)"),
+        ("get_samples", r"draws are results\['posterior'\]\['name'\]"),
+        ("predictions", r"kg.predict\(model, results, name=array\) adds it"),
+    ):
+        with pytest.raises(AttributeError, match=told):
+            getattr(results, name)
     assert getattr(results, "_repr_mimebundle_", None) is None
 
 

@@ -229,8 +229,11 @@ def test_mistakes(fitted):
     ):
         with pytest.raises(TypeError, match=f"predict: .*{word}.*; .*{told}"):
             kg.predict(model, results, **{word: 7})
-    with pytest.raises(TypeError, match="not a model"):
+    with pytest.raises(TypeError, match=r"wrong way round .*; write kg.predict\(model, results\)"):
         kg.predict(results, model)
+    for new in ({"x": [1.0]}, [1.0, 2.0]):
+        with pytest.raises(TypeError, match=r"write the expression: kg.normal\(a \+ b \* new, s\)"):
+            kg.predict(model, results, new)
     with pytest.raises(TypeError, match=r"observes \(y\)"):
         kg.predict(model, results, observed=mu)
     with pytest.raises(TypeError, match="not both"):
@@ -309,3 +312,34 @@ def test_new_data_with_labels_in_another_order_are_refused():
             ask(new(["w", "x"]) @ b)
         ask(new(["x", "w"]) @ b)
         ask(kg.data(np.eye(2), dims=("new", "coef")) @ b)
+
+
+def test_quantities_of_earlier_calls_stay():
+    mu = kg.normal(0, 1, name="mu")
+    y = kg.observe([0.5, 1.0], kg.normal(mu, 1), name="y")
+    z = kg.observe([0.5, 1.0, 2.0], kg.normal(mu, 1), name="z")
+    model = kg.model(mu)
+    results = kg.mcmc(model, draws=20, warmup=20, chains=1, seed=1, progress=False)
+    thinned = results.isel(draw=slice(None, None, 5))
+    first = kg.predict(model, thinned, u=kg.normal(mu, 1, shape=2, dims="row"), seed=1)
+    both = kg.predict(model, first, v=kg.normal(mu, 1), seed=2)["predictions"]
+    assert both["u"].identical(first["predictions"]["u"])
+    assert both["v"].shape == (1, 4)
+    again = kg.predict(model, first, u=kg.normal(mu, 1, shape=2, dims="row"), seed=2)
+    assert not again["predictions"]["u"].equals(first["predictions"]["u"])
+    replicated = kg.predict(model, kg.predict(model, results, observed=[y]), observed=[z])
+    assert {*replicated["posterior_predictive"].data_vars} == {"y", "z"}
+
+
+def test_a_quantity_of_an_earlier_call_whose_axis_has_other_labels_is_left_out():
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([0.5, 1.0], kg.normal(mu, 1), name="y")
+    model = kg.model(mu)
+    results = kg.mcmc(model, draws=20, warmup=20, chains=1, seed=1, progress=False)
+    results = kg.predict(
+        model, results, u=kg.normal(mu, 1, shape=2, dims="row"), t=kg.normal(mu, 1)
+    )
+    with pytest.warns(kg.KinetographWarning, match="u of an earlier call is .*, because row has"):
+        results = kg.predict(model, results, v=kg.normal(mu, 1, shape=3, dims="row"))
+    assert {*results["predictions"].data_vars} == {"t", "v"}
+    assert np.isfinite(results["predictions"]["v"]).all()

@@ -221,3 +221,14 @@ def test_a_chain_that_jumps_far_has_a_report():
     with pytest.warns(kg.SamplingWarning, match="Take a smaller step_size"):
         tree = kg.mcmc(model, sampler, draws=200, warmup=0, seed=1, progress=False)
     assert "SGLD" in str(kg.report(tree))
+
+
+def test_equal_draws_have_no_deviation_by_rounding():
+    draws = np.full((4, 1000, 2), 3.1)
+    assert draws[..., 0].std(ddof=1) > 0  # the rounding
+    draws[..., 1] += np.random.default_rng(1).normal(0, 0.1, (4, 1000))
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"x": (("chain", "draw", "i"), draws)})})
+    table = kg.summary(tree)
+    assert (table["mean", "x[0]"], table["sd", "x[0]"], table["mcse_mean", "x[0]"]) == (3.1, 0, 0)
+    assert table["sd", "x[1]"] > 0.09
+    assert str(table).splitlines()[1].split()[1:4] == ["3.10", "0.00", "3.10"]

@@ -190,6 +190,7 @@ OTHERS = {
     "y0": "init initial initial_state u0 z0",
     "ts": "saveat t t_eval time times",
     "jump_ts": "jumps",
+    "new": "X data new_data newdata",
 }
 
 OURS: dict[str, tuple[str, ...]] = {}
@@ -250,6 +251,12 @@ OF_CALLS: dict[str, dict[str, str]] = {
     "observe": dict.fromkeys(
         ("obs", "observed"), "write kg.observe(data, distribution), with the data first"
     ),
+    "predict": {
+        **dict.fromkeys(
+            ("allow_new_levels", "sample_new_groups", "sample_new_levels"),
+            "give new_levels='draw' to draw the effects of new levels",
+        ),
+    },
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {
         "updates": "an update is an output: state.assign(value), or state.assign_add(value)",
@@ -265,6 +272,7 @@ OF_CLASSES = {
     ),
 }
 OF_SURPLUS = {
+    "compare": 'give the models by name, as in kg.compare({"linear": (model, results), ...})',
     "switch": "kg.where(condition, x, y) chooses elements; branches here are a list of functions",
 }
 OF_MISSING = {

@@ -26,10 +26,14 @@ _ATTRIBUTES = {
         **dict.fromkeys(("draw", "graphviz", "to_graphviz", "render"), "plot()"),
         **dict.fromkeys(("find_map", "map", "optimize"), "kg.opt(model)"),
         **dict.fromkeys(("basic_RVs", "free_RVs", "unknowns", "variables", "vars"), "names"),
-        **dict.fromkeys(("predict", "posterior_predictive"), "kg.predict(model, results)"),
+        **dict.fromkeys(
+            ("predict", "posterior_predict", "posterior_predictive", "sample_posterior_predictive"),
+            "kg.predict(model, results)",
+        ),
         **dict.fromkeys(("prior_predictive", "simulate"), "kg.simulate(model)"),
     },
     "DataTree": {
+        **dict.fromkeys(("add_groups", "extend"), "results.update(other), which adds groups"),
         "to_csv": f"results['posterior'].to_dataset().{_TABLE}",
     },
     "Hilbert": dict.fromkeys(("f", "latent", "prior"), "values"),
@@ -54,6 +58,18 @@ _ATTRIBUTES = {
             for name in ["mean", "sd", "median", "ess_bulk", "ess_tail", "r_hat"]
         },
     },
+}
+
+_ATTRIBUTES["FormulaModel"] = _ATTRIBUTES["Model"] | {
+    **dict.fromkeys(
+        ("posterior_predict", "posterior_predictive", "sample_posterior_predictive"),
+        "predict(results, new)",
+    ),
+    **dict.fromkeys(
+        ("epred", "fitted", "posterior_epred", "predict_proba"),
+        "predict(results, new, kind='mean')",
+    ),
+    **dict.fromkeys(("build", "set_priors"), "kg.formula(text, frame, prior={...}), which builds"),
 }
 
 _ROOT = __name__.partition(".")[0]

@@ -180,6 +180,9 @@ _ADVICE = {
         "fromnetcdf fromzarr readnetcdf"
     ),
     "xarray.open_datatree(path) reads results, and kg.load_graph(path) reads graphs": "load",
+    "results.to_netcdf(path) writes results, and kg.save_graph(path, arrays) writes graphs": (
+        "save savenetcdf tonetcdf tozarr"
+    ),
     "functions belong to kg itself, as kg.exp, or to NumPy": "math",
     "shape= or dims= of a distribution make independent copies": "plate",
     "it is kg.factor(-0.5 * ((x[i] - x[j])**2).sum()) of x = kg.zero_sum_normal(...)": "icar",

@@ -60,6 +60,8 @@ def answer(
         return f"{name}: {twice}{place_text()}; give one of them"
     message = _answer(function, name, bound, values, named)
     if message is None and isinstance(error, TypeError):
+        message = _exchanged(function, name, values)
+    if message is None and isinstance(error, TypeError):
         message = _not_of_targets(function, name, named)
     if message is not None:
         return with_given_names(message, given)
@@ -132,6 +134,25 @@ def _answer(
                 f"and by name"
             )
     return _missing(title, call_parameters, len(positional), named)
+
+
+def _exchanged(function: Callable[..., Any], title: str, values: tuple[Any, ...]) -> str | None:
+    """The message for an exchanged model and results, or None."""
+    kinds = ["results" if hasattr(v, "subtree") else _is_model(v) and "model" for v in values[:2]]
+    if {*kinds} != {"model", "results"}:
+        return None
+    names = [*signature(function).parameters][:2]
+    expected = ["results" if name == "tree" else name for name in names]
+    if expected != kinds[::-1]:
+        return None
+    return (
+        f"{title}: the arguments are the wrong way round{place_text()}; write "
+        f"kg.{title}({', '.join(expected)})"
+    )
+
+
+def _is_model(value: Any) -> bool:
+    return any(base.__name__ == "Model" for base in type(value).__mro__)
 
 
 def _positional_only(call_signature: Signature) -> list[str]:

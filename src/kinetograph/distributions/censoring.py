@@ -105,8 +105,9 @@ def censor(
 
 def _advice(censoring: Any) -> str:
     """The right form of censoring given as flags or a side."""
-    flags = isinstance(censoring, np.ndarray) and censoring.dtype.kind == "b"
-    if not flags and censoring not in ("left", "right"):
+    side_name = isinstance(censoring, str) and censoring in ("left", "right")
+    column = not isinstance(censoring, str) and np.ndim(censoring) == 1 and len(censoring) != 2
+    if not side_name and not column:
         return ""
     bound = "lower" if isinstance(censoring, str) and censoring == "left" else "upper"
     side = "(bounds, None)" if bound == "lower" else "(None, bounds)"

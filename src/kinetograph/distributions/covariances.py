@@ -9,16 +9,22 @@ from ..graph.errors import ShapeError
 from ..graph.functions.mathematics import sqrt, where
 from ..graph.messages import describe
 from ..graph.missing import first_place
-from ..graph.node import Data, Node
-from ..graph.operations.linear_algebra import cholesky
+from ..graph.node import FORM, Apply, Data, Node
+from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.operations.linear_algebra import CHOLESKY, MATMUL, cholesky
 from ..graph.operations.operands import as_node
-from ..graph.operations.shaping import diagonal
+from ..graph.operations.shaping import DIAG, diagonal
 from ..graph.source import place_text
 
 __all__ = ["factor_of", "mean_of"]
 
 
-def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
+def _check_matrix(name: str, node: Node, what: str, factor: bool, factor_name: str | None) -> None:
+    """Refuse a matrix that cannot be a covariance or a factor.
+
+    If `factor`, the matrix must be a Cholesky factor. `factor_name` is the parameter
+    that takes one.
+    """
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
         hint = ""
         if len(node.shape) < 2:
@@ -29,8 +35,14 @@ def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
             f"{place_text()}{hint}"
         )
     if not isinstance(node, Data):
+        if not factor and node.shape[-1] > 1 and _is_lower(node):
+            way_out = f"; give it by name, {factor_name}={describe(node)}" if factor_name else ""
+            raise ValueError(
+                f"{name}: {what} {describe(node)} is a Cholesky factor, not a covariance"
+                f"{place_text()}{way_out}"
+            )
         return
-    value, fault = node.value, ""
+    value, fault, way_out = node.value, "", ""
     if not np.all(np.isfinite(value)):
         fault = "is not finite"
     elif not factor:
@@ -40,12 +52,31 @@ def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
             other = value[(*first[:-2], j, i)]
             fault = f"is not symmetric: {value[first]:g} at index ({i}, {j}), but {other:g} at "
             fault += f"({j}, {i})"
+            if factor_name and not np.any(np.triu(value, 1)):
+                way_out = f"; give a Cholesky factor by name, {factor_name}={describe(node)}"
         elif np.any((least := np.linalg.eigvalsh(value)) <= 0):
             fault = f"is not positive definite: an eigenvalue is {least.min():.3g}"
     elif np.any(np.triu(value, 1)) or np.any(np.diagonal(value, axis1=-2, axis2=-1) <= 0):
         fault = "must be lower triangular with a positive diagonal"
     if fault:
-        raise ValueError(f"{name}: {what} {describe(node)} {fault}{place_text()}")
+        raise ValueError(f"{name}: {what} {describe(node)} {fault}{place_text()}{way_out}")
+
+
+def _is_lower(node: Node) -> bool:
+    """Whether a matrix is certainly lower triangular, and not only diagonal."""
+    if not isinstance(node, Apply):
+        return node.triangular
+    if node.operation is FORM:
+        return _is_lower(node.parents[0])
+    if node.operation is ELEMENTWISE["multiply"]:
+        return any(x.shape == node.shape and _is_lower(x) for x in node.parents)
+    if node.operation is MATMUL:
+        lower = [_is_lower(x) for x in node.parents]
+        return any(lower) and all(
+            is_lower or (isinstance(x, Apply) and x.operation is DIAG and x.attributes["k"] == 0)
+            for is_lower, x in zip(lower, node.parents, strict=True)
+        )
+    return node.operation is CHOLESKY
 
 
 def _symmetric(cov: Array) -> Array:
@@ -74,7 +105,8 @@ def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
         raise TypeError(f"{name}: give one of {' and '.join(f'{what}=' for what in given)}")
     ((what, matrix),) = matrices.items()
     node, is_factor = as_node(matrix), what.endswith("chol")
-    _check_matrix(name, node, what, is_factor)
+    factor_name = next((other for other in given if other.endswith("chol")), None)
+    _check_matrix(name, node, what, is_factor, factor_name)
     if is_factor:
         return node
     if isinstance(node, Data) and node.literal:

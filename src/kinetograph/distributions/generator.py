@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from .support import REAL, Interval, Simplex
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
 WHOLE = np.dtype(np.int64)
+_LONGEST = 1000  # greatest length of a vector in a message
+_PERMUTED = 4  # greatest number of parameters whose orders are tried for a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Generator:
                 raise ShapeError(
                     f"{self.name}: {' '.join(name)} needs at least "
                     f"{parameter.event_ndim} {'axis' if parameter.event_ndim == 1 else 'axes'}, "
-                    f"got shape {node.shape}{place_text()}"
+                    f"got shape {node.shape}{place_text()}{_vector_hint(parameter, node)}"
                 )
             if drawn is not None and parameter.integer and node.dtype.kind not in "iub":
                 raise SymbolicError(
@@ -69,9 +72,11 @@ class Generator:
             self.check(*nodes)
         for parameter, node in zip(self.parameters, nodes, strict=True):
             if isinstance(node, Data):
-                self._check_known(parameter, node, drawn)
+                self._check_known(parameter, node, drawn, nodes)
 
-    def _check_known(self, parameter: Parameter, node: Data, drawn: np.dtype | None) -> None:
+    def _check_known(
+        self, parameter: Parameter, node: Data, drawn: np.dtype | None, nodes: Sequence[Node]
+    ) -> None:
         support, value, note = parameter.support, np.asarray(node.value), ""
         if drawn is not None:
             support = parameter.drawn or support
@@ -87,8 +92,25 @@ class Generator:
         raise ValueError(
             f"{self.name}: {parameter.name} must be {support.describe()}, "
             f"got {value[place]}{note}{index_text(place)}{f' in {holder}' if holder else ''}"
-            f"{place_text()}"
+            f"{place_text()}{self._order_hint(nodes)}"
         )
+
+    def _order_hint(self, nodes: Sequence[Node]) -> str:
+        """The order of the parameters, if another order fits."""
+        values = [node.value for node in nodes if isinstance(node, Data)]
+        if len(values) < len(nodes) or not 2 <= len(nodes) <= _PERMUTED:
+            return ""
+        if any(parameter.event_ndim for parameter in self.parameters):
+            return ""
+        fits = any(
+            all(
+                np.all(p.support.contains(np.asarray(value)))
+                for p, value in zip(self.parameters, order, strict=True)
+            )
+            for order in permutations(values)
+        )
+        names = ", ".join(parameter.name for parameter in self.parameters)
+        return f"; the order of the values is {self.name}({names})" if fits else ""
 
     def warn_of_unbounded(self, nodes: Sequence[Node]) -> None:
         """Warn if an unbounded unknown is used for a bounded parameter."""
@@ -178,3 +200,14 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
     if any(n < 0 for n in sizes):
         raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length{place_text()}")
     return tuple(int(n) for n in sizes)
+
+
+def _vector_hint(parameter: Parameter, node: Node) -> str:
+    """The vector that a single number in its place may mean."""
+    n = float(node.value) if isinstance(node, Data) and parameter.event_ndim == 1 else 0.0
+    if not (n.is_integer() and 2 <= n <= _LONGEST):
+        return ""
+    count = int(n)
+    if isinstance(parameter.support, Simplex):
+        return f"; {count} equal numbers are np.full({count}, 1 / {count})"
+    return f"; a vector of {count} ones is np.ones({count})"

@@ -10,6 +10,7 @@ from ..graph.errors import ShapeError
 from ..graph.numerics.gammas import gammaln
 from ..graph.operations.linear_algebra import small_cholesky
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from .declaration import Chosen, declared
 from .family import Family
 from .gamma_numbers import log_gamma
@@ -96,7 +97,8 @@ def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     """Check the number of rows, which the parameters do not determine."""
     if not isinstance(dim, (int, np.integer)) or dim < 2:
         raise ShapeError(
-            f"{name}: dim must be a whole number of at least 2, got {dim!r}{place_text()}"
+            f"{name}: dim must be a whole number of at least 2, got {shown(dim)}{place_text()}; "
+            "dim is the number of rows, and the second value by position"
         )
     return int(dim)
 

@@ -248,7 +248,7 @@ class Pairs(Support):
 
     def describe(self) -> str:
         inner = self.inner.describe()
-        return f"two numbers in order, at most one of them infinite; where equal, {inner}"
+        return f"two numbers in order, not both infinite; if both are equal, {inner}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from ..graph.dims import last_length
 from ..graph.errors import ShapeError
 from ..graph.numerics.special import divide
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
@@ -79,7 +80,8 @@ def length_of(
             )
     if not isinstance(dim, (int, np.integer)) or dim < least:
         raise ShapeError(
-            f"{name}: dim must be a whole number of at least {least}, got {dim!r}{place_text()}"
+            f"{name}: dim must be a whole number of at least {least}, got {shown(dim)}"
+            f"{place_text()}; dim is the number of elements, and the second value by position"
         )
     return (int(dim),)
 

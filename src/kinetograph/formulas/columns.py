@@ -48,6 +48,11 @@ def as_frame(data: Any) -> pd.DataFrame:
     else:
         if isinstance(data, Mapping):
             columns = dict(data)
+        elif hasattr(data, "collect"):  # a lazy frame of polars
+            raise TypeError(
+                f"formula: the data are a {type(data).__name__}, whose values are not computed yet"
+                f"{place_text()}; give data.collect()"
+            )
         elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
             columns = {str(name): data.get_column(name).to_list() for name in data.columns}
         else:

@@ -62,7 +62,10 @@ class Encoding:
             )
         self.links = {
             name: check_link(
-                links.get(name, links.get(family.main, "") if is_main else "") or link, name
+                links.get(name, links.get(family.main, "") if is_main else "") or link,
+                name,
+                link,
+                family.name,
             )
             for name, (link, is_main) in names.items()
         }

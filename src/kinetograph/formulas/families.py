@@ -46,6 +46,7 @@ from ..graph.functions.reductions import cumsum
 from ..graph.functions.special import gammaln, log_ndtr, softplus
 from ..graph.source import place_text
 from ..graph.suggestions import closest, plain
+from ..graph.value_texts import in_words
 from ..models.mixtures import mixture
 from .links import Linked
 
@@ -385,13 +386,21 @@ def family_named(name: Any) -> ResponseFamily:
 
     Raises
     ------
+    TypeError
+        If the name is not a text.
     ValueError
         If the name of the family is unknown.
     """
+    if not isinstance(name, str):
+        kind = getattr(name, "__name__", "gaussian").lower()
+        raise TypeError(
+            f"formula: family must be a text, got {in_words(name)}{place_text()}; write "
+            f"family={kind!r}"
+        )
     names = {plain(n): f for f in FAMILIES.values() for n in (f.name, *f.aliases)}
-    wanted = plain(name) if isinstance(name, str) else ""
+    wanted = plain(name)
     if wanted not in names:
-        similar = closest(wanted, names)
+        similar = closest(wanted.partition("(")[0], names)  # R writes poisson()
         hint = f"; did you mean {names[similar].name!r}?" if similar else ""
         raise ValueError(
             f"formula: unknown family {name!r}{place_text()}; the families are "

@@ -177,7 +177,7 @@ class Grouping:
                 f"cor_{self.label}",
                 (f"cor{after}", "cor"),
                 shape=(len(self.effects),) * 2,
-                dims=(effect, f"{self.label}_effect_2"),
+                dims=(effect, dim(f"{self.label}_effect_2", self.effects)),
             )
         unknowns.add(f"r_{self.label}", self._effects(z, sd, unknowns.arrays))
 

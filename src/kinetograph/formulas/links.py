@@ -29,6 +29,14 @@ INVERSE_LINKS: dict[str, Callable[[Any], Any]] = {
     "tan_half": lambda eta: 2.0 * arctan(eta),
 }
 
+# For the default link of a parameter: the links whose values the parameter can have.
+_FITTING = {
+    "log": ("log", "identity", "softplus", "sqrt", "inverse", "1/mu^2", "logm1"),
+    "logit": ("logit", "probit", "cloglog", "cauchit", "identity", "log"),
+    "identity": tuple(link for link in INVERSE_LINKS if link not in ("logm1", "tan_half")),
+    "tan_half": ("tan_half", "identity"),
+}
+
 
 class Linked:
     """A parameter of the response, with its linear predictor if any."""
@@ -48,17 +56,22 @@ class Linked:
         return {keyword: self.eta} if self.link == link else {plain: self.value}
 
 
-def check_link(link: str, parameter: str) -> str:
-    """Return a link.
+def check_link(link: str, parameter: str, default: str, family: str) -> str:
+    """Return a link of a parameter whose default link is `default`.
 
     Raises
     ------
     ValueError
-        If the name of the link is unknown.
+        If the name of the link is unknown, or its values do not fit the parameter.
     """
     if link not in INVERSE_LINKS:
         raise ValueError(
             f"formula: the link of {parameter} is {link!r}{place_text()}; the links are "
             f"{', '.join(INVERSE_LINKS)}{meant(link, INVERSE_LINKS)}"
+        )
+    if link not in _FITTING[default]:
+        raise ValueError(
+            f"formula: the link {link!r} does not fit {parameter} of the family {family}"
+            f"{place_text()}; the links are {', '.join(_FITTING[default])}"
         )
     return link

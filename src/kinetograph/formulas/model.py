@@ -15,7 +15,7 @@ from ..graph.node import Data, Node
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from ..graph.value_texts import in_words
+from ..graph.value_texts import in_words, shown
 from ..models.expectations import expectation
 from ..models.factor import log_density
 from ..models.model import Model
@@ -150,7 +150,8 @@ class FormulaModel(Model):
         results
             Of `kg.mcmc` or another method.
         new, new_levels
-            As for `response`. Without new rows, the observed responses are drawn again.
+            As for `response`. Without new rows, the observed responses are drawn again, as by
+            `kg.predict(model, results)`; censored responses are drawn without the bounds.
         kind
             "response" draws responses; "mean" computes their expectations, with the name of the
             response and `_mean`. Drawn classes are values of the response's column. Classes of an
@@ -163,7 +164,8 @@ class FormulaModel(Model):
         Returns
         -------
         xarray.DataTree
-            The results with the group `predictions`, (chain, draw, rows).
+            The results with the group `predictions`, (chain, draw, rows). Replicated responses that
+            are not censored or weighted are in the group `posterior_predictive`.
 
         Raises
         ------
@@ -184,9 +186,12 @@ class FormulaModel(Model):
         """
         if kind not in ("response", "mean"):
             raise ValueError(
-                f"predict: kind must be 'response' or 'mean', got {kind!r}{place_text()}"
+                f"predict: kind must be 'response' or 'mean', got {shown(kind)}{place_text()}"
             )
         distribution = self.response(new, new_levels=new_levels)
+        drawn_alike = not {"cens", "weights"} & {*self._encoding.response.additions}
+        if new is None and kind == "response" and drawn_alike:
+            return predict(self, results, seed=seed)
         name = self._encoding.response.name
         if kind == "mean":
             wanted: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
@@ -223,7 +228,8 @@ class FormulaModel(Model):
         """The rows, and the prefix of the names of their data."""
         if new_levels not in ("error", "draw"):
             raise ValueError(
-                f"formula: new_levels must be 'error' or 'draw', got {new_levels!r}{place_text()}"
+                f"formula: new_levels must be 'error' or 'draw', got {shown(new_levels)}"
+                f"{place_text()}"
             )
         return (self._encoding.frame if new is None else as_frame(new)), "new_"
 

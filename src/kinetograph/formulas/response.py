@@ -297,6 +297,13 @@ class Response:
                     f"formula: {call.text} has intervals{place_text()}; write cens({column}, y2) "
                     "with the column of their upper ends"
                 )
-            upper = evaluated(call.positional[1], frame, self._scope, call.text)
-            high[codes == 2] = upper[codes == 2]
+            upper, open_ended = call.positional[1], np.zeros(len(codes), bool)
+            if upper in frame and not is_text(frame[upper]):
+                # Only intervals have an upper end, and it may be infinite.
+                numbers_given = frame[upper].to_numpy(float, na_value=np.nan)
+                open_ended = (codes == 2) & (numbers_given == np.inf)
+                ends = frame[upper].where((codes == 2) & ~open_ended, self.values)
+                frame = frame.assign(**{upper: ends})
+            ends = evaluated(upper, frame, self._scope, call.text)
+            high[codes == 2] = np.where(open_ended, np.inf, ends)[codes == 2]
         return np.stack([low, high], -1)

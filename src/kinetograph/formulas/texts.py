@@ -20,6 +20,7 @@ from formulaic.parser.types import Token
 
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from ..graph.value_texts import shown
 
 __all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "split_formula"]
 
@@ -90,7 +91,7 @@ def split_formula(text: Any) -> FormulaText:
     """
     if not isinstance(text, str):
         raise TypeError(
-            f"formula: a formula is a text such as 'y ~ x + (1 | g)', got {text!r:.60}"
+            f"formula: a formula is a text such as 'y ~ x + (1 | g)', got {shown(text)}"
             f"{place_text()}"
         )
     tokens = _tokens(text)

@@ -20,6 +20,7 @@ from ..graph.node import Data
 from ..graph.operations.operands import as_node
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from .kernels import Kernel, not_a_kernel, points
 
 __all__ = ["Hilbert"]
@@ -101,7 +102,7 @@ class Hilbert:
         counts = np.broadcast_to(np.asarray(basis), rows.shape[1:])
         if counts.dtype.kind not in "iu" or (counts < 1).any():
             raise ValueError(
-                f"gp.Hilbert: basis must be whole numbers above 0, got {basis!r}{place_text()}"
+                f"gp.Hilbert: basis must be whole numbers above 0, got {shown(basis)}{place_text()}"
             )
         low, high = rows.min(0), rows.max(0)
         self._centre = (low + high) / 2

@@ -230,9 +230,11 @@ def check_dims(
     axes_given = _axes(dims)
     names = tuple(d.name if isinstance(d, Dim) else d for d in axes_given)
     if wrong := [name for name in names if not (name is None or isinstance(name, str))]:
+        has_dim = isinstance(getattr(wrong[0], "dim", None), Dim)  # as groups of kg.groups have
         raise DimsError(
             f"{subject}: dims must be names of axes, such as 'school', or dimensions made by "
             f"kg.dim, got {wrong[0]!r:.60}{_place(subject)}"
+            f"{'; give its dimension, as in dims=county.dim' if has_dim else ''}"
         )
     if len(names) != len(shape):
         advice = advice if len(names) > len(shape) else ""

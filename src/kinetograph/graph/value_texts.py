@@ -9,7 +9,9 @@ from .messages import describe, names_in_scope, result_in_words
 from .node import Data, Handle, Inner, Node
 from .source import place_text
 
-__all__ = ["array_text", "check_name", "check_path", "in_words", "value_text"]
+__all__ = ["array_text", "check_name", "check_path", "in_words", "shown", "value_text"]
+
+_LONGEST = 80  # greatest length of a value in a message
 
 
 def array_text(node: Node) -> str:
@@ -100,3 +102,14 @@ def in_words(value: Any) -> str:
     if callable(value) and isinstance(name, str):
         return f"the function {name}"
     return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def shown(value: Any) -> str:
+    """Python's text of a short simple value, else words.
+
+    The text of a model or of results is long, and contains the signs that divide a message.
+    """
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    simple = all(part is None or isinstance(part, (str, int, float, np.number)) for part in parts)
+    text = repr(value) if simple else ""
+    return text if 0 < len(text) <= _LONGEST else in_words(value)

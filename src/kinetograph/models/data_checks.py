@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..distributions.atoms import WITH_ZEROS
-from ..distributions.support import Support, WholeNumbers
+from ..distributions.support import Pairs, Support, WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
@@ -80,7 +80,14 @@ def check_shape(node: Node, follows: Distribution) -> None:
         return
     family, own_shape = follows.family, follows.shape
     hint = ""
-    if len(node.shape) == 2 and _fits(node.shape[::-1], follows):
+    if isinstance(follows.support, Pairs) and node.shape[-1:] != (2,):
+        hint = "\n  Give the ends of the intervals as pairs (low, high) along the last axis."
+    single = [axis for axis, size in enumerate(node.shape) if size == 1]
+    smaller = [tuple(np.delete(node.shape, axis)) for axis in single]
+    if axis := [axis for axis, shape in zip(single, smaller, strict=True) if _fits(shape, follows)]:
+        index = ", ".join("0" if i == axis[-1] else ":" for i in range(len(node.shape)))
+        hint = f"\n  The data have an axis of length 1: observe {describe(node)}[{index}]."
+    elif len(node.shape) == 2 and _fits(node.shape[::-1], follows):
         hint = "\n  The data look transposed: each row is a separate realisation."
     raise ShapeError(
         f"observe: the data do not fit the distribution{place_text()}\n"

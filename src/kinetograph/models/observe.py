@@ -98,8 +98,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
             f"observe: the name {data!r:.40} is given in place of the data{place_text()}; write "
             f"kg.observe(data, distribution, name={data!r:.40})"
         )
-    check_name("observe", name)
     follows = _distribution(data, distribution)
+    check_name("observe", name)
     if (given := incomplete(data)) is not None:
         given.name = given.name or name
         given.variable = given.variable or name_in_scope(data)

@@ -32,6 +32,17 @@ type GroupName = Literal[
     "warmup_posterior",
     "warmup_sample_stats",
 ]
+# The call that adds a group to results.
+_MADE_BY = {
+    "log_likelihood": "kg.log_likelihood(model, results)",
+    "log_prior": "kg.log_prior(model, results)",
+    "posterior_predictive": "kg.predict(model, results)",
+    "predictions": "kg.predict(model, results, name=array)",
+    "prior": "results.update(kg.simulate(model))",
+    "prior_predictive": "results.update(kg.simulate(model))",
+    "warmup_posterior": "kg.mcmc(model, keep_warmup=True)",
+    "warmup_sample_stats": "kg.mcmc(model, keep_warmup=True)",
+}
 _SHOWN = 12  # greatest number of names in a message
 
 
@@ -82,9 +93,8 @@ class DataTree(xarray.DataTree):
         """The message for a name that is not in the tree."""
         names = [str(name) for name in (*self.children, *self.variables)]
         within = [group for group, node in self.children.items() if key in node.variables]
-        hint = meant(key, names)
-        if not hint and isinstance(key, str):
-            hint = self._elsewhere(key)
+        hint = self._elsewhere(key) if isinstance(key, str) else ""
+        hint = hint or meant(key, names)
         if within:
             hint = f"; it is in the group {within[0]}: results[{within[0]!r}][{key!r}]"
         elif self.parent is not None and (other := _sibling_with(self, key)):
@@ -100,6 +110,8 @@ class DataTree(xarray.DataTree):
 
     def _elsewhere(self, key: str) -> str:
         """Advice on an attribute of xarray's datasets, or of other libraries' results."""
+        if self.parent is None and key in _MADE_BY:
+            return f"; {_MADE_BY[key]} adds it"
         if hasattr(xarray.Dataset, key) and not self.children:
             return f"; a dataset has it: results[{self.name!r}].to_dataset().{key}(...)"
         if hasattr(xarray.Dataset, key) and "posterior" in self.children:

@@ -15,7 +15,7 @@ from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import SuggestingDict, meant
-from ..graph.value_texts import in_words
+from ..graph.value_texts import in_words, shown
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
@@ -260,7 +260,7 @@ def _as_node_value(name: str, node: Node, value: Any) -> np.ndarray:
         cast = array.real.astype(node.dtype)
     except (TypeError, ValueError):
         raise TypeError(
-            f"calculate: {name}: expected numbers, got {value!r:.60}{place_text()}"
+            f"calculate: {name}: expected numbers, got {shown(value)}{place_text()}"
         ) from None
     if not np.can_cast(array.dtype, node.dtype, "same_kind") and np.any(cast != array):
         raise TypeError(f"calculate: {name} is {node.dtype}, got {array.dtype}")

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..graph.public import public
 from ..models.model import Model
+from ..results.check import check_tree
 from ..runs.arguments import check_seed, check_whole
 from .elpd import arviz, kfold_result
 from .loo import unit_densities
@@ -97,6 +98,8 @@ def kfold(
     arviz("kfold")
     check_whole("kfold", {"k": (k, 2)})
     used_seed = check_seed(seed, "kfold")
+    if results is not None:
+        check_tree(results, "kfold")
     observations = Observations("kfold", model, var_name, by)
     fold_of = _folds(observations, k, folds, used_seed)
     count = int(fold_of.max()) + 1

@@ -11,6 +11,7 @@ from ..graph.array import Array, Computed
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node
 from ..graph.public import public
+from ..graph.value_texts import shown
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
@@ -20,7 +21,7 @@ from ..models.rewritten_model import Remaker
 from ..runs.arguments import check_seed
 from .current_data import with_current_data
 from .observed_distributions import followed
-from .predicted_groups import as_group, with_group
+from .predicted_groups import as_group, with_earlier, with_group
 from .recorded_draws import recorded_of
 from .target_names import named_targets, names_of_unknowns
 
@@ -66,7 +67,7 @@ def predict(
     -------
     xarray.DataTree
         The results with the group `posterior_predictive`, (chain, draw, *dims), or `predictions`
-        for new quantities.
+        for new quantities. Quantities of earlier calls with other names stay in the group.
 
     Raises
     ------
@@ -78,6 +79,11 @@ def predict(
         the name of one of the model's unknowns, or depends on data whose shape has changed.
     ShapeError
         If the draws and the unknowns of the model have different shapes.
+
+    Warns
+    -----
+    KinetographWarning
+        If a quantity of an earlier call is left out, because an axis has other labels now.
 
     Examples
     --------
@@ -126,9 +132,9 @@ def predict(
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
     dataset = as_group("predict", drawn, ("chain", "draw"), model.coords, model.data)
-    return with_group(
-        with_current_data(model, results), group, dataset, {"prediction_seed": str(used)}
-    )
+    present = with_current_data(model, results)
+    dataset = with_earlier("predict", present, group, dataset)
+    return with_group(present, group, dataset, {"prediction_seed": str(used)})
 
 
 def _with_current_shapes(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:
@@ -168,7 +174,8 @@ def _data_to_draw(model: Model, observed: Any) -> tuple[Data, ...]:
         if node not in model.observed:
             names = ", ".join(model.name(node) for node in model.observed)
             raise TypeError(
-                f"predict: observed= must be data that the model observes ({names}), got {array!r}"
+                f"predict: observed= must be data that the model observes ({names}), got "
+                f"{shown(array)}"
             )
     nodes = {became.get(array.node, array.node) for array in wanted}
     return tuple(node for node in model.observed if node in nodes)

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..graph.dims import named
+from ..graph.errors import KinetographWarning
 from ..graph.node import Node
+from ..graph.source import warn_user
 from ..models.axes import axes_of
 from ..models.dims import check_labels, collect_coords, labels_of_parts, whole
 from ..models.labels import axis_names, check_group
 from ..models.result_groups import stamp, stored
 
-__all__ = ["as_group", "tree_of", "with_group"]
+__all__ = ["as_group", "tree_of", "with_earlier", "with_group"]
 
 
 def as_group(
@@ -86,3 +88,32 @@ def with_group(
     tree = results.copy()
     tree[name] = DataTree(group)
     return tree
+
+
+def with_earlier(doing: str, results: Any, name: str, group: Any) -> Any:
+    """A new group, with the variables that it does not replace.
+
+    Warns
+    -----
+    KinetographWarning
+        If an earlier variable is left out, because an axis of its name has other labels now.
+    """
+    if name not in results.children:
+        return group
+    earlier = results[name].to_dataset()
+    others = [variable for variable in earlier.data_vars if variable not in group]
+    shared = {*earlier.dims} & {*group.dims}
+    changed = {dim for dim in shared if earlier.sizes[dim] != group.sizes[dim]}
+    draws = {dim: group[dim] for dim in ("chain", "draw") if dim in shared - changed}
+    earlier = earlier.assign_coords(draws)
+    changed |= {dim for dim in shared - changed if not earlier[dim].equals(group[dim])}
+    lost = [variable for variable in others if changed & {*earlier[variable].dims}]
+    if lost:
+        axes = " and ".join(sorted(map(str, changed)))
+        warn_user(
+            f"{doing}: {', '.join(map(str, lost))} of an earlier call is left out of the group "
+            f"{name}, because {axes} has other labels now; keep the earlier results as well, or "
+            "give all quantities in one call",
+            KinetographWarning,
+        )
+    return group.assign({v: earlier[v] for v in others if v not in lost})

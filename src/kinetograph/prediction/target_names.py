@@ -55,9 +55,9 @@ def _check(doing: str, name: str | None, array: Any) -> None:
                 hint = "; predict makes one draw for each draw of the results"
         elif name == "var_names":
             hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
-        elif hasattr(array, "subtree") or isinstance(array, Mapping):
+        elif doing == "calculate" and (hasattr(array, "subtree") or isinstance(array, Mapping)):
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
-        elif isinstance(array, np.ndarray) or hasattr(array, "columns"):
+        elif isinstance(array, (np.ndarray, list, tuple, Mapping)) or hasattr(array, "columns"):
             hint = "; to predict at new data, write the expression: kg.normal(a + b * new, s)"
             if hasattr(array, "columns"):
                 hint += "; a model of kg.formula takes frames: model.predict(results, frame)"

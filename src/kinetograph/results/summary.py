@@ -181,14 +181,23 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         rows += row_labels
         with np.errstate(all="ignore"):  # a diverging chain has draws of any size
             low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
-            parts["mean"].append(flat.mean((0, 1)))
-            parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
+            mean, sd = flat.mean((0, 1)), np.nan * median
+            if chains * length > 1:
+                # Rounding gives equal draws a small standard deviation.
+                varies = flat.min((0, 1)) < flat.max((0, 1))
+                sd = np.where(varies | np.isnan(mean), flat.std((0, 1), ddof=1), 0.0)
+                mean = np.where(sd == 0, median, mean)
+            parts["mean"].append(mean)
+            parts["sd"].append(sd)
         parts[labels[0]].append(low)
         parts["median"].append(median)
         parts[labels[1]].append(high)
         for column, f in _DIAGNOSTICS.items():
             held = diagnostics.together(flat, walkers) if column == "r_hat" else flat
-            parts[column].append(f(held) if length >= 4 else np.full(flat.shape[2], np.nan))
+            diagnostic = f(held) if length >= 4 else np.full(flat.shape[2], np.nan)
+            if column == "mcse_mean" and length >= 4:
+                diagnostic = np.where(sd == 0, 0.0, diagnostic)
+            parts[column].append(diagnostic)
     return Summary(tuple(rows), {c: np.concatenate([np.empty(0), *p]) for c, p in parts.items()})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..bits.keys import fresh_seed
 from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
-from ..graph.value_texts import in_words
+from ..graph.value_texts import in_words, shown
 from ..samplers import __all__ as SAMPLERS
 from ..samplers.sampler import Sampler
 
@@ -75,7 +75,7 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
             whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
             hint = f"; write {name}={int(value)}" if whole and value >= minimum else ""
             raise ValueError(
-                f"{what}: {name} must be a whole number of at least {minimum}, got {value!r}"
+                f"{what}: {name} must be a whole number of at least {minimum}, got {shown(value)}"
                 f"{place_text()}{hint}"
             )
 
@@ -94,7 +94,7 @@ def check_one_of(
     """
     expected = f"{what}: {name} must be {', '.join(map(repr, choices))}{otherwise}"
     if not isinstance(value, str):
-        raise TypeError(f"{expected}, got {value!r:.80}")
+        raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
         raise ValueError(f"{expected}, got {value!r}{meant(value, choices)}")
 
@@ -102,7 +102,7 @@ def check_one_of(
 def check_flag(what: str, name: str, value: Any) -> bool:
     """The value as a bool; refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what}: {name} must be True or False, got {value!r:.80}")
+        raise TypeError(f"{what}: {name} must be True or False, got {shown(value)}")
     return bool(value)
 
 

@@ -10,6 +10,7 @@ from ..graph.errors import ModelError
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..graph.suggestions import meant
+from ..graph.value_texts import shown
 from ..models.model import Model
 from ..models.recorded_unknowns import GROUP, MOST, unknowns_beside
 from .arguments import check_flag
@@ -42,7 +43,7 @@ def kept_targets(model: Model, keep: Any) -> dict[str, Node] | None:
     if not isinstance(targets_and_names, (list, tuple, set, frozenset)):
         raise TypeError(
             "mcmc: keep must be True, False, or a list of targets of the model and their names, "
-            f"got {keep!r:.80}"
+            f"got {shown(keep)}"
         )
     if not targets_and_names:
         raise ValueError("mcmc: keep=[] keeps nothing; write keep=False, and averages=")
@@ -108,7 +109,7 @@ def _name(model: Model, wanted: Any) -> str:
             return wanted
         text = repr(wanted)
     else:
-        raise TypeError(f"mcmc: keep: expected a target or its name, got {wanted!r:.80}")
+        raise TypeError(f"mcmc: keep: expected a target or its name, got {shown(wanted)}")
     raise ModelError(
         f"mcmc: keep: {text} is not a target of the model, which has {', '.join(names)}"
         f"{meant(wanted, names)}"

@@ -12,6 +12,7 @@ from ..adaptation.host_warmup import warmup_length
 from ..bits.draws import chain_key
 from ..graph.node import Node
 from ..graph.public import public
+from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
 from ..models.unused_data import warn_of_later
@@ -342,7 +343,7 @@ def check_every(doing: str, seconds: Any) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0:
         raise ValueError(
             f"{doing}: checkpoint_every must be a number of seconds that is not negative, "
-            f"got {seconds!r:.80}"
+            f"got {shown(seconds)}"
         )
     return float(seconds)
 

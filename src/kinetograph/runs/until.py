@@ -11,6 +11,7 @@ import numpy as np
 from ..graph.control.results import check_function
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.result_types import DataTree
 from ..results import diagnostics
@@ -85,7 +86,7 @@ def until(ess: float = 400, r_hat: float = 1.01) -> Until:
     """
     for name, value, least in (("ess", ess, 0), ("r_hat", r_hat, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"until: {name} must be a number, got {value!r:.80}")
+            raise TypeError(f"until: {name} must be a number, got {shown(value)}")
         if not (math.isfinite(value) and value > least):
             reason = "" if name == "ess" else ", because chains that agree have an R-hat of 1"
             raise ValueError(
@@ -108,7 +109,7 @@ def check_watching(
     """
     if callback is not None and not callable(callback):
         raise TypeError(
-            f"{doing}: callback must be a function of a kg.SoFar, got {callback!r:.80}"
+            f"{doing}: callback must be a function of a kg.SoFar, got {shown(callback)}"
             f"{place_text()}"
         )
     if callback is not None:
@@ -117,7 +118,7 @@ def check_watching(
         return
     if not isinstance(condition, Until):
         raise TypeError(
-            f"{doing}: until must be made by kg.until, got {condition!r:.80}{place_text()}; write "
+            f"{doing}: until must be made by kg.until, got {shown(condition)}{place_text()}; write "
             "until=kg.until(ess=400, r_hat=1.01)"
         )
     if not keep:

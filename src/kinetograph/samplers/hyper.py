@@ -14,6 +14,7 @@ from ..graph.node import ancestors
 from ..graph.precision import x64
 from ..graph.public import public
 from ..graph.suggestions import meant
+from ..graph.value_texts import shown
 
 __all__ = ["POSITIVE", "Hyper", "hyper"]
 
@@ -100,7 +101,7 @@ class Hyper:
             hint = ""
             if type(value).__name__ == "Model":
                 hint = "; a model is given to the run: kg.mcmc(model, sampler)"
-            raise TypeError(f"{what} must be a {kind}, got {value!r:.80}{hint}")
+            raise TypeError(f"{what} must be a {kind}, got {shown(value)}{hint}")
         if not np.all(np.isfinite(array)):
             raise ValueError(f"{what} must be finite, got {value!r}")
         for text, (bound, holds) in self.bounds.items():

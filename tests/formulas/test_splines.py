@@ -197,7 +197,7 @@ def test_priors_of_splines():
         ("y ~ s(x, m=2)", r"has m=.*write s\(x, by=g, k=10, bs='tp'\)"),
         ("y ~ s(x, by=gg)", "unknown column 'gg'.*mean 'g'"),
         ("y ~ s(x, by=one)", "'one' has one level, 'a'.*leave by= out"),
-        ("y ~ s(close, k=10)", "values of close are nearly equal.*a smaller k"),
+        ("y ~ s(close, k=10)", "needs k=10 different values, but close has 9"),
         ("y ~ s(t)", "must be numbers, but is text"),
         ("y ~ s(x):z", r"'\+ s\(x\)', or '\+ s\(x, by=z\)' for a function that depends on z"),
         ("y ~ t2(x, z)", r"is gp\(x, z\)"),

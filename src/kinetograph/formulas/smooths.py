@@ -29,7 +29,7 @@ from ..graph.suggestions import meant
 from .by import ByColumn
 from .design import evaluated
 from .population import plain_name
-from .splines import BASES, SplineBasis
+from .splines import BASES, SplineBasis, different
 from .texts import FormulaCall
 from .unknowns import FormulaUnknowns
 
@@ -190,20 +190,14 @@ class SplineTerm(_SmoothTerm):
                 f"formula: {call.text} has k={k!r}{place_text()}; k is a whole number from 3 on"
             )
         x = self.columns(frame)[:, 0]
-        different = len(np.unique(x))
-        if different < k:
-            way_out = f"write k={different}" if different > 2 else f"write {self.column} alone"
+        count = len(different(x))
+        if count < k:
+            way_out = f"write k={count}" if count > 2 else f"write {self.column} alone"
             raise DataError(
                 f"formula: {call.text} needs k={k} different values, but {self.column} has "
-                f"{different}{place_text()}; {way_out}"
+                f"{count}{place_text()}; {way_out}"
             )
-        try:
-            self.basis = SplineBasis(x, k, kind)
-        except np.linalg.LinAlgError:
-            raise DataError(
-                f"formula: {call.text}: values of {self.column} are nearly equal{place_text()}; "
-                f"round them, or use a smaller k"
-            ) from None
+        self.basis = SplineBasis(x, k, kind)
         numbers = self.by is not None and not self.by.levels
         self.linear: tuple[str, ...] = (
             (self.by.text, f"{self.column}:{self.by.text}", f"{self.by.text}:{self.column}")

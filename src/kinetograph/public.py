@@ -92,6 +92,7 @@ with _paused(lasting=True):
     from .prediction.simulate import simulate
     from .programs.memory_cache import clear_cache
     from .results.advice import Advice, SamplingWarning, diagnose
+    from .results.modes import Modes, modes
     from .results.summary import summary
     from .runs.mcmc import mcmc
     from .runs.stash import stashed_samples
@@ -144,6 +145,8 @@ __all__ = [
     "ConvergenceWarning",
     "ApproximationWarning",
     "diagnose",
+    "modes",
+    "Modes",
     "report",
     "Report",
     "SamplingWarning",

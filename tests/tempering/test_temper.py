@@ -1,4 +1,4 @@
-"""`kg.temper`: posteriors and evidence against closed forms."""
+"""`kg.temper`: posteriors and evidence against closed forms, and refusals."""
 
 import numpy as np
 import pytest
@@ -18,9 +18,18 @@ def conjugate():
 EVIDENCE = stats.multivariate_normal(np.zeros(3), np.eye(3) + 1).logpdf(DATA)
 
 
+@pytest.fixture(scope="module")
+def model():
+    return kg.model(conjugate)
+
+
+def temper(model, *args, **named):
+    return kg.temper(model, *args, **({"seed": 1, "progress": False} | named))
+
+
 @pytest.mark.parametrize("method", ["smc", "parallel"])
-def test_conjugate_model(method):
-    tree = kg.temper(kg.model(conjugate), method, seed=1, progress=False)
+def test_conjugate_model(model, method):
+    tree = temper(model, method)
     attributes = tree.attrs
     assert abs(attributes["log_evidence"] - EVIDENCE) < 5 * attributes["log_evidence_se"]
     assert attributes["log_evidence_se"] < 0.1
@@ -33,3 +42,125 @@ def test_conjugate_model(method):
     powers = tree["tempering"]["power"].values
     assert (np.diff(powers) > 0).all()
     assert powers[-1] == 1
+    np.testing.assert_allclose(
+        tree["sample_stats"]["lp"].values.ravel(), model.log_prob(mu[:, None]), rtol=1e-9
+    )
+
+
+def test_results_do_not_depend_on_threads(model):
+    one, three = (temper(model, particles=300, threads=n)["posterior"]["mu"] for n in (1, 3))
+    np.testing.assert_array_equal(one.values, three.values)
+    other = temper(model, particles=300, seed=2)["posterior"]["mu"]
+    assert (one.values != other.values).all()
+
+
+def test_given_ladder(model):
+    tree = temper(model, ladder=[0.2, 1.0], particles=300)
+    np.testing.assert_array_equal(tree["tempering"]["power"], [0.2, 1.0])
+    tree = temper(model, "parallel", ladder=[0, 0.2, 1.0], draws=20, warmup=20)
+    np.testing.assert_array_equal(tree["tempering"]["power"], [0.0, 0.2, 1.0])
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        kg.samplers.NUTS(),
+        kg.samplers.RandomWalk(),
+        kg.samplers.MALA(),
+        kg.samplers.HMC(0.5, n_steps=3, tune=()),
+    ],
+    ids=lambda sampler: type(sampler).__name__,
+)
+def test_samplers(model, sampler):
+    tree = temper(model, sampler=sampler, particles=400)
+    attributes = tree.attrs
+    assert abs(attributes["log_evidence"] - EVIDENCE) < 6 * attributes["log_evidence_se"]
+    mu = tree["posterior"]["mu"].values.ravel()
+    assert abs(mu.mean() - DATA.sum() / 4) < 6 * 0.5 / np.sqrt(100)
+
+
+def test_other_verbs_take_the_results(model):
+    tree = temper(model, particles=300)
+    assert kg.summary(tree)["mean", "mu"] == pytest.approx(DATA.sum() / 4, abs=0.3)
+    assert kg.diagnose(tree) == []
+    assert kg.predict(model, tree)["posterior_predictive"]["y"].shape == (1, 300, 3)
+    assert kg.log_likelihood(model, tree)["log_likelihood"]["y"].shape == (1, 300, 3)
+    assert kg.report(tree, model).findings == 0
+
+
+def test_discrete_unknowns_factors_and_conditions():
+    z = kg.bernoulli(0.3, name="z")
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe(1.5, kg.normal(mu + 2 * z, 0.5), name="y")
+    kg.factor(-kg.abs(mu))
+    model = kg.model(mu, z)
+    grid = np.linspace(-8, 8, 16001)
+    joint = stats.norm.pdf(grid) * np.exp(-abs(grid))
+    parts = [p * joint * stats.norm.pdf(1.5, grid + 2 * v, 0.5) for v, p in ((0, 0.7), (1, 0.3))]
+    totals = [np.trapezoid(part, grid) for part in parts]
+    tree = temper(model, particles=1000)
+    error = tree.attrs["log_evidence_se"]
+    assert abs(tree.attrs["log_evidence"] - np.log(sum(totals))) < 5 * error
+    share = totals[1] / sum(totals)
+    sd = np.sqrt(share * (1 - share) / 300)
+    assert abs(tree["posterior"]["z"].values.mean() - share) < 6 * sd
+
+
+def test_conditioned_unknowns_belong_to_the_likelihood():
+    mu, sd = kg.normal(0, 1, name="mu"), kg.half_normal(1, name="sd")
+    kg.observe(DATA, kg.normal(mu, sd), name="y")
+    tree = temper(kg.condition(kg.model(mu, sd), {"sd": 1.0}))
+    truth = EVIDENCE + stats.halfnorm.logpdf(1.0)
+    assert abs(tree.attrs["log_evidence"] - truth) < 5 * tree.attrs["log_evidence_se"]
+
+
+def test_constrained_unknowns_in_bounds():
+    sd = kg.half_normal(1, name="sd")
+    share = kg.beta(2, 2, name="share")
+    kg.observe(3, kg.binomial(10, share), name="k")
+    kg.observe([0.5, -1.0], kg.normal(0, sd), name="y")
+    tree = temper(kg.model(sd, share))
+    grid = np.linspace(1e-6, 10, 200_001)
+    of_sd = np.trapezoid(
+        stats.halfnorm.pdf(grid) * stats.norm.pdf(0.5, 0, grid) * stats.norm.pdf(-1, 0, grid), grid
+    )
+    truth = np.log(of_sd) + stats.betabinom.logpmf(3, 10, 2, 2)
+    assert abs(tree.attrs["log_evidence"] - truth) < 5 * tree.attrs["log_evidence_se"]
+    assert tree["posterior"]["share"].values.mean() == pytest.approx(5 / 14, abs=0.05)
+
+
+def test_refusals(model):
+    x, flat_one, slope = kg.normal(0, 1, shape=3), kg.variable(name="flat_one"), kg.normal(0, 1)
+    kg.observe(1.0, kg.normal(x.sum(), 1))
+    kg.observe(1.0, kg.normal(flat_one, 1))
+    kg.observe(np.arange(10.0), kg.normal(kg.data(np.arange(10.0)) * slope, 1))
+    noisy = kg.minibatch(kg.model(slope), 5)
+    with pytest.raises(ValueError, match=r"particles are too few for the 3 free numbers"):
+        temper(kg.model(x), particles=3)
+    for ladder in ([0.5, 0.2, 1], [0.5], [], [0.1, 1.2], "abc", [-0.1, 1]):
+        with pytest.raises(ValueError, match=r"ladder must be numbers that rise to 1"):
+            temper(model, ladder=ladder)
+    with pytest.raises(ValueError, match=r"method must be 'smc', 'parallel', got 'sm'.*smc"):
+        temper(model, "sm")
+    with pytest.raises(TypeError, match=r"Stretch moves ensembles"):
+        temper(model, sampler=kg.samplers.Stretch())
+    with pytest.raises(kg.ModelError, match=r"flat_one.* is a kg.variable, whose prior is flat"):
+        temper(kg.model(flat_one))
+    with pytest.raises(kg.ModelError, match=r"observes nothing and has no factor"):
+        temper(kg.model(kg.normal(0, 1, name="alone")))
+    with pytest.raises(kg.ModelError, match=r"mini-batches"):
+        temper(noisy)
+
+
+def test_likelihood_that_is_zero_everywhere():
+    x = kg.normal(0, 1, name="x")
+    kg.observe(1.0, kg.uniform(100 + x**2, 101 + x**2), name="far")
+    with pytest.raises(kg.StartError, match=r"(?s)zero.*at all of 100 draws of the prior.*far"):
+        temper(kg.model(x), particles=100)
+
+
+def test_few_ancestors_warn():
+    x = kg.normal(0, 100, shape=6, name="x")
+    kg.observe(np.zeros(6), kg.normal(x, 1e-3), name="y")
+    with pytest.warns(kg.SamplingWarning, match=r"few draws of the prior .* particles=400"):
+        temper(kg.model(x), particles=40)

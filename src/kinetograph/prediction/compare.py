@@ -16,7 +16,7 @@ from .observations import Observations
 
 __all__ = ["compare"]
 
-METHODS = ("stacking", "BB-pseudo-BMA", "pseudo-BMA")
+METHODS = ("stacking", "BB-pseudo-BMA", "pseudo-BMA", "evidence")
 
 
 @public
@@ -45,7 +45,9 @@ def compare(
     var_name, by
         As for `kg.loo`.
     method
-        The weights: "stacking", "BB-pseudo-BMA" or "pseudo-BMA".
+        The weights: "stacking", "BB-pseudo-BMA" or "pseudo-BMA". With "evidence", pairs (model,
+        results of `kg.temper`) are compared by their evidence Z, and the weights are the posterior
+        probabilities of the models, which are equally probable before: Z_m / sum of Z.
     reference
         The name of the model with which the other models are compared; by default the best model.
     options
@@ -57,7 +59,9 @@ def compare(
         A row for each model, the best one first: `rank`, `elpd_diff` and its standard error `dse`,
         `p_worse`, `elpd`, `se`, the effective number of parameters `p`, `weight`, and texts that
         warn of differences that are too small or of too few data. A difference below 4, or below
-        twice its standard error, does not tell the models apart.
+        twice its standard error, does not tell the models apart. With "evidence": `rank`,
+        `log_evidence`, `se`, `log_bayes_factor` against the best model or the `reference`, its
+        standard error `dse`, and `weight`.
 
     Raises
     ------
@@ -66,7 +70,8 @@ def compare(
     ModelError
         If the models observe different data, or different numbers of observations.
     ValueError
-        If there are fewer than two models, or `method` or `reference` is unknown.
+        If there are fewer than two models, `method` or `reference` is unknown, or results have no
+        evidence.
     ImportError
         If arviz-stats is not installed.
 
@@ -95,7 +100,6 @@ def compare(
     >>> list(kg.compare(fits).index)
     ['about 1', 'about 5']
     """
-    stats = arviz("compare")
     if not isinstance(models, Mapping):
         raise TypeError(
             "compare: give the models by name, as in "
@@ -107,7 +111,10 @@ def compare(
     check_one_of("compare", "method", method, METHODS)
     if reference is not None:
         check_one_of("compare", "reference", reference, tuple(models))
+    if method == "evidence":
+        return _by_evidence(models, reference)
     _check_data(models, var_name, by)
+    stats = arviz("compare")
     results = {
         name: loo(*each, var_name=var_name, by=by, **options) if _is_pair(each) else each
         for name, each in models.items()
@@ -121,6 +128,47 @@ def compare(
                 "models of the same observations can be compared"
             )
     return stats.compare(results, method=method, reference=reference, round_to="none")
+
+
+def _by_evidence(models: Mapping[str, Any], reference: str | None) -> Any:
+    """The table of the models by their evidence."""
+    import pandas as pd
+
+    for name, each in models.items():
+        if not _is_pair(each) or "log_evidence" not in getattr(each[1], "attrs", {}):
+            raise ValueError(
+                f"compare: {name!r} has no evidence; give a pair (model, kg.temper(model))"
+            )
+    data = {name: _observed(each[0]) for name, each in models.items()}
+    first = next(iter(data))
+    if different := next((name for name in data if data[name] != data[first]), None):
+        raise ModelError(
+            f"compare: {first!r} and {different!r} observe different data; evidences of different "
+            "data cannot be compared"
+        )
+    attributes = {name: each[1].attrs for name, each in models.items()}
+    names = sorted(attributes, key=lambda name: -attributes[name]["log_evidence"])
+    values = np.array([attributes[name]["log_evidence"] for name in names])
+    errors = np.array([attributes[name]["log_evidence_se"] for name in names])
+    place = 0 if reference is None else names.index(reference)
+    weights = np.exp(values - values[0])
+    return pd.DataFrame(
+        {
+            "rank": np.arange(len(names)),
+            "log_evidence": values,
+            "se": errors,
+            "log_bayes_factor": values - values[place],
+            "dse": np.where(np.arange(len(names)) == place, 0.0, np.hypot(errors, errors[place])),
+            "weight": weights / weights.sum(),
+        },
+        index=names,
+    )
+
+
+def _observed(model: Model) -> list[tuple[Any, ...]]:
+    """The observed arrays, sorted by their content."""
+    arrays = (np.asarray(model.value_of(node), float) for node in model.observed)
+    return sorted((array.shape, array.tobytes()) for array in arrays if array.size)
 
 
 def _is_pair(value: Any) -> bool:

@@ -20,6 +20,7 @@ from . import diagnostics
 from .chosen_forms import chosen_forms, chosen_precisions, forms_text
 from .divergence_places import place_of
 from .lost_chains import lost_chains
+from .modes import modes_text
 from .nan_draws import nan_draws
 from .refused_proposals import refused
 from .reparametrisation import other_form, remedy
@@ -39,6 +40,7 @@ RHAT_LIMIT = 1.01  # Vehtari et al. (2021), section 4.1
 CLEARLY = 0.6  # an advised target of acceptance is at most this far from 1, relative to now
 LOOKED_AT = 10_000  # draws of a chain that are examined after a run
 FEWEST = 4  # draws of a chain, so that each half has a variance
+FAR_APART = 1.1  # R-hat above which chains may lie in several modes
 ESS_PER_CHAIN = 100  # Vehtari et al. (2021), section 4.2: below it the diagnostics are unreliable
 
 
@@ -412,6 +414,8 @@ def _convergence(
     if count and chains > 1:
         form = "" if "divergences" in found else other_form(tree, {n for n in bad if bad[n].any()})
         largest = max(float(np.nanmax(r)) for r in rhats.values() if not np.isnan(r).all())
+        if largest > FAR_APART and walkers == 1:
+            form = modes_text(posterior, {n for n in bad if bad[n].any()}) or form
         advice.append(
             Advice(
                 "rhat",

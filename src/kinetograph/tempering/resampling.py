@@ -57,11 +57,13 @@ def systematic(log_weights: np.ndarray, uniform: float, first: np.ndarray) -> Re
     expected = len(weights) * weights / weights.sum()
     ends = np.cumsum(expected)
     ends *= len(weights) / ends[-1]
-    parents = np.searchsorted(ends, np.arange(len(weights)) + uniform, side="right")
+    # The largest place may round up to the end, behind which there are no particles.
+    places = np.minimum(np.arange(len(weights)) + uniform, np.nextafter(ends[-1], 0.0))
+    parents = np.searchsorted(ends, places, side="right")
     families = np.bincount(first, expected, minlength=len(weights))
     fraction = families - np.floor(families)
     noise = float(np.mean(fraction * (1 - fraction)))
-    return Resampled(np.minimum(parents, len(weights) - 1), noise)
+    return Resampled(parents, noise)
 
 
 def variance_of_evidence(first: np.ndarray, log_weights: np.ndarray, noise: float) -> float:

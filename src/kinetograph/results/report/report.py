@@ -11,6 +11,7 @@ from ...models.model import Model, check_model
 from ...models.result_types import Results
 from ...programs.sealed_files import write_whole
 from ..check import check_tree
+from ..modes import FEWEST, modes
 from . import plots, texts
 from .figures import open_studio
 from .page import cells, framed, note, page
@@ -150,6 +151,7 @@ def _page(selection: Selection, model: Model | None) -> str:
             ("lost", "Lost chains", texts.lost(selection)),
             ("model", "Model", texts.model_shown(selection.whole, model, reason)),
             ("summary", "Summary", _summary(selection)),
+            ("modes", "Modes", _modes(selection)),
             ("sensitivity", "Sensitivity to prior and data", sensitivity(selection)),
             ("quantities", "Draws", plots.quantities(selection, studio)),
             ("energy", "Energy", plots.energies(selection, studio)),
@@ -157,6 +159,21 @@ def _page(selection: Selection, model: Model | None) -> str:
             ("running", "Effective sample size", plots.running(selection, studio)),
         ]
     return page(title, "", sections)
+
+
+def _modes(selection: Selection) -> str:
+    """The modes of the draws, if there are several."""
+    if not selection.draws or selection.walkers > 1:
+        return ""
+    posterior = selection.posterior
+    if posterior.sizes["chain"] * posterior.sizes["draw"] < FEWEST:
+        return ""
+    found = modes(selection.whole)
+    if len(found) < 2:
+        return ""
+    head = ["mode", "weight", "standard error", "where"]
+    text = "The weights are right if chains move between the modes, or the draws are of kg.temper."
+    return cells(head, found.rows()) + note(text)
 
 
 def _summary(selection: Selection) -> str:

@@ -1,0 +1,119 @@
+"""`kg.modes`: draws whose modes are known."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import kinetograph as kg
+from kinetograph.results.modes import modes_of
+
+NAMES = ["a", "b", "c"]
+
+
+def found(values):
+    return modes_of(values, [f"x[{i}]" for i in range(values.shape[-1])])
+
+
+def drawn(rng, kind, size):
+    x = rng.normal(size=size)
+    if kind == "heavy tails":
+        return rng.standard_t(2, size=size)
+    if kind == "skew":
+        return np.exp(2 * x)
+    if kind == "uniform":
+        return rng.random(size)
+    if kind == "bent" and size[-1] > 1:
+        x[..., 1] = 3 * x[..., 0] ** 2 + 0.1 * x[..., 1]
+    if kind == "funnel" and size[-1] > 1:
+        x[..., 1:] *= np.exp(1.5 * x[..., :1])
+    return x
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "skew", "uniform", "bent", "funnel"])
+@pytest.mark.parametrize("dimension", [1, 2, 10])
+def test_one_mode(kind, dimension):
+    for seed in range(3):
+        values = drawn(np.random.default_rng(seed), kind, (4, 400, dimension))
+        assert len(found(values)) == 1
+
+
+def test_ring_is_one_mode():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(4, 1000, 2))
+    x *= (2 + 0.1 * rng.normal(size=(4, 1000, 1))) / np.linalg.norm(x, axis=-1, keepdims=True)
+    assert len(found(x)) == 1
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 10, 30])
+def test_two_modes(dimension):
+    rng = np.random.default_rng(dimension)
+    side = rng.random((4, 500)) < 0.3
+    x = rng.normal(size=(4, 500, dimension))
+    x[..., -1] += 6 * side
+    modes = found(x)
+    assert len(modes) == 2
+    np.testing.assert_allclose(modes.weights, [1 - side.mean(), side.mean()], atol=0.01)
+    assert abs(modes.errors[0] - np.sqrt(0.21 / 2000)) < 0.3 * np.sqrt(0.21 / 2000)
+    assert modes.differences(0) == [f"x[{dimension - 1}]"]
+    assert modes.labels.shape == (4, 500)
+    # Control: the halves of one normal distribution are one mode.
+    x[..., -1] -= 6 * side
+    assert len(found(x)) == 1
+
+
+def test_oblique_direction_and_four_modes():
+    rng = np.random.default_rng(3)
+    centres = 8 * np.eye(4)
+    which = rng.integers(0, 4, size=(2, 1000))
+    assert len(found(centres[which] + rng.normal(size=(2, 1000, 4)))) == 4
+    shift = np.ones(16) * 7 / 4  # no coordinate alone shows a valley
+    x = rng.normal(size=(2, 1000, 16)) + shift * (rng.random((2, 1000, 1)) < 0.5)
+    assert len(found(x)) == 2
+
+
+def test_repeated_and_constant_draws():
+    rng = np.random.default_rng(4)
+    x = np.repeat(rng.normal(size=(1, 100, 2)), 20, axis=1)
+    assert len(found(x)) == 1
+    assert len(found(np.zeros((2, 100, 1)))) == 1
+
+
+def test_chains_in_two_modes_have_wide_errors():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(4, 300, 1)) + np.array([0, 0, 0, 9.0])[:, None, None]
+    modes = found(x)
+    np.testing.assert_allclose(modes.weights, [0.75, 0.25])
+    assert modes.errors[0] > 0.2
+
+
+def test_table_names_what_differs():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(2, 500, 2)) + 10 * (np.arange(500) % 2)[:, None] * np.array([0, 1])
+    tree = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"x": (("chain", "draw", "k"), x)}, {"k": ["first", "second"]})}
+    )
+    text = repr(kg.modes(tree))
+    assert text.splitlines()[0].split() == ["mode", "weight", "se", "where"]
+    assert text.count("x[second] =") == 2
+    assert "x[first]" not in text
+
+
+def test_too_few_draws():
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"x": (("chain", "draw"), [[1.0]])})})
+    with pytest.raises(ValueError, match=r"modes: 1 draws are too few .* at least 100"):
+        kg.modes(tree)
+
+
+def test_diagnose_names_modes():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(4, 300)) + np.array([0, 0, 9.0, 9.0])[:, None]
+    dims = ("chain", "draw")
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset({"x": (dims, x)}),
+            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape))}),
+        }
+    )
+    (message,) = (a.message for a in kg.diagnose(tree) if a.kind == "rhat")
+    assert "The draws lie in 2 modes (x near " in message
+    assert "kg.temper(model)" in message

@@ -1,0 +1,78 @@
+"""Ladders of parallel tempering, round trips, and evidence from rungs."""
+
+import numpy as np
+import pytest
+
+from kinetograph.tempering.barrier import (
+    barrier_of_rejections,
+    ladder_of,
+    local_barrier,
+    round_trip_rate,
+)
+from kinetograph.tempering.evidence import stepping_stones, thermodynamic
+
+
+def test_local_barrier_is_half_the_mean_difference():
+    values = np.random.default_rng(1).normal(size=50)
+    pairs = np.abs(values[:, None] - values)
+    assert local_barrier(values) == pytest.approx(pairs.sum() / (50 * 49) / 2)
+    assert local_barrier(np.array([1.0])) == 0.0
+
+
+def test_ladder_of_equal_steps():
+    powers = np.linspace(0, 1, 200)
+    ladder = ladder_of(powers, np.sqrt(powers), 6)  # Lambda(b) = sqrt(b)
+    np.testing.assert_allclose(ladder, (np.arange(6) / 5) ** 2, atol=1e-3)
+    np.testing.assert_array_equal(ladder_of(powers, np.zeros(200), 3), [0, 0.5, 1])
+    flat = ladder_of(np.array([0, 0.5, 1]), np.array([0, 1, 1.0]), 4)
+    assert (np.diff(flat) > 0).all()
+
+
+def test_round_trip_rate():
+    assert round_trip_rate(np.zeros(5)) == 0.5
+    assert round_trip_rate(np.full(3, 0.5)) == pytest.approx(1 / 8)
+    assert round_trip_rate(np.array([0.2, 1.0])) == 0.0
+    np.testing.assert_allclose(barrier_of_rejections([0.1, 0.2]), [0, 0.1, 0.3])
+
+
+def gamma_rungs(rng, powers, chains=4, scans=2000):
+    """-log L of a d-dimensional normal at power b is gamma(d / 2, 1 / b); Z = b^(-d/2)."""
+    shape = (chains, scans, len(powers))
+    return -rng.gamma(2.0, 1.0, shape) / (0.2 + powers)
+
+
+def test_evidence_of_a_known_family():
+    """p(l) proportional to l exp(-0.2 l) and L = exp(-l): Z(b) = (0.2 / (0.2 + b))^2."""
+    powers = np.linspace(0, 1, 12) ** 2
+    truth = 2 * np.log(0.2 / 1.2)
+    errors, stated = [], []
+    for seed in range(40):
+        rungs = gamma_rungs(np.random.default_rng(seed), powers)
+        evidence = stepping_stones(rungs, powers)
+        errors.append(evidence.value - truth)
+        stated.append(evidence.error)
+        assert thermodynamic(rungs, powers) == pytest.approx(truth, abs=0.05)
+    assert abs(np.mean(errors)) < 6 * np.mean(stated) / np.sqrt(40)
+    assert 0.4 < np.std(errors) / np.mean(stated) < 1.8
+    # Control: without the power of a rung the evidence is wrong.
+    assert abs(stepping_stones(rungs[..., 1:], powers[1:]).value - truth) > 6 * np.mean(stated)
+
+
+def test_error_counts_autocorrelation():
+    rng = np.random.default_rng(5)
+    powers = np.linspace(0, 1, 12) ** 2
+    rungs = gamma_rungs(rng, powers, scans=500)
+    slow = np.repeat(rungs, 8, axis=1)
+    one, repeated = stepping_stones(rungs, powers), stepping_stones(slow, powers)
+    assert repeated.value == pytest.approx(one.value)
+    assert repeated.error == pytest.approx(one.error, rel=0.3)
+
+
+def test_infinite_likelihoods():
+    powers = np.array([0.0, 0.5, 1.0])
+    rungs = gamma_rungs(np.random.default_rng(6), powers)
+    rungs[:, ::2, 0] = -np.inf
+    evidence = stepping_stones(rungs, powers)
+    assert np.isfinite(evidence.value)
+    assert np.isfinite(evidence.error)
+    assert np.isnan(thermodynamic(rungs, powers))

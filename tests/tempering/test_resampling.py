@@ -1,0 +1,75 @@
+"""Weights, systematic resampling and the variance of the evidence."""
+
+import numpy as np
+import pytest
+
+from kinetograph.tempering.resampling import (
+    log_mean,
+    next_power,
+    systematic,
+    variance_of_evidence,
+)
+
+
+def test_next_power_keeps_the_efficiency():
+    log_likelihood = np.random.default_rng(1).normal(0, 50, 1000)
+    log_likelihood[:100] = -np.inf
+    power = next_power(log_likelihood, 0.1, 0.8)
+    weights = np.exp((power - 0.1) * (log_likelihood - log_likelihood.max()))
+    assert weights.sum() ** 2 / (weights**2).sum() / 900 == pytest.approx(0.8, abs=1e-6)
+    assert next_power(np.zeros(10), 0.3, 0.8) == 1.0
+
+
+def test_systematic_children():
+    rng = np.random.default_rng(2)
+    log_weights = rng.normal(0, 2, 500)
+    weights = np.exp(log_weights) / np.exp(log_weights).sum()
+    total = np.zeros(500)
+    for _ in range(200):
+        parents = systematic(log_weights, rng.random(), np.arange(500)).parents
+        assert (np.diff(parents) >= 0).all()
+        children = np.bincount(parents, minlength=500)
+        assert (np.abs(children - 500 * weights) < 1 + 1e-9).all()
+        total += children
+    # A number of children has a variance of at most 1/4.
+    assert (np.abs(total / 200 - 500 * weights) < 6 * 0.5 / np.sqrt(200)).all()
+
+
+def test_weights_of_zero_have_no_children():
+    log_weights = np.array([-np.inf, 0.0, -np.inf, 0.0, -np.inf])
+    for uniform in (0.0, 0.5, 1 - 1e-9, np.nextafter(1.0, 0.0)):
+        parents = systematic(log_weights, uniform, np.arange(5)).parents
+        assert np.isin(parents, [1, 3]).all()
+        assert (parents == 1).sum() in (2, 3)
+
+
+def test_log_mean():
+    assert log_mean(np.array([1000.0, 1000.0])) == 1000.0
+    assert log_mean(np.array([-np.inf, np.log(3)])) == pytest.approx(np.log(1.5))
+
+
+def test_variance_of_plain_importance_sampling():
+    rng = np.random.default_rng(3)
+    weights = rng.gamma(2.0, size=5000)
+    variance = variance_of_evidence(np.arange(5000), np.log(weights), 0.0)
+    assert variance == pytest.approx(weights.var() / weights.mean() ** 2 / 5000, rel=1e-9)
+
+
+def test_variance_over_many_runs():
+    """Two steps without moves: the second step weighs what the first one has kept."""
+    rng = np.random.default_rng(4)
+    size, errors, variances = 200, [], []
+    for _ in range(2000):
+        x = rng.normal(size=size)
+        first, log_weights = np.arange(size), 0.4 * x
+        z = log_mean(log_weights)
+        parents, noise = systematic(log_weights, rng.random(), first)
+        log_weights = 0.6 * x[parents]
+        variances.append(variance_of_evidence(first[parents], log_weights, noise))
+        errors.append(np.exp(z + log_mean(log_weights) - 0.5) - 1)
+    # The variance of a sample variance of nearly normal numbers: 2 / n, here enlarged for tails.
+    assert np.mean(variances) == pytest.approx(np.var(errors), rel=6 * np.sqrt(4 / 2000))
+    # Control: a variance that ignores the ancestors is far off.
+    assert not np.var(errors) == pytest.approx(
+        (np.exp(0.16) - 1 + np.exp(0.36) - 1) / size, rel=0.2
+    )

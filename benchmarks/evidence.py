@@ -1,4 +1,4 @@
-"""Default runs of `kg.temper` on problems with known evidence and weights of modes.
+"""Runs of `kg.temper` on problems with known evidence.
 
     python benchmarks/evidence.py                          # all problems, sequential Monte Carlo
     python benchmarks/evidence.py --method parallel --seeds 3
@@ -18,8 +18,15 @@ from typing import Any
 
 import numpy as np
 from environments import machine
-from evidence_problems import MIXED, PROBLEMS, Problem, Truth, regression_rows, spike_models
-from evidence_problems import spike_rows
+from evidence_problems import (
+    MIXED,
+    PROBLEMS,
+    Problem,
+    Truth,
+    regression_rows,
+    spike_models,
+    spike_rows,
+)
 from records import record
 
 import kinetograph as kg
@@ -90,7 +97,7 @@ def weights_of(problem: Problem, truth: Truth, draws: np.ndarray) -> tuple[np.nd
     spread, size = shares.std((0, 1)), np.empty(shares.shape[-1])
     for mode in range(len(size)):
         size[mode] = ess_mean(shares[..., mode]) if spread[mode] > 0 else 1.0
-    # a mode that was never seen has the error of a weight of which one draw is expected
+    # a mode without draws gets the binomial error of its true weight
     least = np.sqrt(truth.weights * (1 - truth.weights) / draws.shape[0] / draws.shape[1])
     return shares.mean((0, 1)) - truth.weights, np.maximum(spread / np.sqrt(size), least)
 
@@ -158,6 +165,10 @@ def _weights(truth: Truth, runs: list[dict[str, Any]]) -> tuple[str, str]:
     return f"{np.sqrt((errors**2).mean(0)).max():.3f}", f"{relative:.1f}"
 
 
+def _rounded(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: np.round(1.0 * value, 3).tolist() for key, value in found.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
@@ -183,7 +194,7 @@ def main() -> None:
         for seed in range(args.first, args.first + args.seeds):
             runs.append(run(model, problem, truth, seed, given))
             if args.each:
-                print("   ", seed, {k: np.round(1.0 * v, 3) for k, v in runs[-1].items()}, flush=True)
+                print("   ", seed, _rounded(runs[-1]), flush=True)
         lines.append(row(name, truth, runs))
         print(lines[-1], flush=True)
     if args.write:

@@ -1,4 +1,4 @@
-"""Problems whose evidence and weights of modes are known, as functions of arrays.
+"""Problems whose evidence and weights of modes are known.
 
 This file needs NumPy and SciPy only, so that the environments of the peers can import it. All
 coordinates of a problem have one prior, uniform or normal. `log_likelihood(x, xp)` takes the
@@ -22,7 +22,7 @@ __all__ = ["PROBLEMS", "Problem", "Truth"]
 
 @dataclass(frozen=True)
 class Truth:
-    """The log evidence, and the weights of the modes if a problem has modes."""
+    """The log evidence, and the weights of the modes if any."""
 
     log_evidence: float
     weights: np.ndarray | None = None
@@ -53,7 +53,7 @@ class Problem:
     shares: Callable[[np.ndarray], np.ndarray] | None = None
 
     def transform(self, u: np.ndarray) -> np.ndarray:
-        """From the unit cube to the prior."""
+        """The coordinates at points of the unit cube."""
         kind, first, second = self.prior
         if kind == "uniform":
             return first + (second - first) * u
@@ -75,7 +75,7 @@ def log_normal(squares: Any, size: int, variance: float) -> Any:
 
 
 def sum_of_squares(x: np.ndarray, y: np.ndarray) -> Callable[[Any, Any], Any]:
-    """The residual sum of squares of a regression, as a function of (coefficients, xp)."""
+    """The residual sum of squares, as a function of (coefficients, xp)."""
     square, cross, own = x.T @ x, x.T @ y, float(y @ y)
 
     def squares(b: Any, xp: Any) -> Any:
@@ -115,7 +115,7 @@ def regression() -> Problem:
 
 
 def eggbox() -> Problem:
-    """18 peaks in a square, of which the outer ones are cut by its border."""
+    """18 peaks in a square, whose border cuts the outer peaks."""
 
     def log_likelihood(x: Any, xp: Any) -> Any:
         return (2.0 + xp.cos(x[..., 0] / 2) * xp.cos(x[..., 1] / 2)) ** 5
@@ -141,7 +141,7 @@ def eggbox() -> Problem:
 
 
 def shells(size: int) -> Problem:
-    """Two shells of radius 2 and width 0.1, whose centres are 7 apart."""
+    """Two shells of radius 2 and width 0.1, 7 apart."""
     radius, width, centre = 2.0, 0.1, 3.5
 
     def log_likelihood(x: Any, xp: Any) -> Any:
@@ -230,7 +230,7 @@ INCLUSION = 0.3
 
 @cache
 def spike_rows() -> tuple[np.ndarray, np.ndarray]:
-    """40 rows of six predictors, of which two pairs are nearly equal."""
+    """40 rows of six predictors, with two pairs of nearly equal ones."""
     rng = np.random.default_rng(2)
     x = 2.0 * rng.normal(size=(40, 6))
     x[:, 1] = 0.95 * x[:, 0] + 0.31 * x[:, 1]
@@ -264,11 +264,11 @@ def spike_and_slab() -> Problem:
         return total
 
     def truth() -> Truth:
-        each = [
-            log_prior
-            + stats.multivariate_normal(np.zeros(len(y)), np.eye(len(y)) + (x * used) @ x.T).logpdf(y)
-            for used, log_prior in zip(sets, prior, strict=True)
-        ]
+        def evidence(used: np.ndarray) -> float:
+            covariance = np.eye(len(y)) + (x * used) @ x.T
+            return float(stats.multivariate_normal(np.zeros(len(y)), covariance).logpdf(y))
+
+        each = prior + np.array([evidence(used) for used in sets])
         return Truth(float(special.logsumexp(each)), special.softmax(each))
 
     def shares(b: np.ndarray) -> np.ndarray:
@@ -283,7 +283,7 @@ MIXED = np.array([-6.2, -5.1, -4.4, -0.7, 0.3, 0.9, 3.8, 5.0, 6.1])
 
 
 def labels() -> Problem:
-    """Nine data of a mixture of three normals with equal weights: six modes."""
+    """Nine data of a mixture of three equal normals: six modes."""
     count, sd = 3, 5.0
 
     def log_likelihood(mu: Any, xp: Any) -> Any:
@@ -317,7 +317,7 @@ def labels() -> Problem:
 
 
 def transition(size: int) -> Problem:
-    """A narrow normal of weight 100 beside a wide one of weight 1.
+    """A narrow normal of weight 100 in a wide one.
 
     The annealed posterior jumps from the wide to the narrow one at a power below 1.
     Source: J. Skilling, Nested sampling for general Bayesian computation, Bayesian Analysis 1

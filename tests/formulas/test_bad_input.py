@@ -97,8 +97,15 @@ TEXT.loc[7, "x"] = "n/a"
             "cover ~ x",
             DATA.assign(cover=np.where(np.arange(len(DATA)) == 3, 1.0, DATA["cover"])),
             {"family": "zero_inflated_beta"},
-            "'cover' must be at least 0 and below 1 .* is 1 in row 3",
+            "'cover' must be at least 0 and below 1 .* is 1 in row 3.*zeros and ones make separate",
         ),
+        (
+            "share ~ x",
+            DATA.assign(share=np.where(DATA["b"] == 1, 1.0, DATA["share"])),
+            {"family": "beta"},
+            "is 1 in row 1.*; for responses with ones write '1 - share ~ .*='zero_inflated_beta'$",
+        ),
+        ("cover ~ x", DATA, {"family": "zero_one_inflated_beta"}, "'bernoulli' for whether"),
         (
             "y ~ x",
             DATA.assign(y=-1.0),

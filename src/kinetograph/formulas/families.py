@@ -50,7 +50,12 @@ from ..graph.value_texts import in_words
 from ..models.mixtures import mixture
 from .links import Linked
 
-__all__ = ["FAMILIES", "ResponseFamily", "family_named"]
+__all__ = ["FAMILIES", "ZEROS_AND_ONES", "ResponseFamily", "family_named"]
+
+ZEROS_AND_ONES = (
+    "for responses with zeros and ones make separate models: family='bernoulli' for whether a "
+    "response is 0 or 1, and for which of both it is, and family='beta' for the other rows"
+)
 
 MakerCall = tuple[Callable[..., Array], dict[str, Any]]
 
@@ -402,6 +407,8 @@ def family_named(name: Any) -> ResponseFamily:
     if wanted not in names:
         similar = closest(wanted.partition("(")[0], names)  # R writes poisson()
         hint = f"; did you mean {names[similar].name!r}?" if similar else ""
+        if wanted == plain("zero_one_inflated_beta"):
+            hint = f"; {ZEROS_AND_ONES}"
         raise ValueError(
             f"formula: unknown family {name!r}{place_text()}; the families are "
             f"{', '.join(FAMILIES)}{hint}"

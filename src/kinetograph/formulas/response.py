@@ -19,7 +19,7 @@ from ..models.factor import factor, log_density
 from ..models.observe import observe
 from .columns import check_present, is_text, label_texts, levels_of, numbers, row_text
 from .design import evaluated
-from .families import ResponseFamily
+from .families import ZEROS_AND_ONES, ResponseFamily
 from .population import plain_name
 from .priors import Scales
 from .texts import FormulaText, call_of
@@ -245,11 +245,16 @@ class Response:
         if not bad.any():
             return
         row, other = int(np.flatnonzero(bad)[0]), self.family.with_zeros
-        zeros = values[row] == 0 and other
+        way_out, zeros = "", bool((values == 0).any())
+        if self.family.name in ("beta", "zero_inflated_beta") and (values == 1).any():
+            flipped = f"'1 - {self.text} ~ ...' with family='zero_inflated_beta'"
+            way_out = ZEROS_AND_ONES if zeros else f"for responses with ones write {flipped}"
+        elif values[row] == 0 and other:
+            way_out = f"for responses with zeros use family={other!r}"
         raise DataError(
             f"formula: the response {self.text!r} must be {support.describe()} in the family "
             f"{self.family.name}, but is {values[row]:g} in {row_text(frame, row)}{place_text()}"
-            f"{f'; for responses with zeros use family={other!r}' if zeros else ''}"
+            f"{'; ' if way_out else ''}{way_out}"
         )
 
     def observe(self, distribution: Array, frame: pd.DataFrame) -> Array:

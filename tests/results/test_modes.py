@@ -104,9 +104,7 @@ def test_too_few_draws():
         kg.modes(tree)
 
 
-def test_diagnose_names_modes():
-    rng = np.random.default_rng(7)
-    x = rng.normal(size=(4, 300)) + np.array([0, 0, 9.0, 9.0])[:, None]
+def message_of(x, rng):
     dims = ("chain", "draw")
     tree = xr.DataTree.from_dict(
         {
@@ -115,5 +113,19 @@ def test_diagnose_names_modes():
         }
     )
     (message,) = (a.message for a in kg.diagnose(tree) if a.kind == "rhat")
+    return message
+
+
+def test_diagnose_names_modes():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(4, 300)) + np.array([0, 0, 9.0, 9.0])[:, None]
+    message = message_of(x, rng)
     assert "The draws lie in 2 modes (x near " in message
     assert "kg.temper(model)" in message
+
+
+@pytest.mark.parametrize("growth", [1.0, 1e200])
+def test_chains_that_hardly_move_are_not_modes(growth):
+    rng = np.random.default_rng(8)
+    x = np.cumsum(0.02 * rng.normal(size=(4, 300)), 1) + growth * np.arange(4)[:, None]
+    assert "modes (" not in message_of(x, rng)

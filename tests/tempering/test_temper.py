@@ -164,3 +164,43 @@ def test_few_ancestors_warn():
     kg.observe(np.zeros(6), kg.normal(x, 1e-3), name="y")
     with pytest.warns(kg.SamplingWarning, match=r"few draws of the prior .* particles=400"):
         temper(kg.model(x), particles=40)
+
+
+class Interrupting:
+    """A progress display that is stopped by Ctrl-C at a text."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def say(self, text):
+        if text.startswith(self.at):
+            raise KeyboardInterrupt
+
+    start = update = finish = say
+
+
+def test_interrupted_before_there_are_draws(model):
+    for text in ("power", "sampling"):
+        with pytest.raises(KeyboardInterrupt):
+            kg.temper(model, "parallel", progress=Interrupting(text), seed=1, draws=10, warmup=10)
+
+
+def test_interrupted_scans_return_their_draws(model, monkeypatch):
+    from kinetograph.tempering.replicas import Replicas
+
+    scan, made = Replicas._scan, []
+
+    def interrupted(self, tuning):
+        made.append(tuning)
+        if made.count(False) == 30:
+            raise KeyboardInterrupt
+        return scan(self, tuning)
+
+    monkeypatch.setattr(Replicas, "_scan", interrupted)
+    with pytest.warns(kg.SamplingWarning, match=r"stopped by Ctrl-C after 29 of 500 draws"):
+        tree = temper(model, "parallel", draws=500, warmup=20)
+    assert tree["posterior"].sizes["draw"] == 29
+    assert tree.attrs["interrupted"] == 1
+    monkeypatch.undo()
+    whole = temper(model, "parallel", draws=40, warmup=20)["posterior"]["mu"].values
+    np.testing.assert_array_equal(tree["posterior"]["mu"].values, whole[:, :29])

@@ -52,14 +52,21 @@ def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
             f"draws={10 * draws} or more, or a sampler that moves further",
             SamplingWarning,
         )
+    kept = scanned.free.shape[1]
+    if scanned.interrupted:
+        warn_user(
+            f"temper: stopped by Ctrl-C after {kept} of {draws} draws of each chain",
+            SamplingWarning,
+        )
     attributes = {
-        "draws": draws,
+        "draws": kept,
+        "interrupted": int(scanned.interrupted),
         "log_evidence": evidence.value,
         "log_evidence_se": evidence.error,
         "log_evidence_thermodynamic": thermodynamic(scanned.log_likelihood, replicas.powers),
         "barrier": float(scanned.rejections.sum()),
         "round_trips": scanned.round_trips.tolist(),
-        "round_trips_expected": round_trip_rate(scanned.rejections) * draws,
+        "round_trips_expected": round_trip_rate(scanned.rejections) * kept,
         "gradients": gradients + scanned.gradients,
         "sampling_time": time.perf_counter() - begun,
     }

@@ -16,6 +16,7 @@ scalable highly parallel MCMC scheme, JRSS B 84 (2022), algorithms 1 to 4.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,10 +26,23 @@ from .points import TemperedPoints
 
 __all__ = ["Replicas", "Scanned"]
 
+FEWEST_SCANS = 4  # after which Ctrl-C returns the draws so far
 
-@dataclass
-class Scanned:
-    """The record of some scans."""
+
+class ScanRecord(NamedTuple):
+    """The record of one scan."""
+
+    free: np.ndarray  # at b = 1, (chains, free_size)
+    log_likelihood: np.ndarray  # (chains, rungs)
+    chances: np.ndarray  # of the swaps of each pair of neighbours; NaN if they were not tried
+    round_trips: np.ndarray  # of each chain
+    acceptance: np.ndarray  # of each rung above 0
+    gradients: int
+    divergences: np.ndarray  # of each chain and rung above 0
+
+
+class Scanned(NamedTuple):
+    """The record of several scans."""
 
     free: np.ndarray  # at b = 1, (chains, scans, free_size)
     log_likelihood: np.ndarray  # (chains, scans, rungs)
@@ -37,6 +51,15 @@ class Scanned:
     acceptance: np.ndarray  # of each rung above 0
     gradients: int
     divergences: np.ndarray  # of each chain and rung above 0
+    interrupted: bool  # by Ctrl-C
+
+
+def mean_of_known(values: np.ndarray) -> np.ndarray:
+    """The means along the first axis, NaN left out."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        means: np.ndarray = np.where(known, values, 0.0).sum(0) / known.sum(0)
+    return means
 
 
 @dataclass
@@ -99,50 +122,59 @@ class Replicas:
     def scan(self, count: int, tuning: bool, check: Callable[[], None]) -> Scanned:
         """Make scans; with `tuning`, the step sizes follow the acceptance.
 
-        `check` is called after each scan.
+        `check` is called after each scan. Ctrl-C ends scans that do not tune, and the record has
+        the scans so far.
         """
+        records: list[ScanRecord] = []
+        interrupted = False
+        try:
+            for _ in range(count):
+                records.append(self._scan(tuning))
+                check()
+        except KeyboardInterrupt:
+            if tuning or len(records) < FEWEST_SCANS:
+                raise
+            interrupted = True
+        free, log_likelihood, chances, trips, acceptance, gradients, divergences = (
+            np.stack(values) for values in zip(*records, strict=True)
+        )
+        return Scanned(
+            np.moveaxis(free, 0, 1),
+            np.moveaxis(log_likelihood, 0, 1),
+            1 - mean_of_known(chances),
+            trips.sum(0),
+            mean_of_known(acceptance),
+            int(gradients.sum()),
+            divergences.sum(0),
+            interrupted,
+        )
+
+    def _scan(self, tuning: bool) -> ScanRecord:
+        """Move all replicas, and swap the states of neighbours."""
         (chains, rungs), size = self.shape, self.free.shape[-1]
         above = rungs - 1
-        at_one = np.empty((chains, count, size))
-        log_likelihood = np.empty((chains, count, rungs))
-        rejected, tried = np.zeros(above), np.zeros(above)
-        acceptance = np.zeros(above)
-        divergences = np.zeros((chains, above), int)
-        trips = np.zeros(chains, int)
-        gradients = 0
-        powers = np.tile(self.powers[1:], chains)
-        for number in range(count):
-            free = self.free[:, 1:].reshape(-1, size)
-            self.points.place(free, powers, self._hyper())
-            sweep = self.points.sweep(self.transitions)
-            self.free[:, 1:] = sweep.free.reshape(chains, above, size)
-            self.free[:, 0] = self.prior(chains)
-            self.log_likelihood = self._likelihoods()
-            gradients += sweep.gradients
-            divergences += sweep.diverging.reshape(chains, above)
-            by_rung = np.nanmean(sweep.acceptance.reshape(chains, above), 0)
-            acceptance += by_rung / count
-            if tuning and "step_size" in self.moves.tunes:
-                gain = 1 / math.sqrt(1 + self.scans)
-                self.step_sizes *= np.exp(gain * (by_rung - self.moves.target))
-            at_one[:, number] = self.free[:, -1]
-            log_likelihood[:, number] = self.log_likelihood
-            pairs = np.arange(self.scans % 2, above, 2)
-            chances = self._chances(pairs)
-            rejected[pairs] += (1 - chances).mean(0)
-            tried[pairs] += 1
-            self._swap(pairs, chances)
-            trips += self._trips()
-            self.scans += 1
-            check()
-        return Scanned(
-            at_one,
-            log_likelihood,
-            rejected / np.maximum(tried, 1),
-            trips,
-            acceptance,
-            gradients,
-            divergences,
+        free = self.free[:, 1:].reshape(-1, size)
+        self.points.place(free, np.tile(self.powers[1:], chains), self._hyper())
+        sweep = self.points.sweep(self.transitions)
+        self.free[:, 1:] = sweep.free.reshape(chains, above, size)
+        self.free[:, 0] = self.prior(chains)
+        self.log_likelihood = self._likelihoods()
+        acceptance = mean_of_known(sweep.acceptance.reshape(chains, above))
+        if tuning and "step_size" in self.moves.tunes:
+            gain = 1 / math.sqrt(1 + self.scans)
+            errors = np.nan_to_num(acceptance - self.moves.target)
+            self.step_sizes = self.step_sizes * np.exp(gain * errors)
+        at_one, log_likelihood = self.free[:, -1].copy(), self.log_likelihood.copy()
+        pairs = np.arange(self.scans % 2, above, 2)
+        chances = self._chances(pairs)
+        self._swap(pairs, chances)
+        self.scans += 1
+        of_pairs = np.full(above, np.nan)
+        of_pairs[pairs] = chances.mean(0)
+        divergences = sweep.diverging.reshape(chains, above)
+        trips = self._trips()
+        return ScanRecord(
+            at_one, log_likelihood, of_pairs, trips, acceptance, sweep.gradients, divergences
         )
 
     def _chances(self, pairs: np.ndarray) -> np.ndarray:

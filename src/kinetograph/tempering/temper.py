@@ -102,6 +102,8 @@ def temper(
         If an unknown has no distribution, the model has no likelihood, or uses mini-batches.
     StartError
         If the likelihood is zero at all draws of the prior.
+    KeyboardInterrupt
+        At Ctrl-C. With "parallel", the draws so far are returned after the warm-up, with a warning.
 
     Warns
     -----

@@ -13,6 +13,7 @@ from ..bits.draws import chain_key
 from ..graph.node import Node
 from ..graph.public import public
 from ..graph.value_texts import shown
+from ..models.flat_unknowns import warn_of_flat
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
 from ..models.unused_data import warn_of_later
@@ -224,6 +225,9 @@ def mcmc(
 
     Warns
     -----
+    KinetographWarning
+        If data depend on an unknown through steps alone, such as `t < change` with a continuous
+        `change`, and the sampler moves by gradients.
     SamplingWarning
         For divergences, saturated trees, R-hat above 1.01 and low effective sample sizes, and if
         the run was stopped.
@@ -288,6 +292,8 @@ def mcmc(
     program.check_schedules(0, lengths.most)
     tuned_of_chains = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc")
+    if program.kernel.takes_gradient:
+        warn_of_flat(model, "mcmc")
     blank, memory_warning = blank_rows(program, (kept or {}).values()), ""
     if kept is not None and store is None and lengths.draws is not None and until is None:
         rows_are_copied = bool(program.walkers)  # each walker is a chain of the results

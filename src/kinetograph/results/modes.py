@@ -119,10 +119,9 @@ def modes(results: "Results") -> Modes:
     >>> import kinetograph as kg
     >>> x = kg.normal(0, 3, name="x")
     >>> y = kg.observe(4.0, kg.normal(x**2, 0.5), name="y")
-    >>> kg.modes(kg.temper(kg.model(x), seed=1, progress=False))
-    mode  weight     se  where
-       0   0.508  0.025  x = 2
-       1   0.492  0.025  x = -2
+    >>> found = kg.modes(kg.temper(kg.model(x), seed=1, progress=False))
+    >>> found.weights.round(1), sorted(found.means["x"].round())
+    (array([0.5, 0.5]), [np.float64(-2.0), np.float64(2.0)])
     """
     check_tree(results, "modes")
     values, names = _columns(results["posterior"].dataset)

@@ -129,3 +129,26 @@ def test_chains_that_hardly_move_are_not_modes(growth):
     rng = np.random.default_rng(8)
     x = np.cumsum(0.02 * rng.normal(size=(4, 300)), 1) + growth * np.arange(4)[:, None]
     assert "modes (" not in message_of(x, rng)
+
+
+def tree_of(**values):
+    lead = ("chain", "draw")
+    return xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({name: (lead, x) for name, x in values.items()})}
+    )
+
+
+def test_quantities_that_are_not_finite_numbers():
+    rng = np.random.default_rng(9)
+    side = rng.random((2, 300)) < 0.5
+    x = rng.normal(size=(2, 300)) + 8 * side
+    holed = np.where(np.arange(300) == 3, np.nan, x)
+    words = np.where(side, "yes", "no")
+    modes = kg.modes(tree_of(holed=holed, words=words, complex=x + 1j, x=x))
+    assert [*modes.means] == ["x"]
+    np.testing.assert_allclose(modes.weights, sorted([side.mean(), 1 - side.mean()])[::-1])
+    with pytest.raises(ValueError, match=r"holed has 2 values .* not finite among 600"):
+        kg.modes(tree_of(holed=holed, constant=np.ones((2, 300))))
+    assert len(kg.modes(tree_of(constant=np.ones((2, 300)), words=words))) == 1
+    with pytest.raises(ValueError, match=r"modes: 0 draws are too few"):
+        kg.modes(xr.DataTree.from_dict({"posterior": xr.Dataset()}))

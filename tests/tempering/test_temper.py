@@ -204,3 +204,26 @@ def test_interrupted_scans_return_their_draws(model, monkeypatch):
     monkeypatch.undo()
     whole = temper(model, "parallel", draws=40, warmup=20)["posterior"]["mu"].values
     np.testing.assert_array_equal(tree["posterior"]["mu"].values, whole[:, :29])
+
+
+def test_infinite_likelihood_is_refused():
+    x = kg.normal(0, 1, name="x")
+    kg.factor(kg.where(x > 1, np.inf, 0.0))
+    with pytest.raises(kg.ModelError, match=r"(?s)infinite at \d+ of 200 draws.*factor .* inf"):
+        temper(kg.model(x), particles=200)
+
+
+def test_vectors_observed_in_part_are_refused():
+    mu = kg.normal(0, 1, name="mu")
+    rows = kg.data(np.array([[1.2, np.nan], [0.3, 0.7]]), missing="impute", name="rows")
+    kg.observe(rows, kg.multivariate_normal(mu * np.ones(2), np.eye(2)), name="y")
+    with pytest.raises(kg.ModelError, match=r"vectors of rows are .* in part.* rows_missing have"):
+        temper(kg.model(mu))
+
+
+def test_parallel_takes_more_unknowns_than_particles():
+    x = kg.normal(0, 1, shape=257, name="x")
+    kg.observe(np.ones(257), kg.normal(x, 10), name="y")
+    tree = temper(kg.model(x), "parallel", draws=20, warmup=10)
+    truth = 257 * stats.norm.logpdf(1, 0, np.sqrt(101))
+    assert abs(tree.attrs["log_evidence"] - truth) < 1

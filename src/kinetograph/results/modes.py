@@ -1,11 +1,12 @@
 """`kg.modes`: the separate regions of a posterior in which draws lie."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..graph.public import public
+from ..graph.source import place_text
 from ..models.result_types import Results
 from .check import check_tree
 from .diagnostics import ess_mean
@@ -91,7 +92,8 @@ def modes(results: "Results") -> Modes:
     Draws are divided where the density of a quantity, of a principal direction or of the direction
     between two chains has a valley: less than a quarter of the lower one of the peaks on its two
     sides, by at least 5 standard deviations of the counts. The parts are divided in the same way.
-    At most 20,000 draws are examined, at equal distances.
+    At most 20,000 draws are examined, at equal distances. Quantities that are constant, or not
+    finite at some draw, are left out.
 
     Modes that no chain has found are not listed. The weights are right only if chains move between
     the modes, or the draws come from `kg.temper`.
@@ -112,7 +114,7 @@ def modes(results: "Results") -> Modes:
     TypeError
         If the results have no posterior.
     ValueError
-        If there are fewer than 100 draws.
+        If there are fewer than 100 draws, or each quantity that varies is not finite at some draw.
 
     Examples
     --------
@@ -131,7 +133,18 @@ def modes(results: "Results") -> Modes:
             f"modes: {chains * draws} draws are too few to tell modes apart; at least {FEWEST} are "
             "needed"
         )
+    if not names:
+        _check_finite(results["posterior"].dataset)
     return modes_of(values, names)
+
+
+def _check_finite(posterior: Any) -> None:
+    for name, values in _numbers(posterior):
+        if count := int((~np.isfinite(values)).sum()):
+            raise ValueError(
+                f"modes: {name} has {count} values that are not finite among {values.size}, and no "
+                f"other quantity varies{place_text()}; modes are looked for among finite numbers"
+            )
 
 
 def modes_text(posterior: Any, names: Collection[str]) -> str:
@@ -197,20 +210,20 @@ def _error(indicator: np.ndarray) -> float:
 def _columns(posterior: Any) -> tuple[np.ndarray, list[str]]:
     """The numbers that vary, (chain, draw, quantity), and their names."""
     columns, names = [], []
-    for name, variable in posterior.data_vars.items():
-        values = np.asarray(variable.values, float)
-        if values.ndim < 2 or not values.size:
-            continue
+    for name, values in _numbers(posterior):
         flat = values.reshape(*values.shape[:2], -1)
-        for place, row in enumerate(row_names(str(name), variable)):
+        for place, row in enumerate(row_names(name, posterior[name])):
             column = flat[..., place]
             if np.isfinite(column).all() and np.ptp(column) > 0:
                 columns.append(column)
                 names.append(row)
     if not columns:
-        return np.zeros((*_lead(posterior), 1)), ["constant"]
+        return np.zeros((posterior.sizes.get("chain", 0), posterior.sizes.get("draw", 0), 1)), []
     return np.stack(columns, -1), names
 
 
-def _lead(posterior: Any) -> tuple[int, int]:
-    return posterior.sizes["chain"], posterior.sizes["draw"]
+def _numbers(posterior: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """The variables of real numbers, (chain, draw, ...), by name."""
+    for name, variable in posterior.data_vars.items():
+        if variable.ndim >= 2 and variable.size and variable.dtype.kind in "biuf":
+            yield str(name), np.asarray(variable.values, float)

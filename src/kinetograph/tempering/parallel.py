@@ -18,7 +18,7 @@ from .replicas import Replicas, Scanned
 from .results import as_results
 from .task import TemperingTask
 
-__all__ = ["PILOT", "parallel"]
+__all__ = ["parallel"]
 
 PILOT, GROUP = 256, 64  # particles that find the ladder, and the points of a batch
 RETUNED = (0.3, 0.7)  # parts of the warm-up after which the ladder changes

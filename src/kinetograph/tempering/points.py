@@ -26,6 +26,7 @@ from ..programs.engine import build
 from ..programs.program import Program
 from ..programs.state import ChainState, Plan
 from ..samplers.sampler import Sampler
+from .prior import refuse_infinite
 
 __all__ = ["TemperedPoints", "Sweep"]
 
@@ -114,13 +115,21 @@ class TemperedPoints:
         ]
 
     def log_likelihood(self, free: np.ndarray) -> np.ndarray:
-        """The log likelihood at free states; -inf where it is NaN."""
+        """The log likelihood at free states; -inf where it is NaN.
+
+        Raises
+        ------
+        ModelError
+            If the likelihood is infinite at one of them.
+        """
         parts = []
         with x64():
             for begin in range(0, len(free), AT_ONCE):
                 rows = free[begin : begin + AT_ONCE]
                 parts.append(np.asarray(self._likelihood(rows, self.model.argument_values)))
         values = np.concatenate(parts)
+        if len(places := np.flatnonzero(values == np.inf)):
+            refuse_infinite(self.model.original, free[places], len(free))
         return np.where(np.isnan(values), -np.inf, values)
 
     @cached_property

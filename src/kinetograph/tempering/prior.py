@@ -1,19 +1,22 @@
 """Draws of the prior, as free states of a tempered model."""
 
+from typing import NoReturn
+
 import numpy as np
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, StartError
-from ..graph.messages import site_text
+from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
+from ..models.missing import missing_of
 from ..models.model import Model
 from ..models.starting_points import blame, free_states
 from ..models.tempered_model import TemperedModel
 
-__all__ = ["PriorDraws", "check_prior", "check_reached"]
+__all__ = ["PriorDraws", "check_prior", "check_reached", "refuse_infinite"]
 
 AT_ONCE = 1024  # draws of one call
 
@@ -21,6 +24,12 @@ AT_ONCE = 1024  # draws of one call
 def check_prior(model: Model, doing: str) -> None:
     """Refuse flat priors, and models without a likelihood (ModelError)."""
     for unknown in model.component.unknowns:
+        if unknown.distribution is None and (data := missing_of(unknown)) is not None:
+            raise ModelError(
+                f"{doing}: the vectors of {describe(data)} are observed in part, so the values "
+                f"{model.name(unknown)} have no prior from which particles could start; leave "
+                "these vectors out, or mark each of them as missing as a whole"
+            )
         if unknown.distribution is None:
             raise ModelError(
                 f"{doing}: {model.name(unknown)}{site_text(unknown)} is a kg.variable, whose prior "
@@ -84,4 +93,20 @@ def check_reached(model: Model, free: np.ndarray, log_likelihood: np.ndarray, do
     raise StartError(
         f"{doing}: the likelihood is zero, or not a number, at all of {len(free)} draws of the "
         f"prior; take more particles, or a prior that reaches the data. At the first draw:\n{lines}"
+    )
+
+
+def refuse_infinite(model: Model, infinite: np.ndarray, count: int) -> NoReturn:
+    """Refuse a likelihood that is infinite at some of `count` free states.
+
+    Raises
+    ------
+    ModelError
+        With the terms that are infinite.
+    """
+    lines = "\n".join(blame(model, infinite[0])[:-1])
+    raise ModelError(
+        f"temper: the likelihood is infinite at {len(infinite)} of {count} draws, so the evidence "
+        "does not exist; change the distribution of the data or the factor that is infinite. At "
+        f"the first of these draws:\n{lines}"
     )

@@ -18,7 +18,7 @@ from ..runs.progress.reporting import Telling, make_progress
 from ..runs.signals import stoppable_call
 from ..samplers.hmc import HMC
 from ..samplers.sampler import Sampler
-from .parallel import PILOT, parallel
+from .parallel import parallel
 from .prior import check_prior
 from .sequential import sequential
 from .task import TemperingTask
@@ -90,16 +90,17 @@ def temper(
         error. `tree["tempering"]` has the powers, and what happened at each one. With "smc" the
         results have one chain, whose draws are the particles; particles with a common ancestor are
         neighbours, so that effective sample sizes count them as correlated. With "parallel"
-        `tree["tempering"].attrs` has the communication barrier, the round trips and, as
+        `tree.attrs` also has the communication barrier, the round trips and, as
         `log_evidence_thermodynamic`, a second estimate of log Z.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not valid: fewer particles than free numbers, a ladder that does not rise
-        to 1, a sampler that moves ensembles.
+        If an argument is not valid: "smc" with no more particles than free numbers, a ladder that
+        does not rise to 1, a sampler that moves ensembles.
     ModelError
-        If an unknown has no distribution, the model has no likelihood, or uses mini-batches.
+        If an unknown has no distribution, the model has no likelihood or an infinite one, or uses
+        mini-batches.
     StartError
         If the likelihood is zero at all draws of the prior.
     KeyboardInterrupt
@@ -144,13 +145,14 @@ def temper(
         threads or threads_available(),
         Telling(make_progress(progress, "temper"), "temper"),
     )
-    _check(task, int(particles) if method == "smc" else PILOT)
+    _check(task)
     if method == "smc":
+        _check_particles(model, particles)
         return sequential(task, int(particles))
     return parallel(task, int(chains), int(draws), int(warmup))
 
 
-def _check(task: TemperingTask, particles: int) -> None:
+def _check(task: TemperingTask) -> None:
     """Refuse models and samplers that cannot be tempered."""
     model, sampler = task.model, task.sampler
     if model.batch is not None:
@@ -164,12 +166,16 @@ def _check(task: TemperingTask, particles: int) -> None:
             f"temper: {type(sampler).__name__} moves ensembles of walkers; give a sampler that "
             "moves single points, such as kg.samplers.HMC()"
         )
+    check_prior(model, "temper")
+
+
+def _check_particles(model: Model, particles: int) -> None:
+    """Refuse fewer particles than free numbers."""
     if particles <= model.free_size:
         raise ValueError(
             f"temper: {particles} particles are too few for the {model.free_size} free numbers of "
             f"the model; give particles={max(1000, 10 * model.free_size)} or more"
         )
-    check_prior(model, "temper")
 
 
 def _ladder(given: Any) -> np.ndarray:

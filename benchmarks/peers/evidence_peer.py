@@ -174,9 +174,8 @@ def blackjax_ns(problem: Problem, better: bool, seed: int) -> Answer:
         total = add(total, state.particles, info.particles)
         dead.append(info)
     every = utils.finalise(state, dead, update_info=True)
-    for name in ("num_steps", "num_shrink", "num_expansions", "n_expansions", "n_shrink"):
-        if hasattr(every.update_info, name):
-            values += int(np.sum(getattr(every.update_info, name)))
+    slices = every.update_info
+    values += int(np.sum(slices.num_expansions)) + int(np.sum(slices.num_shrink))
     weights = utils.log_weights(key, every._replace(update_info=None), 100)
     each = jax.scipy.special.logsumexp(weights, axis=0)
     draws = utils.sample(key, every._replace(update_info=None), 4000).position
@@ -184,7 +183,10 @@ def blackjax_ns(problem: Problem, better: bool, seed: int) -> Answer:
 
 
 def blackjax_smc(problem: Problem, better: bool, seed: int) -> Answer:
-    """Adaptive tempered sequential Monte Carlo with HMC; it states no error."""
+    """Adaptive tempered sequential Monte Carlo with HMC; it states no error.
+
+    BlackJAX has no default step size; the one here follows the dimension, and is not tuned.
+    """
     import blackjax
     import jax
     import jax.numpy as jnp

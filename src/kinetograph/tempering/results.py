@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 
 from ..approximations.results import as_tree, log_densities
+from ..graph.source import warn_user
 from ..optimizers.objective import Objective
+from ..results.advice import LOOKED_AT, SamplingWarning, findings
 from ..runs.restoring import sampler_attributes
 from .task import TemperingTask
 
 __all__ = ["GROUP", "as_results"]
 
 GROUP = "tempering"
+FEWEST = 100  # draws of a chain that are diagnosed
 
 
 def as_results(
@@ -26,7 +29,8 @@ def as_results(
 ) -> Any:
     """The results tree of draws of the free state, chain after chain.
 
-    `columns` are the quantities by rung, as arguments of `xarray.Dataset`.
+    `columns` are the quantities by rung, as arguments of `xarray.Dataset`. The findings of
+    `kg.diagnose` become warnings.
     """
     import xarray as xr
 
@@ -39,6 +43,10 @@ def as_results(
         **sampler_attributes([task.sampler]),
         **attributes,
     }
-    return as_tree(
+    tree = as_tree(
         Objective(model, True), free, {"lp": lp, **statistics}, every, {GROUP: rungs}, chains
     )
+    if tree["posterior"].sizes["draw"] >= FEWEST:
+        for finding in findings(tree, LOOKED_AT):
+            warn_user(f"temper: {finding.message}", SamplingWarning)
+    return tree

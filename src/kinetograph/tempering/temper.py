@@ -110,6 +110,7 @@ def temper(
     -----
     SamplingWarning
         If the standard error is not reliable: few ancestors of the particles, or few round trips.
+        For R-hat above 1.01 and low effective sample sizes, as `kg.mcmc`.
 
     Notes
     -----

@@ -88,6 +88,12 @@ def test_other_verbs_take_the_results(model):
     assert kg.report(tree, model).findings == 0
 
 
+def test_single_precision():
+    with kg.precision("float32"):
+        tree = temper(kg.model(conjugate), particles=400)
+    assert abs(tree.attrs["log_evidence"] - EVIDENCE) < 6 * tree.attrs["log_evidence_se"]
+
+
 def test_discrete_unknowns_factors_and_conditions():
     z = kg.bernoulli(0.3, name="z")
     mu = kg.normal(0, 1, name="mu")

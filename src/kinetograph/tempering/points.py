@@ -179,7 +179,10 @@ class TemperedPoints:
         values = jax.tree.map(repeated, standard) | self._given(hyper, places, standard)
         points = np.asarray(free[places], program.dtype)
         arguments = zip(self.model.arguments, self.model.argument_values, strict=True)
-        data = tuple(powers[places] if n is self.model.power else value for n, value in arguments)
+        data = tuple(
+            powers[places].astype(n.dtype) if n is self.model.power else value
+            for n, value in arguments
+        )
         yes, no = np.ones(count, bool), np.zeros(count, bool)
         result = self.engine.find((keys, points, yes, no, yes, values), data)
         return result.chain, data

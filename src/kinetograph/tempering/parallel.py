@@ -24,6 +24,7 @@ PILOT, GROUP = 256, 64  # particles that find the ladder, and the points of a ba
 RETUNED = (0.3, 0.7)  # parts of the warm-up after which the ladder changes
 FEW_TRIPS = 10  # of all chains together; below, the standard error is not reliable
 FEWEST_RUNGS = 3
+REPLICAS = 2**20  # the number of the first draws of the prior for replicas
 
 
 def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
@@ -91,7 +92,7 @@ def _replicas(task: TemperingTask, chains: int, moves: Moves, found: Annealed) -
     free = np.stack([found.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
     return Replicas(
         task.points(chains * (len(powers) - 1), GROUP, 3),
-        PriorDraws(task.model, task.seed + 1, "temper"),
+        PriorDraws(task.model, task.seed, "temper", REPLICAS),
         free,
         powers,
         np.stack([found.stages[i].scale for i in near[1:]]),

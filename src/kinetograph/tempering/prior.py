@@ -44,10 +44,13 @@ def check_prior(model: Model, doing: str) -> None:
 
 
 class PriorDraws:
-    """Consecutive draws of the prior of a model."""
+    """Consecutive draws of the prior of a model.
 
-    def __init__(self, model: Model, seed: int, doing: str) -> None:
-        self.model, self.seed, self.taken = model, seed, 0
+    Draws with the same seed and other numbers `first` are independent.
+    """
+
+    def __init__(self, model: Model, seed: int, doing: str, first: int = 0) -> None:
+        self.model, self.seed, self.taken = model, seed, first
         unknowns: tuple[Variable, ...] = tuple(model.component.unknowns)
         names: dict[Node, str] = {v: model.name(v) for v in (*unknowns, *model.component.discrete)}
         self.plan = plan(doing, unknowns, model.fixed_values, {}, names)

@@ -147,6 +147,18 @@ def _check_finite(posterior: Any) -> None:
             )
 
 
+def several_modes(posterior: Any) -> Modes | None:
+    """The modes of draws, or None.
+
+    None for one mode, for too few draws, and if no finite quantity varies.
+    """
+    values, names = _columns(posterior)
+    if not names or values.shape[0] * values.shape[1] < FEWEST:
+        return None
+    found = modes_of(values, names)
+    return found if len(found) > 1 else None
+
+
 def modes_text(posterior: Any, names: Collection[str]) -> str:
     """A sentence on the modes of targets; empty for one mode.
 

@@ -11,7 +11,7 @@ from ...models.model import Model, check_model
 from ...models.result_types import Results
 from ...programs.sealed_files import write_whole
 from ..check import check_tree
-from ..modes import FEWEST, modes
+from ..modes import several_modes
 from . import plots, texts
 from .figures import open_studio
 from .page import cells, framed, note, page
@@ -165,11 +165,8 @@ def _modes(selection: Selection) -> str:
     """The modes of the draws, if there are several."""
     if not selection.draws or selection.walkers > 1:
         return ""
-    posterior = selection.posterior
-    if posterior.sizes["chain"] * posterior.sizes["draw"] < FEWEST:
-        return ""
-    found = modes(selection.whole)
-    if len(found) < 2:
+    found = several_modes(selection.posterior)
+    if found is None:
         return ""
     head = ["mode", "weight", "standard error", "where"]
     text = "The weights are right if chains move between the modes, or the draws are of kg.temper."

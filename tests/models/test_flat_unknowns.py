@@ -80,3 +80,14 @@ def test_runs_warn_if_the_sampler_moves_by_gradients():
         warnings.simplefilter("error", kg.KinetographWarning)
         warnings.simplefilter("ignore", kg.SamplingWarning)
         kg.mcmc(model, kg.samplers.Slice(), **settings)
+
+
+def test_constraints_by_factors_do_not_warn():
+    x, z = kg.normal(0, 1, name="x"), kg.normal(0, 1, name="z")
+    kg.factor(kg.where(x > 1, -np.inf, 0.0))
+    kg.observe(0.5, kg.normal(x, 1), name="y")
+    kg.factor(kg.where(z > 1, -np.inf, 0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_flat(kg.model(x), "mcmc")
+        warn_of_flat(kg.model(z), "mcmc")

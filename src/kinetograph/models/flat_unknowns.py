@@ -42,7 +42,6 @@ def warn_of_flat(model: "Model", doing: str) -> None:
 def _flat_unknowns(model: "Model") -> dict[Variable, Node]:
     """The unknowns, each with a step that depends on it."""
     component = model.component
-    stated = [*component.likelihoods, *component.factors]
     priors = [
         node.distribution
         for node in component.nodes
@@ -50,7 +49,7 @@ def _flat_unknowns(model: "Model") -> dict[Variable, Node]:
     ]
     parents = [parent for term in (*component.likelihoods, *priors) for parent in term.parents]
     smooth, steps = _smoothly_above([*component.factors, *parents])
-    reached = {*unknowns_above(stated)}
+    reached = {*unknowns_above(component.likelihoods)}  # a factor of steps may be a constraint
     flat = [v for v in component.unknowns if v in reached and v not in smooth]
     below = [node for node in ancestors(steps) if _is_step(node)] if flat else []
     first = sorted(below, key=lambda node: node.serial)

@@ -351,3 +351,35 @@ def test_observed_mixtures_of_indicators_have_densities_by_element():
     parts = [np.log(w) + stats.norm(m, 1.2).logpdf(y) for w, m in ((0.7, 0), (prob, 4))]
     exact = np.logaddexp(*parts).sum() + stats.halfnorm.logpdf(1.2) + np.log(1.2)
     assert model.log_prob(np.log([1.2])) == pytest.approx(exact, rel=1e-12)
+
+
+def test_models_compared_by_evidence():
+    data = np.array([1.2, 0.7, 1.9])
+
+    def build(mean):
+        mu = kg.normal(mean, 1)
+        kg.observe(data, kg.normal(mu, 1), name="y")
+        return mu
+
+    fits = {}
+    for name, mean in (("far", 4.0), ("near", 1.0)):
+        model = kg.model(lambda mean=mean: build(mean))
+        fits[name] = model, kg.temper(model, particles=400, seed=1, progress=False)
+    table = kg.compare(fits, method="evidence")
+    law = stats.multivariate_normal(cov=np.eye(3) + 1)
+    truth = law.logpdf(data - 4) - law.logpdf(data - 1)
+    assert list(table.index) == ["near", "far"]
+    assert abs(table["log_bayes_factor"]["far"] - truth) < 6 * table["dse"]["far"]
+    assert table["dse"]["near"] == 0
+    odds = np.exp(table["log_bayes_factor"]["far"])
+    np.testing.assert_allclose(table["weight"], [1 / (1 + odds), odds / (1 + odds)])
+    other = kg.compare(fits, method="evidence", reference="far")["log_bayes_factor"]
+    np.testing.assert_allclose(other["near"], -table["log_bayes_factor"]["far"])
+    draws = kg.mcmc(fits["near"][0], draws=10, warmup=10, seed=1, progress=False)
+    with pytest.raises(ValueError, match="'far' has no evidence"):
+        kg.compare(fits | {"far": (fits["near"][0], draws)}, method="evidence")
+    data = data + 1
+    model = kg.model(lambda: build(1.0))
+    shifted = model, kg.temper(model, particles=100, seed=1, progress=False)
+    with pytest.raises(kg.ModelError, match="'far' and 'near' observe different data"):
+        kg.compare(fits | {"near": shifted}, method="evidence")

@@ -152,3 +152,18 @@ def test_quantities_that_are_not_finite_numbers():
     assert len(kg.modes(tree_of(constant=np.ones((2, 300)), words=words))) == 1
     with pytest.raises(ValueError, match=r"modes: 0 draws are too few"):
         kg.modes(xr.DataTree.from_dict({"posterior": xr.Dataset()}))
+
+
+@pytest.mark.parametrize("distance", [0.0, 9.0])
+def test_report_has_a_table_of_several_modes(distance):
+    rng = np.random.default_rng(9)
+    dims = ("chain", "draw")
+    x = rng.normal(size=(4, 300)) + distance * (rng.random((4, 300)) < 0.4)
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset({"x": (dims, x)}),
+            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape))}),
+        }
+    )
+    assert ("<h2>Modes" in kg.report(tree).html) == (distance > 0)
+    assert "<table" in kg.modes(tree)._repr_html_()

@@ -27,7 +27,8 @@ _STEPS = {"ceil", "floor", "floor_divide", "rint", "sign", "trunc"}
 def warn_of_flat(model: "Model", doing: str) -> None:
     """Warn of unknowns on which the data depend through steps alone."""
     names = names_in_scope() | {id(node): model.name(node) for node in model.component.unknowns}
-    for unknown, step in _flat_unknowns(model).items():
+    flat = model.functions.get("flat unknowns", lambda: _flat_unknowns(model))
+    for unknown, step in flat.items():
         name = model.name(unknown)
         warn_user(
             f"{doing}: the density of the data depends on {name} only through steps, as in "

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.inputs import data as make_data
@@ -89,10 +88,6 @@ class TemperedModel(Model):
         self._node_names = {**model._node_names, power: _free_name(model._node_names.values())}
         with self.its_values():
             self.density = TemperedDensity(model.density, model.component.discrete, power)
-
-    def set_power(self, power: float) -> None:
-        """Set the power for all later calls."""
-        self.values[self.power] = np.asarray(power, self.power.dtype)
 
 
 def _free_name(taken: Any) -> str:

@@ -1,10 +1,12 @@
 """`kg.modes`: the separate regions of a posterior in which draws lie."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..graph.markup import table
 from ..graph.public import public
 from ..graph.source import place_text
 from ..models.result_types import Results
@@ -24,6 +26,7 @@ LEAST_DISTANCE = 1.0  # of a named quantity, in standard deviations of all draws
 
 
 @public
+@dataclass(frozen=True, repr=False)
 class Modes:
     """Modes, with their weights and the quantities by which they differ.
 
@@ -40,16 +43,11 @@ class Modes:
         The mode of each examined draw, (chain, draw).
     """
 
-    def __init__(
-        self,
-        weights: np.ndarray,
-        errors: np.ndarray,
-        means: dict[str, np.ndarray],
-        spreads: dict[str, float],
-        labels: np.ndarray,
-    ) -> None:
-        self.weights, self.errors, self.means = weights, errors, means
-        self.labels, self._spreads = labels, spreads
+    weights: np.ndarray
+    errors: np.ndarray
+    means: dict[str, np.ndarray]
+    labels: np.ndarray
+    _spreads: dict[str, float]
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -67,22 +65,25 @@ class Modes:
         names = sorted(distance, key=lambda name: -distance[name])[:NAMED]
         return [name for name in names if distance[name] > LEAST_DISTANCE] or names[:1]
 
-    def rows(self) -> list[list[str]]:
-        """The cells of the table."""
-        lines = []
+    def cells(self) -> list[list[str]]:
+        """The texts of the table, with a header row."""
+        lines = [["mode", "weight", "se", "where"]]
         for mode, (weight, error) in enumerate(zip(self.weights, self.errors, strict=True)):
             where = ", ".join(f"{n} = {self.means[n][mode]:.3g}" for n in self.differences(mode))
             lines.append([str(mode), f"{weight:.3f}", f"{error:.3f}", where])
         return lines
 
     def __repr__(self) -> str:
-        head = ["mode", "weight", "se", "where"]
-        lines = [head, *self.rows()]
+        lines = self.cells()
         widths = [max(len(line[i]) for line in lines) for i in range(3)]
         return "\n".join(
-            "  ".join([*(x.rjust(w) for x, w in zip(line, widths, strict=False)), line[3]])
+            "  ".join([*(x.rjust(w) for x, w in zip(line, widths, strict=False)), line[3]]).rstrip()
             for line in lines
         )
+
+    def _repr_html_(self) -> str:
+        head, *rows = self.cells()
+        return table(head, rows)
 
 
 @public
@@ -201,7 +202,7 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
         for i, name in enumerate(names)
     }
     spreads = {name: float(flat[:, i].std()) for i, name in enumerate(names)}
-    return Modes(weights, errors, means, spreads, labels)
+    return Modes(weights, errors, means, labels, spreads)
 
 
 def _every(values: np.ndarray) -> int:

@@ -57,7 +57,6 @@ class Moves:
     tunes: frozenset[str]
     target: float
     step_size: float
-    transitions: int = 1
 
     def hyper(self, free: np.ndarray) -> dict[str, np.ndarray]:
         """The hyper-parameters of all particles, for particles at free states."""
@@ -88,7 +87,7 @@ class Moves:
         gradients = divergences = 0
         points.place(free, np.full(size, power), self.hyper(free))
         while True:
-            sweep = points.sweep(self.transitions)
+            sweep = points.sweep()
             free = sweep.free
             log_likelihood = points.log_likelihood(free)
             gradients += sweep.gradients

@@ -16,7 +16,7 @@ from .moves import Moves
 from .prior import PriorDraws
 from .replicas import Replicas, Scanned
 from .results import as_results
-from .task import TemperingTask
+from .task import REPLICAS, TemperingTask
 
 __all__ = ["parallel"]
 
@@ -24,7 +24,7 @@ PILOT, GROUP = 256, 64  # particles that find the ladder, and the points of a ba
 RETUNED = (0.3, 0.7)  # parts of the warm-up after which the ladder changes
 FEW_TRIPS = 10  # of all chains together; below, the standard error is not reliable
 FEWEST_RUNGS = 3
-REPLICAS = 2**20  # the number of the first draws of the prior for replicas
+FIRST_DRAW = 2**20  # the number of the first draws of the prior for replicas
 
 
 def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
@@ -87,12 +87,12 @@ def _replicas(task: TemperingTask, chains: int, moves: Moves, found: Annealed) -
     else:
         powers = np.concatenate([[0.0], task.ladder])
     near = np.abs(powers[:, None] - known).argmin(1)
-    rng = np.random.default_rng(np.random.SeedSequence([task.seed, 2]))
+    rng = task.generator(REPLICAS)
     size = len(found.free)
     free = np.stack([found.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
     return Replicas(
-        task.points(chains * (len(powers) - 1), GROUP, 3),
-        PriorDraws(task.model, task.seed, "temper", REPLICAS),
+        task.points(chains * (len(powers) - 1), GROUP, REPLICAS),
+        PriorDraws(task.model, task.seed, "temper", FIRST_DRAW),
         free,
         powers,
         np.stack([found.stages[i].scale for i in near[1:]]),

@@ -1,7 +1,7 @@
 """Points of a tempered model that a sampler moves in batches.
 
 The points are cut into groups of one size. A group is a batch of chains, and all groups share one
-compiled program and run on threads. The random numbers of a point depend on the seed, on how often
+compiled program and run on threads. The random numbers of a point depend on the key, on how often
 points have been placed, and on the place of the point. So the results do not depend on the number
 of threads.
 """
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation.schedule import NEVER
-from ..bits.draws import chain_key, words
+from ..bits.draws import words
 from ..graph.lower import Scope
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
@@ -30,17 +30,17 @@ from .prior import refuse_infinite
 
 __all__ = ["TemperedPoints", "Sweep"]
 
-RECORDED = 8  # rows of a block; a sweep records its last transition
+RECORDED = 8  # rows of a block; a sweep records one
 UNLIMITED = 2**40  # gradients of a block
 AT_ONCE = 4096  # points whose likelihood is computed at once
 _KEYS = 7  # the purpose of these random words
 
 
 class Sweep(NamedTuple):
-    """The points after some transitions of each."""
+    """The points after a transition of each."""
 
     free: np.ndarray  # (points, free_size)
-    acceptance: np.ndarray  # of the last transition; NaN if the sampler does not record it
+    acceptance: np.ndarray  # of the transition; NaN if the sampler does not record it
     diverging: np.ndarray  # whether it diverged
     gradients: int  # of all points together
 
@@ -58,8 +58,8 @@ class TemperedPoints:
         The number of points.
     group
         The number of points of a batch; the last batch is filled up.
-    seed
-        The seed of the transitions.
+    key
+        The key of the random numbers.
     threads
         The most groups that run at once.
     """
@@ -70,7 +70,7 @@ class TemperedPoints:
         sampler: Sampler,
         size: int,
         group: int,
-        seed: int,
+        key: np.ndarray,
         threads: int,
     ) -> None:
         untuned = copy.copy(sampler)
@@ -80,7 +80,7 @@ class TemperedPoints:
         places = np.minimum(np.arange(-(-size // group) * group), size - 1)
         self.groups = places.reshape(-1, group)
         self.engine = build(self.program, group)
-        self.key = chain_key(seed, 0)
+        self.key = key
         self.placed = 0
         self._states: list[tuple[ChainState, Any]] = []
 
@@ -98,9 +98,9 @@ class TemperedPoints:
         placed = partial(self._placed, free, powers, hyper)
         self._states = self._on_threads(placed, keys, self.groups)
 
-    def sweep(self, transitions: int) -> Sweep:
-        """Make transitions from the present points."""
-        found = self._on_threads(partial(self._moved, transitions), self._states)
+    def sweep(self) -> Sweep:
+        """Make a transition from each of the present points."""
+        found = self._on_threads(self._moved, self._states)
         self._states = [state for state, _ in found]
         free, acceptance, diverging, gradients = (
             np.concatenate(each)[: self.size] for each in zip(*(x for _, x in found), strict=True)
@@ -187,16 +187,16 @@ class TemperedPoints:
         result = self.engine.find((keys, points, yes, no, yes, values), data)
         return result.chain, data
 
-    def _moved(self, transitions: int, placed: tuple[ChainState, Any]) -> Any:
+    def _moved(self, placed: tuple[ChainState, Any]) -> Any:
         state, data = placed
         first = np.asarray(state.transition)
-        begun, last = np.asarray(state.gradients), first + transitions
+        begun, last = np.asarray(state.gradients), first + 1
         never = np.full(len(last), NEVER, np.int32)
         phases = state.phases._replace(
             early=first, late=first, end=first, stop=last.astype(np.int32), glance=never
         )
         state, block = state._replace(phases=phases), None
-        plan = Plan(np.int32(transitions), np.int64(UNLIMITED))
+        plan = Plan(np.int32(1), np.int64(UNLIMITED))
         while block is None or np.asarray(state.transition).min() < last[0]:
             state, block = self.engine.advance(state, data, plan)
         statistics = np.asarray(block.statistics)[0]

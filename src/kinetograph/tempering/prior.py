@@ -21,8 +21,9 @@ __all__ = ["PriorDraws", "check_prior", "check_reached", "refuse_infinite"]
 AT_ONCE = 1024  # draws of one call
 
 
-def check_prior(model: Model, doing: str) -> None:
+def check_prior(tempered: TemperedModel, doing: str) -> None:
     """Refuse flat priors, and models without a likelihood (ModelError)."""
+    model = tempered.original
     for unknown in model.component.unknowns:
         if unknown.distribution is None and (data := missing_of(unknown)) is not None:
             raise ModelError(
@@ -36,7 +37,7 @@ def check_prior(model: Model, doing: str) -> None:
                 "is flat: it has no draws from which particles could start, and no evidence. Give "
                 "it a distribution, such as kg.normal(0, 10)"
             )
-    if not TemperedModel(model).density.has_likelihood:
+    if not tempered.density.has_likelihood:
         raise ModelError(
             f"{doing}: the model observes nothing and has no factor, so the posterior is the "
             "prior: kg.simulate(model) draws from it"

@@ -88,7 +88,6 @@ class Replicas:
     step_sizes: np.ndarray
     moves: Moves
     rng: np.random.Generator
-    transitions: int = 1
     scans: int = 0
     replica: np.ndarray = field(init=False)  # the number of the replica at each rung
     rising: np.ndarray = field(init=False)  # whether a replica was last at 0, or at 1
@@ -155,7 +154,7 @@ class Replicas:
         above = rungs - 1
         free = self.free[:, 1:].reshape(-1, size)
         self.points.place(free, np.tile(self.powers[1:], chains), self._hyper())
-        sweep = self.points.sweep(self.transitions)
+        sweep = self.points.sweep()
         self.free[:, 1:] = sweep.free.reshape(chains, above, size)
         self.free[:, 0] = self.prior(chains)
         self.log_likelihood = self._likelihoods()

@@ -38,7 +38,7 @@ def next_power(log_likelihood: np.ndarray, power: float, efficiency: float) -> f
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if kept(middle) >= efficiency else (low, middle)
-    return power + high
+    return max(power + high, float(np.nextafter(power, 1.0)))  # always a step
 
 
 def log_mean(log_weights: np.ndarray) -> float:
@@ -57,7 +57,7 @@ def systematic(log_weights: np.ndarray, uniform: float, first: np.ndarray) -> Re
     expected = len(weights) * weights / weights.sum()
     ends = np.cumsum(expected)
     ends *= len(weights) / ends[-1]
-    # The largest place may round up to the end, behind which there are no particles.
+    # Rounding may move the last place to the end, where only weights of 0 follow.
     places = np.minimum(np.arange(len(weights)) + uniform, np.nextafter(ends[-1], 0.0))
     parents = np.searchsorted(ends, places, side="right")
     families = np.bincount(first, expected, minlength=len(weights))

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from ..bits.draws import chain_key
 from ..models.model import Model
 from ..models.tempered_model import TemperedModel
 from ..runs.progress.reporting import Telling
@@ -14,7 +16,9 @@ from .moves import Moves
 from .points import TemperedPoints
 from .prior import PriorDraws, check_reached
 
-__all__ = ["TemperingTask"]
+__all__ = ["REPLICAS", "TemperingTask"]
+
+PARTICLES, REPLICAS = range(2)  # uses of random numbers
 
 EFFICIENCY = 0.85  # of the weights of a step of the ladder
 FIRST_STEP = 0.8  # step size of HMC in standard deviations, times d^(-1/4)
@@ -41,11 +45,19 @@ class TemperingTask:
     threads: int
     display: Telling
 
-    def points(self, size: int, group: int, number: int) -> TemperedPoints:
-        """Points of the tempered model; `number` gives their random numbers."""
-        tempered = TemperedModel(self.model)
-        key = int(np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0])
-        return TemperedPoints(tempered, self.sampler, size, group, key, self.threads)
+    @cached_property
+    def tempered(self) -> TemperedModel:
+        """The tempered model; all points share its compiled programs."""
+        return TemperedModel(self.model)
+
+    def points(self, size: int, group: int, use: int) -> TemperedPoints:
+        """Points of the tempered model; `use` gives their random numbers."""
+        key = chain_key(self.seed, use)
+        return TemperedPoints(self.tempered, self.sampler, size, group, key, self.threads)
+
+    def generator(self, use: int) -> np.random.Generator:
+        """The random numbers of the host for one use."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, use]))
 
     def moves(self, points: TemperedPoints) -> Moves:
         """The moves of points, before anything is learnt."""
@@ -60,10 +72,10 @@ class TemperingTask:
     def anneal(self, size: int, group: int, check: Callable[[], None]) -> tuple[Moves, Annealed]:
         """Particles of the posterior, and the moves that brought them there."""
         self.display.say("compiling ...")
-        moves = self.moves(self.points(size, group, 0))
+        moves = self.moves(self.points(size, group, PARTICLES))
         free = PriorDraws(self.model, self.seed, "temper")(size)
         check_reached(self.model, free, moves.points.log_likelihood(free), "temper")
-        rng = np.random.default_rng(np.random.SeedSequence([self.seed, 1]))
+        rng = self.generator(PARTICLES)
 
         def watch(rung: Rung) -> None:
             check()

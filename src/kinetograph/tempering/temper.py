@@ -167,7 +167,7 @@ def _check(task: TemperingTask) -> None:
             f"temper: {type(sampler).__name__} moves ensembles of walkers; give a sampler that "
             "moves single points, such as kg.samplers.HMC()"
         )
-    check_prior(model, "temper")
+    check_prior(task.tempered, "temper")
 
 
 def _check_particles(model: Model, particles: int) -> None:

@@ -168,9 +168,9 @@ def _modes(selection: Selection) -> str:
     found = several_modes(selection.posterior)
     if found is None:
         return ""
-    head = ["mode", "weight", "standard error", "where"]
+    head, *lines = found.cells()
     text = "The weights are right if chains move between the modes, or the draws are of kg.temper."
-    return cells(head, found.rows()) + note(text)
+    return cells(head, lines) + note(text)
 
 
 def _summary(selection: Selection) -> str:

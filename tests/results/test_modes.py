@@ -165,5 +165,7 @@ def test_report_has_a_table_of_several_modes(distance):
             "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape))}),
         }
     )
-    assert ("<h2>Modes" in kg.report(tree).html) == (distance > 0)
+    section = kg.report(tree).html.partition("<h2>Modes")[2].partition("</section>")[0]
+    assert ("not divided into several modes" in section) == (distance == 0)
+    assert (section.count("<tr>") == 3) == (distance > 0)
     assert "<table" in kg.modes(tree)._repr_html_()

@@ -60,7 +60,7 @@ def report(
     """A run on one page of HTML: facts, findings and pictures.
 
     The findings of `kg.diagnose` come first, worst first. Then follow lost chains, the graph of the
-    model, the table of `kg.summary`, the sensitivity to prior and data, a trace, a density and
+    model, the table of `kg.summary`, the modes, the sensitivity to prior and data, a trace, a density and
     ranks by chain for each scalar (at most the 20 worst, by R-hat and effective sample size), the
     energies, the places of divergences, and the growth of the effective sample sizes. The page is
     self-contained and runs no program.
@@ -162,12 +162,12 @@ def _page(selection: Selection, model: Model | None) -> str:
 
 
 def _modes(selection: Selection) -> str:
-    """The modes of the draws, if there are several."""
-    if not selection.draws or selection.walkers > 1:
-        return ""
-    found = several_modes(selection.posterior)
+    """The modes of the draws."""
+    found = None
+    if selection.draws and selection.walkers == 1:
+        found = several_modes(selection.posterior)
     if found is None:
-        return ""
+        return note("The draws are not divided into several modes.")
     head, *lines = found.cells()
     text = "The weights are right if chains move between the modes, or the draws are of kg.temper."
     return cells(head, lines) + note(text)

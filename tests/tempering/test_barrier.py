@@ -68,6 +68,17 @@ def test_error_counts_autocorrelation():
     assert repeated.error == pytest.approx(one.error, rel=0.3)
 
 
+def test_errors_of_a_single_chain_are_not_small_by_chance():
+    """The mean of 4 parts alone would give errors of any size."""
+    powers = np.linspace(0, 1, 12) ** 2
+    long = gamma_rungs(np.random.default_rng(7), powers, chains=1, scans=200_000)
+    usual = stepping_stones(long, powers).error * np.sqrt(200_000 / 250)
+    for seed in range(40):
+        rungs = gamma_rungs(np.random.default_rng(seed), powers, chains=1, scans=250)
+        slow = np.repeat(rungs, 8, axis=1)
+        assert stepping_stones(slow, powers).error > 0.6 * usual
+
+
 def test_infinite_likelihoods():
     powers = np.array([0.0, 0.5, 1.0])
     rungs = gamma_rungs(np.random.default_rng(6), powers)

@@ -60,10 +60,10 @@ def report(
     """A run on one page of HTML: facts, findings and pictures.
 
     The findings of `kg.diagnose` come first, worst first. Then follow lost chains, the graph of the
-    model, the table of `kg.summary`, the modes, the sensitivity to prior and data, a trace, a density and
-    ranks by chain for each scalar (at most the 20 worst, by R-hat and effective sample size), the
-    energies, the places of divergences, and the growth of the effective sample sizes. The page is
-    self-contained and runs no program.
+    model, the table of `kg.summary`, the modes, the sensitivity to prior and data, a trace, a
+    density and ranks by chain for each scalar (at most the 20 worst, by R-hat and effective sample
+    size), the energies, the places of divergences, and the growth of the effective sample sizes.
+    The page is self-contained and runs no program.
 
     Of long runs every n-th draw is used, at most 20000 draws of each chain, so that a store may be
     larger than memory. The page says so.

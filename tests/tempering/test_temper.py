@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 import kinetograph as kg
+from kinetograph.bits.draws import chain_key
+from kinetograph.models.starting_points import initial_points
 
 DATA = np.array([1.2, 0.7, 1.9])
 
@@ -88,6 +90,25 @@ def test_other_verbs_take_the_results(model):
     assert kg.report(tree, model).findings == 0
 
 
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+@pytest.mark.parametrize("method", ["smc", "parallel"])
+def test_chains_start_from_tempered_draws(model, method):
+    tree = temper(model, method, particles=100, chains=2, draws=50, warmup=20)
+    draws = np.concatenate(tree["unconstrained_posterior/q"].values)
+    starts = np.array(initial_points(model, tree, [chain_key(1, i) for i in range(4)]))
+    np.testing.assert_array_equal(starts, draws[:: len(draws) // 4])
+    run = kg.mcmc(model, initial=tree, chains=4, warmup=20, draws=10, seed=1, progress=False)
+    assert np.isfinite(run["posterior"]["mu"].values).all()
+    with pytest.raises(kg.ModelError, match=r"100 draws for 101 starts"):
+        initial_points(model, tree, [chain_key(1, 0)] * 101)
+
+
+@pytest.mark.parametrize("name", ["sample_smc", "bridge_sampling", "log_evidence"])
+def test_habits_of_other_libraries(name):
+    with pytest.raises(AttributeError, match=r"kg\.temper\(model\).*evidence"):
+        getattr(kg, name)
+
+
 def test_single_precision():
     with kg.precision("float32"):
         tree = temper(kg.model(conjugate), particles=400)
@@ -148,6 +169,8 @@ def test_refusals(model):
             temper(model, ladder=ladder)
     with pytest.raises(ValueError, match=r"method must be 'smc', 'parallel', got 'sm'.*smc"):
         temper(model, "sm")
+    with pytest.raises(TypeError, match=r"second argument is the method.*sampler=NUTS"):
+        temper(model, kg.samplers.NUTS())
     with pytest.raises(TypeError, match=r"Stretch moves ensembles"):
         temper(model, sampler=kg.samplers.Stretch())
     with pytest.raises(kg.ModelError, match=r"flat_one.* is a kg.variable, whose prior is flat"):

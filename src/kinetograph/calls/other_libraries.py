@@ -172,6 +172,10 @@ _ADVICE = {
     "shape= or dims= make copies; densities of vectors are sums over the last axis": (
         "expandeddistribution independent platestack toevent"
     ),
+    "kg.temper(model) draws from several modes, and computes the evidence": (
+        "bridgesampling bridgesampler logevidence marginallikelihood nestedsampler nestedsampling "
+        "paralleltempering ptmcmc replicaexchange samplesmc smc smcsampler tempered temperedsmc"
+    ),
     "kg.mcmc(model) marginalises discrete unknowns automatically": (
         "binarygibbsmetropolis binarymetropolis categoricalgibbsmetropolis configenumerate "
         "discretehmcgibbs hmcgibbs mixedhmc"

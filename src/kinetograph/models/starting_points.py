@@ -198,23 +198,25 @@ def free_sizes(model: Model) -> dict[str, int]:
 
 
 def _approximated(model: Model, initial: Any, count: int, doing: str) -> Any:
-    """The first free states of an approximation, or `initial` itself."""
+    """Free states of an approximation or of tempered draws, or `initial` itself."""
     attributes = getattr(initial, "attrs", {})
-    if "approximation" not in attributes:
+    if "approximation" not in attributes and "tempering" not in attributes:
         return initial
     sizes = json.loads(attributes["unknowns"])
     if sizes != free_sizes(model):
         raise ModelError(
-            f"{doing}: initial is the approximation of another model: its unknowns have "
+            f"{doing}: initial has draws of another model: its unknowns have "
             f"{sizes} free numbers, but the unknowns of this model {free_sizes(model)}"
         )
-    states = initial["unconstrained_posterior/q"].values[0]
+    states = np.concatenate(initial["unconstrained_posterior/q"].values)
     if len(states) < count:
         raise ModelError(
-            f"{doing}: initial has {len(states)} draws for {count} starts; make the approximation "
-            f"with draws={count} or more"
+            f"{doing}: initial has {len(states)} draws for {count} starts; make {count} or more "
+            "draws"
         )
-    points: np.ndarray = states[:count]
+    # particles with a common ancestor are neighbours
+    apart = len(states) // count if "tempering" in attributes else 1
+    points: np.ndarray = states[: apart * count : apart]
     return points
 
 

@@ -108,13 +108,13 @@ def mcmc(
         Keep every thin-th transition only.
     initial
         Where chains start: a dictionary of values of unknowns (for all chains), a list with one
-        dictionary for each chain, an array of free states, or results of `kg.pathfinder`, `kg.advi`
-        or `kg.laplace_approximation`, whose first draws are taken. An unknown that is missing in a
-        dictionary is drawn from uniform(-2, 2) on the free scale, moved to its prior if that has
-        known parameters and is far away. By default short ascents start at twelve such points, and
-        the end of one ascent is taken, chosen in proportion to its density. "random" takes the
-        first of up to 100 such points at which log density and gradient are finite; walkers of an
-        ensemble and models with mini-batches always start so.
+        dictionary for each chain, an array of free states, or results of `kg.pathfinder`,
+        `kg.advi`, `kg.laplace_approximation` or `kg.temper`, some of whose draws are taken. An
+        unknown that is missing in a dictionary is drawn from uniform(-2, 2) on the free scale,
+        moved to its prior if that has known parameters and is far away. By default short ascents
+        start at twelve such points, and the end of one ascent is taken, chosen in proportion to its
+        density. "random" takes the first of up to 100 such points at which log density and gradient
+        are finite; walkers of an ensemble and models with mini-batches always start so.
         "prior" takes the first draw of the unknowns' distributions whose log density is finite.
         "pathfinder" runs `kg.pathfinder` for each chain and takes one of its draws. With walkers,
         values and free states have a leading axis of walkers, and a list has one dictionary for

@@ -132,6 +132,11 @@ def temper(
     -4.4
     """
     check_model(model, "temper")
+    if isinstance(method, Sampler):
+        raise TypeError(
+            f'temper: the second argument is the method, "smc" or "parallel"{place_text()}; write '
+            f"sampler={type(method).__name__}(...)"
+        )
     check_one_of("temper", "method", method, METHODS, "")
     warn_of_later(model, "temper")
     whole = {"particles": (particles, 2), "chains": (chains, 1), "draws": (draws, 4)}

@@ -17,13 +17,15 @@ def open_results(path: Path) -> Any:
     """The results in a file or a store.
 
     Arrays are read when they are used."""
-    from ..results.stored_model import HIDDEN
+    from ..results.stored_model import HIDDEN, read_manifest
 
     if not path.exists():
         raise InputError(f"there is no file {path}")
     store = path.is_dir()
     if store and not (path / HIDDEN).is_dir():
         raise InputError(f"{path} is a folder, but not the store of a run")
+    if store and not (path / "zarr.json").exists() and "verb" in read_manifest(path)[0]:
+        raise InputError(f"{path} holds a run that has not ended, and no results yet")
     try:
         tree = _opened(path, store)
     except Exception as error:  # each library below raises its own errors for a wrong file

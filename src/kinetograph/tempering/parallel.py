@@ -1,7 +1,7 @@
 """The results of parallel tempering."""
 
 import math
-import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,9 @@ import numpy as np
 from ..graph.source import warn_user
 from ..results.advice import SamplingWarning
 from ..runs.signals import stoppable
-from .annealing import Annealed
 from .barrier import ladder_of, local_barrier, round_trip_rate
+from .checkpoints import State
 from .evidence import stepping_stones, thermodynamic
-from .moves import Moves
 from .prior import PriorDraws
 from .replicas import Replicas, Scanned
 from .results import as_results
@@ -29,22 +28,16 @@ FIRST_DRAW = 2**20  # the number of the first draws of the prior for replicas
 
 def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
     """The results tree of the replicas at the posterior."""
-    begun = time.perf_counter()
     with stoppable() as check:
-        moves, found = task.anneal(max(PILOT, chains), GROUP, check)
-        replicas = _replicas(task, chains, moves, found)
-        task.display.say(f"{chains} chains of {replicas.shape[1]} replicas: warm-up")
-        ends = [int(part * warmup) for part in RETUNED] + [warmup]
-        gradients, before = found.gradients, 0
-        for end in ends:
-            if end == before:
+        replicas = _replicas(task, chains, check)
+        for end in (*(int(part * warmup) for part in RETUNED), warmup, warmup + draws):
+            if (count := end - replicas.begun) <= 0:
                 continue
-            scanned = replicas.scan(end - before, True, check)
-            gradients, before = gradients + scanned.gradients, end
+            if end > warmup:
+                task.display.say("sampling")
+            scanned = replicas.scan(count, end <= warmup, check, task.checkpoints)
             if task.ladder is None and end < warmup:
                 replicas.retune(scanned.rejections)
-        task.display.say("sampling")
-        scanned = replicas.scan(draws, False, check)
     evidence = stepping_stones(scanned.log_likelihood, replicas.powers)
     if (trips := int(scanned.round_trips.sum())) < FEW_TRIPS:
         warn_user(
@@ -56,7 +49,8 @@ def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
     kept = scanned.free.shape[1]
     if scanned.interrupted:
         warn_user(
-            f"temper: stopped by Ctrl-C after {kept} of {draws} draws of each chain",
+            f"temper: stopped by Ctrl-C after {kept} of {draws} draws of each chain"
+            f"{task.checkpoints.advice}",
             SamplingWarning,
         )
     attributes = {
@@ -68,38 +62,62 @@ def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
         "barrier": float(scanned.rejections.sum()),
         "round_trips": scanned.round_trips.tolist(),
         "round_trips_expected": round_trip_rate(scanned.rejections) * kept,
-        "gradients": gradients + scanned.gradients,
-        "sampling_time": time.perf_counter() - begun,
+        "gradients": replicas.gradients,
+        "sampling_time": task.checkpoints.seconds,
     }
     free = scanned.free.reshape(-1, scanned.free.shape[-1])
     columns = _columns(replicas, scanned)
     return as_results(task, "parallel", free, {}, columns, attributes, chains)
 
 
-def _replicas(task: TemperingTask, chains: int, moves: Moves, found: Annealed) -> Replicas:
+def _replicas(task: TemperingTask, chains: int, check: Callable[[], None]) -> Replicas:
+    """The replicas, at their begin or as in the last checkpoint."""
+    rng, last = task.generator(REPLICAS), task.checkpoints.last
+    state = _begin(task, chains, rng, check) if last is None or "scans" not in last else last
+    rungs = len(state["powers"])
+    points = task.points(chains * (rungs - 1), GROUP, REPLICAS)
+    replicas = Replicas(
+        points,
+        PriorDraws(task.model, task.seed, "temper", FIRST_DRAW),
+        state["free"],
+        state["powers"],
+        state["scales"],
+        state["step_sizes"],
+        task.moves(points),
+        rng,
+        state["gradients"],
+    )
+    if state is last:
+        replicas.restore(state)
+    after = f"continues after {replicas.scans} scans" if replicas.scans else "warm-up"
+    task.display.say(f"{chains} chains of {rungs} replicas: {after}")
+    return replicas
+
+
+def _begin(
+    task: TemperingTask, chains: int, rng: np.random.Generator, check: Callable[[], None]
+) -> State:
     """Replicas at a ladder of equal rejection, which start at particles."""
+    found = task.anneal(max(PILOT, chains), GROUP, check, keeps=True)
     known = np.array([0.0, *(rung.power for rung in found.rungs)])
     if task.ladder is None:
-        local = [local_barrier(moves.points.log_likelihood(s.free)) for s in found.stages]
+        of_points = found.moves.points.log_likelihood
+        local = [local_barrier(of_points(stage.free)) for stage in found.stages]
         pieces = np.diff(known) * (np.array(local[1:]) + np.array(local[:-1])) / 2
         barrier = np.concatenate([[0.0], np.cumsum(pieces)])
         powers = ladder_of(known, barrier, max(math.ceil(2 * barrier[-1]) + 1, FEWEST_RUNGS))
     else:
         powers = np.concatenate([[0.0], task.ladder])
     near = np.abs(powers[:, None] - known).argmin(1)
-    rng = task.generator(REPLICAS)
     size = len(found.free)
     free = np.stack([found.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
-    return Replicas(
-        task.points(chains * (len(powers) - 1), GROUP, REPLICAS),
-        PriorDraws(task.model, task.seed, "temper", FIRST_DRAW),
-        free,
-        powers,
-        np.stack([found.stages[i].scale for i in near[1:]]),
-        np.array([found.stages[i].step_size for i in near[1:]]),
-        moves,
-        rng,
-    )
+    return {
+        "free": free,
+        "powers": powers,
+        "scales": np.stack([found.stages[i].scale for i in near[1:]]),
+        "step_sizes": np.array([found.stages[i].step_size for i in near[1:]]),
+        "gradients": found.gradients,
+    }
 
 
 def _columns(replicas: Replicas, scanned: Scanned) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from ..programs.state import ChainState, Plan
 from ..samplers.sampler import Sampler
 from .prior import refuse_infinite
 
-__all__ = ["TemperedPoints", "Sweep"]
+__all__ = ["Sweep", "TemperedPoints", "tempered_program"]
 
 RECORDED = 8  # rows of a block; a sweep records one
 UNLIMITED = 2**40  # gradients of a block
@@ -43,6 +43,13 @@ class Sweep(NamedTuple):
     acceptance: np.ndarray  # of the transition; NaN if the sampler does not record it
     diverging: np.ndarray  # whether it diverged
     gradients: int  # of all points together
+
+
+def tempered_program(model: TemperedModel, sampler: Sampler) -> Program:
+    """The program that moves points of a tempered model."""
+    untuned = copy.copy(sampler)
+    untuned.tune = ()
+    return Program(model, untuned, (), varied=(model.power,), most_rows=RECORDED)
 
 
 class TemperedPoints:
@@ -73,10 +80,8 @@ class TemperedPoints:
         key: np.ndarray,
         threads: int,
     ) -> None:
-        untuned = copy.copy(sampler)
-        untuned.tune = ()
         self.model, self.size, self.threads = model, size, threads
-        self.program = Program(model, untuned, (), varied=(model.power,), most_rows=RECORDED)
+        self.program = tempered_program(model, sampler)
         places = np.minimum(np.arange(-(-size // group) * group), size - 1)
         self.groups = places.reshape(-1, group)
         self.engine = build(self.program, group)

@@ -48,6 +48,13 @@ class PriorDraws:
     """Consecutive draws of the prior of a model.
 
     Draws with the same seed and other numbers `first` are independent.
+
+    Attributes
+    ----------
+    taken
+        The number of the next batch of draws.
+    spare
+        The rest of the last batch.
     """
 
     def __init__(self, model: Model, seed: int, doing: str, first: int = 0) -> None:
@@ -55,19 +62,19 @@ class PriorDraws:
         unknowns: tuple[Variable, ...] = tuple(model.component.unknowns)
         names: dict[Node, str] = {v: model.name(v) for v in (*unknowns, *model.component.discrete)}
         self.plan = plan(doing, unknowns, model.fixed_values, {}, names)
-        self._spare = np.empty((0, model.free_size))
+        self.spare = np.empty((0, model.free_size))
 
     def __call__(self, count: int) -> np.ndarray:
         """The next draws, as free states.
 
         Draws at the edge of their support have no free state and are left out.
         """
-        parts, missing = [self._spare[:count]], count - len(self._spare)
-        self._spare = self._spare[count:]
+        parts, missing = [self.spare[:count]], count - len(self.spare)
+        self.spare = self.spare[count:]
         while missing > 0:
             new = self._drawn()
             parts.append(new[:missing])
-            self._spare, missing = new[missing:], missing - len(new)
+            self.spare, missing = new[missing:], missing - len(new)
         return np.concatenate(parts)
 
     def _drawn(self) -> np.ndarray:

@@ -20,13 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..runs.signals import holding
 from .barrier import barrier_of_rejections, ladder_of
+from .checkpoints import RunCheckpoints, State
 from .moves import Moves, steps_of
 from .points import TemperedPoints
+from .prior import PriorDraws
 
 __all__ = ["Replicas", "Scanned"]
 
 FEWEST_SCANS = 4  # after which Ctrl-C returns the draws so far
+EVERY = 5.0  # seconds between checkpoints
+STATE = ("free", "powers", "scales", "step_sizes", "scans", "replica", "rising", "gradients")
 
 
 class ScanRecord(NamedTuple):
@@ -49,7 +54,6 @@ class Scanned(NamedTuple):
     rejections: np.ndarray  # of each pair of neighbours
     round_trips: np.ndarray  # of each chain
     acceptance: np.ndarray  # of each rung above 0
-    gradients: int
     divergences: np.ndarray  # of each chain and rung above 0
     interrupted: bool  # by Ctrl-C
 
@@ -78,17 +82,21 @@ class Replicas:
         The ladder.
     scales, step_sizes
         Of each rung above 0.
+    gradients
+        Of all transitions before the present scans.
     """
 
     points: TemperedPoints
-    prior: Callable[[int], np.ndarray]
+    prior: PriorDraws
     free: np.ndarray
     powers: np.ndarray
     scales: np.ndarray
     step_sizes: np.ndarray
     moves: Moves
     rng: np.random.Generator
+    gradients: int = 0
     scans: int = 0
+    records: list[ScanRecord] = field(default_factory=list, init=False)  # of the present scans
     replica: np.ndarray = field(init=False)  # the number of the replica at each rung
     rising: np.ndarray = field(init=False)  # whether a replica was last at 0, or at 1
 
@@ -96,7 +104,6 @@ class Replicas:
         chains, rungs = self.free.shape[:2]
         self.replica = np.tile(np.arange(rungs), (chains, 1))
         self.rising = np.zeros((chains, rungs), bool)
-        self.log_likelihood = self._likelihoods()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -118,32 +125,48 @@ class Replicas:
             values["n_steps"] = np.tile([steps_of(h) for h in self.step_sizes], chains)
         return values
 
-    def scan(self, count: int, tuning: bool, check: Callable[[], None]) -> Scanned:
+    @property
+    def begun(self) -> int:
+        """The scans before the present ones."""
+        return self.scans - len(self.records)
+
+    def scan(
+        self,
+        count: int,
+        tuning: bool,
+        check: Callable[[], None],
+        checkpoints: RunCheckpoints | None = None,
+    ) -> Scanned:
         """Make scans; with `tuning`, the step sizes follow the acceptance.
 
-        `check` is called after each scan. Ctrl-C ends scans that do not tune, and the record has
-        the scans so far.
+        `check` is called after each scan. Signals wait for the end of a scan. Ctrl-C ends scans
+        that do not tune, and the record has the scans so far.
         """
-        records: list[ScanRecord] = []
-        interrupted = False
+        records, interrupted = self.records, False
         try:
-            for _ in range(count):
-                records.append(self._scan(tuning))
+            while len(records) < count:
+                with holding() as held:
+                    records.append(self._scan(tuning))
+                    if checkpoints is not None:
+                        checkpoints.keep(self.state, EVERY, now=bool(held))
+                if held:
+                    raise KeyboardInterrupt
                 check()
         except KeyboardInterrupt:
             if tuning or len(records) < FEWEST_SCANS:
                 raise
             interrupted = True
+        self.records = []
         free, log_likelihood, chances, trips, acceptance, gradients, divergences = (
             np.stack(values) for values in zip(*records, strict=True)
         )
+        self.gradients += int(gradients.sum())
         return Scanned(
             np.moveaxis(free, 0, 1),
             np.moveaxis(log_likelihood, 0, 1),
             1 - mean_of_known(chances),
             trips.sum(0),
             mean_of_known(acceptance),
-            int(gradients.sum()),
             divergences.sum(0),
             interrupted,
         )
@@ -214,3 +237,25 @@ class Replicas:
         self.powers = ladder_of(old, barrier, len(old))
         near = np.abs(self.powers[1:, None] - old[1:]).argmin(1)
         self.scales, self.step_sizes = self.scales[near], self.step_sizes[near]
+
+    def state(self) -> State:
+        """All on which the further scans depend, and the records."""
+        columns = zip(ScanRecord._fields, zip(*self.records, strict=True), strict=True)
+        return {
+            **{name: getattr(self, name) for name in STATE},
+            **{f"record_{name}": np.stack(values) for name, values in columns},
+            "generator": self.rng.bit_generator.state,
+            "placed": self.points.placed,
+            "prior_taken": self.prior.taken,
+            "prior_spare": self.prior.spare,
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from a state."""
+        for name in STATE:
+            setattr(self, name, state[name])
+        columns = [state[f"record_{name}"] for name in ScanRecord._fields]
+        self.records = [ScanRecord(*values) for values in zip(*columns, strict=True)]
+        self.rng.bit_generator.state = state["generator"]
+        self.points.placed = state["placed"]
+        self.prior.taken, self.prior.spare = state["prior_taken"], state["prior_spare"]

@@ -1,7 +1,6 @@
 """The results of sequential Monte Carlo."""
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,8 @@ COLUMNS = {
 
 def sequential(task: TemperingTask, particles: int) -> Any:
     """The results tree of particles of the posterior."""
-    begun = time.perf_counter()
     with stoppable() as check:
-        _, found = task.anneal(particles, min(GROUP, particles), check)
+        found = task.anneal(particles, min(GROUP, particles), check)
     ancestors = 1 / float(((np.bincount(found.first) / particles) ** 2).sum())
     if ancestors < FEW_ANCESTORS:
         warn_user(
@@ -51,7 +49,7 @@ def sequential(task: TemperingTask, particles: int) -> Any:
         "log_evidence_se": math.sqrt(max(found.variance, 0.0)),
         "effective_ancestors": ancestors,
         "gradients": found.gradients,
-        "sampling_time": time.perf_counter() - begun,
+        "sampling_time": task.checkpoints.seconds,
     }
     statistics = {"ancestor": found.first}
     return as_results(task, "smc", found.free, statistics, columns, attributes)

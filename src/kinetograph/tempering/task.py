@@ -1,7 +1,7 @@
 """The arguments that both methods of tempering have in common."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,8 @@ from ..models.model import Model
 from ..models.tempered_model import TemperedModel
 from ..runs.progress.reporting import Telling
 from ..samplers.sampler import Sampler
-from .annealing import Annealed, Rung, anneal
+from .annealing import Annealing
+from .checkpoints import RunCheckpoints
 from .moves import Moves
 from .points import TemperedPoints
 from .prior import PriorDraws, check_reached
@@ -44,6 +45,7 @@ class TemperingTask:
     seed: int
     threads: int
     display: Telling
+    checkpoints: RunCheckpoints = field(default_factory=RunCheckpoints)
 
     @cached_property
     def tempered(self) -> TemperedModel:
@@ -69,19 +71,25 @@ class TemperingTask:
             step_size = FIRST_STEP * self.model.free_size**-0.25
         return Moves(points, frozenset(tunes), target, step_size)
 
-    def anneal(self, size: int, group: int, check: Callable[[], None]) -> tuple[Moves, Annealed]:
-        """Particles of the posterior, and the moves that brought them there."""
+    def anneal(
+        self, size: int, group: int, check: Callable[[], None], keeps: bool = False
+    ) -> Annealing:
+        """Particles of the posterior; `keeps` keeps the particles of each power."""
         self.display.say("compiling ...")
-        moves = self.moves(self.points(size, group, PARTICLES))
-        free = PriorDraws(self.model, self.seed, "temper")(size)
-        check_reached(self.model, free, moves.points.log_likelihood(free), "temper")
-        rng = self.generator(PARTICLES)
-
-        def watch(rung: Rung) -> None:
+        moves, rng = self.moves(self.points(size, group, PARTICLES)), self.generator(PARTICLES)
+        particles = Annealing(moves, rng, EFFICIENCY, self.ladder, keeps)
+        if (state := self.checkpoints.last) is not None:
+            particles.restore(state)
+            self.display.say(f"continues at power {particles.power:.3g}")
+        else:
+            particles.begin(PriorDraws(self.model, self.seed, "temper")(size))
+            check_reached(self.model, particles.free, particles.log_likelihood, "temper")
+        while particles.power < 1.0:
+            rung = particles.step()
+            self.checkpoints.keep(particles.state)
             check()
             self.display.say(
                 f"power {rung.power:.3g}: {rung.sweeps} sweeps, acceptance {rung.acceptance:.2f}, "
                 f"step size {rung.step_size:.3g}"
             )
-
-        return moves, anneal(moves, free, rng, EFFICIENCY, self.ladder, watch)
+        return particles

@@ -1,6 +1,8 @@
 """`kg.temper`: from the prior to the posterior, and the evidence."""
 
+import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +18,7 @@ from ..runs.chains import threads_available
 from ..runs.progress.display import Progress
 from ..runs.progress.reporting import Telling, make_progress
 from ..runs.signals import stoppable_call
+from ..runs.store.place import folder
 from ..samplers.hmc import HMC
 from ..samplers.sampler import Sampler
 from .parallel import parallel
@@ -41,6 +44,7 @@ def temper(
     warmup: int = 300,
     ladder: Sequence[float] | None = None,
     seed: int | np.integer | None = None,
+    store: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool | Progress = True,
 ) -> "DataTree":
@@ -77,6 +81,13 @@ def temper(
         The powers, rising, up to 1; by default they are found.
     seed
         As for `kg.mcmc`. Results do not depend on the number of threads.
+    store
+        A folder, such as "run.zarr", for checkpoints of the run. The same call of `kg.temper`
+        continues a run that was stopped or killed, with the results of an uninterrupted run, to
+        the last bit and for any number of threads. Sequential Monte Carlo has a checkpoint at
+        each power, parallel tempering every five seconds. When the run has ended, the folder is a
+        zarr store that xarray opens as these results, `xarray.open_datatree(store, engine="zarr")`,
+        and the same call returns them at once. With `seed=None` the seed of the run is taken.
     threads
         The number of batches of points that run at once; by default the number of processors.
     progress
@@ -103,8 +114,15 @@ def temper(
         mini-batches.
     StartError
         If the likelihood is zero at all draws of the prior.
+    KinetographError
+        If the store holds something else, a run that another process continues, or a run with other
+        arguments, data, model or versions; the message names the differences.
+    OSError
+        If the store cannot be written, because the disk is full or read-only.
     KeyboardInterrupt
         At Ctrl-C. With "parallel", the draws so far are returned after the warm-up, with a warning.
+    SystemExit
+        At SIGTERM.
 
     Warns
     -----
@@ -142,6 +160,7 @@ def temper(
     whole = {"particles": (particles, 2), "chains": (chains, 1), "draws": (draws, 4)}
     whole |= {"warmup": (warmup, 0), "threads": (1 if threads is None else threads, 1)}
     check_whole("temper", whole)
+    place = None if store is None else folder("temper", store)
     task = TemperingTask(
         model,
         HMC(path_jitter=0.3) if sampler is None else check_sampler(sampler, "temper"),
@@ -154,8 +173,15 @@ def temper(
     _check(task)
     if method == "smc":
         _check_particles(model, particles)
-        return sequential(task, int(particles))
-    return parallel(task, int(chains), int(draws), int(warmup))
+        sizes = {"particles": int(particles)}
+    else:
+        sizes = {"chains": int(chains), "draws": int(draws), "warmup": int(warmup)}
+    run = partial(sequential if method == "smc" else parallel, task, **sizes)
+    if place is None:
+        return run()
+    from .stored_runs import stored  # zarr is slow to import, and rarely used
+
+    return stored(place, task, {"method": method, **sizes}, seed is None, run)
 
 
 def _check(task: TemperingTask) -> None:

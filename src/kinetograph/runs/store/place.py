@@ -4,15 +4,20 @@ import errno
 import os
 import re
 import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from ...graph.source import place_text
 from ...graph.value_texts import in_words
 
-__all__ = ["PART", "beside", "folder", "interrupted", "named", "unwritable"]
+__all__ = ["beside", "folder", "interrupted", "made_whole", "named", "run_again", "unwritable"]
 
 PART = "kinetograph"  # part of the names of folders that are being made
+FORGOTTEN = 3600.0  # seconds after which an unfinished store counts as abandoned
 
 
 def folder(doing: str, given: Any) -> Path:
@@ -62,8 +67,11 @@ def unwritable(path: Path, error: OSError) -> OSError:
     )
 
 
-def interrupted(path: Path, error: OSError) -> OSError:
-    """The error of a run whose store failed, with remedies."""
+def interrupted(path: Path, error: OSError, call: str = "") -> OSError:
+    """The error of a run whose store failed, with remedies.
+
+    `call` continues the run; by default it is `kg.resume`.
+    """
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         remedy = "make room on the disk"
     elif error.errno == errno.ENOENT:
@@ -74,10 +82,35 @@ def interrupted(path: Path, error: OSError) -> OSError:
     return OSError(
         error.errno,
         f"{path} could not be written: {error.strerror or error}{file}; {remedy}, then "
-        f"kg.resume({str(path)!r}) continues from the last checkpoint",
+        f"{call or f'kg.resume({str(path)!r})'} continues from the last checkpoint",
     )
+
+
+def run_again(verb: str, path: Path) -> str:
+    """The call that continues a run of a verb other than `kg.mcmc`."""
+    return f"kg.{verb}(model, ..., store={str(path)!r}) with the same arguments"
 
 
 def beside(path: Path) -> Path:
     """A temporary path in the same folder."""
     return path.with_name(f".{PART}-{secrets.token_hex(6)}.part")
+
+
+@contextmanager
+def made_whole(path: Path) -> Iterator[Path]:
+    """A temporary folder that becomes the folder at the path.
+
+    It is renamed at the end, and removed after an error. Folders of processes that were killed
+    are removed, too.
+    """
+    temporary = beside(path)
+    for abandoned in path.parent.glob(f".{PART}-*.part"):
+        with suppress(OSError):
+            if time.time() - abandoned.stat().st_mtime > FORGOTTEN:
+                shutil.rmtree(abandoned)
+    try:
+        yield temporary
+        os.rename(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise

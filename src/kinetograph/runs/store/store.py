@@ -2,10 +2,7 @@
 
 import json
 import os
-import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +23,11 @@ from ...programs.sealed_files import (
 from ...results.stored_model import FORMAT, HIDDEN, read_manifest, read_model
 from .blocks import BlockFiles, Column
 from .locks import Locked, hold, locked
-from .place import PART, beside, unwritable
+from .place import made_whole, run_again, unwritable
 from .view import View
 from .warmups import Warmups
 
 __all__ = ["Store"]
-
-FORGOTTEN = 3600.0  # seconds after which an unfinished store counts as abandoned
 
 
 class Store:
@@ -79,22 +74,13 @@ class Store:
             "rows": rows,
             "chains": [],
         }
-        temporary = beside(path)
-        for abandoned in path.parent.glob(f".{PART}-*.part"):  # of processes that were killed
-            with suppress(OSError):
-                if time.time() - abandoned.stat().st_mtime > FORGOTTEN:
-                    shutil.rmtree(abandoned)
-        try:
+        with made_whole(path) as temporary:
             store = cls(temporary, manifest)
             store.view.make(tree)
             if model is not None:
                 write_twice(store.hidden / "model", model)
             store._write_manifest()
             store.publish()
-            os.rename(temporary, path)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
         return cls.open(path)
 
     @classmethod
@@ -104,9 +90,15 @@ class Store:
         Raises
         ------
         KinetographError
-            If the folder is not a store, or a store of a newer version.
+            If the folder is not a store of `kg.mcmc`, or a store of a newer version.
         """
-        return cls(path, *read_manifest(path))
+        manifest, problems = read_manifest(path)
+        if (verb := manifest.get("verb", "mcmc")) != "mcmc":
+            raise KinetographError(
+                f"{path} holds a run of kg.{verb}: {run_again(verb, path)} continues it; a run of "
+                "kg.mcmc needs another folder"
+            )
+        return cls(path, manifest, problems)
 
     def _write_manifest(self) -> None:
         write_twice(self.hidden / "run", json.dumps(self.manifest).encode())

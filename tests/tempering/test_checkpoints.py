@@ -243,6 +243,14 @@ def test_other_targets_of_the_same_name(path, monkeypatch):
         temper(inverse, "smc", store=path)
 
 
+def test_given_values_of_unknowns(one, path, monkeypatch):
+    fixed, other = (kg.condition(one, {"sd": sd}) for sd in (1.0, 2.0))
+    stopped(monkeypatch, "smc", fixed, path, 1)
+    with pytest.raises(kg.KinetographError, match=r"the data \S+ have other values"):
+        temper(other, "smc", store=path)
+    assert_same(temper(fixed, "smc", store=path), temper(fixed, "smc"))
+
+
 def test_settings_of_samplers_and_sizes_of_chains(one, path, monkeypatch):
     options = {"sampler": kg.samplers.RandomWalk(0.5)}
     stopped(monkeypatch, "parallel", one, path, 1, **options)
@@ -250,6 +258,13 @@ def test_settings_of_samplers_and_sizes_of_chains(one, path, monkeypatch):
         temper(one, "parallel", store=path, draws=9, warmup=11, **options)
     with pytest.raises(kg.KinetographError, match=r"step_size: got 0.25, expected 0.5\. Call"):
         temper(one, "parallel", store=path, sampler=kg.samplers.RandomWalk(0.25))
+    scaled = kg.samplers.RandomWalk(0.5, scale=[1.0, 2.0])
+    with pytest.raises(kg.KinetographError, match=r"scale: got \[1.0, 2.0\], expected None\. Call"):
+        temper(one, "parallel", store=path, sampler=scaled)
+    other = path.with_name("other.zarr")
+    stopped(monkeypatch, "parallel", one, other, 1, sampler=scaled)
+    with pytest.raises(kg.KinetographError, match=r"scale: got None, expected \[1.0, 2.0\]\. Call"):
+        temper(one, "parallel", store=other, **options)
 
 
 def test_a_run_without_a_seed_keeps_its_seed(one, path, monkeypatch):
@@ -332,10 +347,10 @@ def test_no_room_for_a_store_leaves_nothing(one, path):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_process_that_is_killed(method, path):
-    """Several times; and a second process is refused meanwhile."""
+    """By SIGTERM, and by SIGKILL; and a second process is refused meanwhile."""
     child = [sys.executable, "-m", "tests.tempering.stored", method, str(path)]
     states = twins(path / HIDDEN / "state")
-    for kill in range(3):
+    for end_of_it in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         process = subprocess.Popen(child, stderr=subprocess.PIPE)
         try:
             before = {file: file.read_bytes() for file in states if file.exists()}
@@ -344,7 +359,10 @@ def test_a_process_that_is_killed(method, path):
                 assert process.poll() is None, process.stderr.read().decode()
                 assert time.monotonic() < end
                 time.sleep(0.05)
-            if kill == 1:
+            if end_of_it == signal.SIGTERM:
+                process.terminate()
+                assert process.wait(30) == 143
+            else:
                 process.send_signal(signal.SIGSTOP)  # it keeps its lock
                 second = subprocess.run(child, capture_output=True, text=True)
                 assert f"is being run by another process (process {process.pid})" in second.stderr

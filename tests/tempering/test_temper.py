@@ -7,6 +7,7 @@ from scipy import stats
 import kinetograph as kg
 from kinetograph.bits.draws import chain_key
 from kinetograph.models.starting_points import initial_points
+from kinetograph.tempering import parallel, sequential
 
 DATA = np.array([1.2, 0.7, 1.9])
 
@@ -54,6 +55,18 @@ def test_results_do_not_depend_on_threads(model):
     np.testing.assert_array_equal(one.values, three.values)
     other = temper(model, particles=300, seed=2)["posterior"]["mu"]
     assert (one.values != other.values).all()
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+@pytest.mark.parametrize(("method", "module"), [("smc", sequential), ("parallel", parallel)])
+def test_results_do_not_depend_on_batches(model, method, module, monkeypatch):
+    """Except for rounding."""
+    sizes = {"particles": 100, "chains": 2, "draws": 20, "warmup": 20}
+    whole = temper(model, method, **sizes)
+    monkeypatch.setattr(module, "GROUP", 7)
+    parts = temper(model, method, **sizes)
+    for group, name in (("posterior", "mu"), ("tempering", "log_evidence")):
+        np.testing.assert_allclose(parts[group][name], whole[group][name], rtol=1e-9)
 
 
 def test_given_ladder(model):

@@ -53,10 +53,10 @@ def digest(text: str) -> str:
 
 
 def data_digests(model: Model) -> dict[str, str]:
-    """A checksum of each array of the model's data, by name."""
+    """Checksums of data and of given values of unknowns, by name."""
     return {
         model.name(node): sha256(np.ascontiguousarray(model.value_of(node)).tobytes()).hexdigest()
-        for node in model.data
+        for node in (*model.data, *model.fixed)
     }
 
 

@@ -171,9 +171,10 @@ def _checked(path: Path, mine: Manifest, any_seed: bool) -> Manifest:
     here, there = mine["arguments"], manifest["arguments"]
     if any_seed:
         here["seed"] = there["seed"]
-    names = [name for name in here if json.dumps(here[name]) != json.dumps(there.get(name))]
+    pairs = {name: (here.get(name), there.get(name)) for name in {**there, **here}}
+    names = [name for name, (got, there) in pairs.items() if json.dumps(got) != json.dumps(there)]
     names = next(([head] for head in ("method", "sampler") if head in names), names)
-    differences = [f"{name}: got {here[name]!r}, expected {there.get(name)!r}" for name in names]
+    differences = ["{}: got {!r}, expected {!r}".format(name, *pairs[name]) for name in names]
     if not differences:
         data = mine["data"]
         changed = [name for name in data if data[name] != manifest["data"].get(name)]

@@ -102,6 +102,16 @@ def test_that_a_run_was_forced_is_never_forgotten(path):
     assert opened(path).attrs["forced"] == said
 
 
+def test_given_values_of_unknowns_are_data(path):
+    x, y = kg.normal(0, 1, name="x"), kg.normal(0, 1, name="y")
+    kg.observe([1.0], kg.normal(x + y, 1))
+    fixed, other = (kg.condition(kg.model(x, y), y=value) for value in (1.0, 2.0))
+    run(fixed, store=path)
+    with pytest.raises(kg.KinetographError, match="the data y have other values"):
+        resumed(path, model=other, draws=90)
+    resumed(path, model=fixed, draws=90)
+
+
 OPTIONS = {"keep_warmup": True, "warmup": 120, "draws": 200}
 GROUPS = ("posterior", "sample_stats", "warmup_posterior", "warmup_sample_stats")
 

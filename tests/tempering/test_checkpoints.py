@@ -89,6 +89,18 @@ def test_a_run_that_is_stopped_again_and_again(method, one, whole, path, monkeyp
     assert_same(tree, whole[method])
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_single_precision(method, one, path, monkeypatch, often):
+    with kg.precision("float32"):
+        single = model()
+        stopped(monkeypatch, method, single, path, 2)
+        if method == "parallel":
+            stopped(monkeypatch, method, single, path, 10)
+        assert_same(temper(single, method, store=path), temper(single, method))
+    with pytest.raises(kg.KinetographError, match=r"precision: got 'float64', expected 'float32'"):
+        temper(one, method, store=path)
+
+
 LOST = [
     ("smc", 2, ["generator", "placed", "step_size", "noise", "rungs"]),
     ("parallel", 18, ["generator", "placed", "prior_spare", "replica"]),

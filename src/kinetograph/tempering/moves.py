@@ -96,7 +96,7 @@ class Moves:
             *coordinates, of_likelihood = correlations(
                 before, np.column_stack([free, log_likelihood])
             )
-            worst.append(max(*coordinates, of_likelihood))
+            worst.append(float(max(*coordinates, of_likelihood)))
             stalled = len(worst) > PATIENCE and worst[-1] > FALLEN * worst[-1 - PATIENCE]
             if worst[-1] <= enough or len(worst) >= MOST_SWEEPS:
                 break

@@ -82,7 +82,8 @@ class TemperingTask:
             particles.restore(state)
             self.display.say(f"continues at power {particles.power:.3g}")
         else:
-            particles.begin(PriorDraws(self.model, self.seed, "temper")(size))
+            drawn = PriorDraws(self.model, self.seed, "temper")(size)
+            particles.begin(drawn.astype(moves.points.program.dtype))
             check_reached(self.model, particles.free, particles.log_likelihood, "temper")
         while particles.power < 1.0:
             rung = particles.step()

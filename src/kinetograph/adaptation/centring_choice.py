@@ -52,11 +52,12 @@ class CentringChoice(NamedTuple):
 
     def update(
         self, forms: Any, c: Any, parts: Sequence[slice], done: Any, late: Any
-    ) -> "tuple[CentringChoice, Any, Any, Any]":
+    ) -> "tuple[CentringChoice, Any, Any, Any, Any]":
         """Add the draw and the gradient of each c.
 
         `forms` has the shape (2, grid, size), and `parts` are the elements of each unknown. Returns
-        the new state, the c of each element, its scale, and whether any c has changed.
+        the new state, the c of each element, its scale, whether any c has changed, and the least D
+        of each element.
         """
         skip = done < SKIPPED
         current, following = self.current.add(forms), self.next.add(forms)
@@ -66,7 +67,7 @@ class CentringChoice(NamedTuple):
         )
         count = done + 1 - SKIPPED
         due = (count >= FIRST) & (count % EVERY == 0) & (late - done > EVERY)
-        chosen, scale, gain = best(current, c, parts)
+        chosen, scale, gain, least = best(current, c, parts)
         enough = gain > GAIN[0] + GAIN[1] * sum(p.stop - p.start for p in parts)
         changes = due & enough
         blank = jax.tree.map(jnp.zeros_like, following)
@@ -75,13 +76,13 @@ class CentringChoice(NamedTuple):
             for a, b in ((following, current), (blank, following))
         )
         state = CentringChoice(current, following, jnp.where(changes, done + 1, self.changed))
-        return state, jnp.where(changes, chosen, c), scale, changes
+        return state, jnp.where(changes, chosen, c), scale, changes, least
 
 
-def best(moments: Moments, c: Any, parts: Sequence[slice]) -> tuple[Any, Any, Any]:
+def best(moments: Moments, c: Any, parts: Sequence[slice]) -> tuple[Any, Any, Any, Any]:
     """The c of each element with the least D.
 
-    Also returns the scale of each element there, and the gain of all elements together.
+    Also returns the scale of each element there, the gain of all elements together, and D there.
     """
     spread = jnp.log(moments.squares / jnp.maximum(moments.count - 1, 1))
     divergence = 0.5 * jnp.sum(spread, 0)  # (grid, size)
@@ -96,7 +97,7 @@ def best(moments: Moments, c: Any, parts: Sequence[slice]) -> tuple[Any, Any, An
     known = jnp.isfinite(gains)  # not for an element that has not moved
     chosen = jnp.where(known, jnp.asarray(GRID, c.dtype)[place], c)
     scale = jnp.exp(0.25 * (spread[0] - spread[1])[place, columns]).astype(c.dtype)
-    return chosen, scale, jnp.sum(jnp.where(known, gains, 0.0))
+    return chosen, scale, jnp.sum(jnp.where(known, gains, 0.0)), divergence[place, columns]
 
 
 def _pooled(divergence: Any, parts: Sequence[slice]) -> Any:

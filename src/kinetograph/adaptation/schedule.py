@@ -24,11 +24,12 @@ from ..kernels.contract import Info
 from ..kernels.directions import Directions
 from ..models.bound_density import Position
 from .centring_choice import CentringChoice
+from .joint_choice import JointChoice
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 from .vector_choice import VectorChoice
 
-__all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup"]
+__all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup", "restarted"]
 
 TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that warm-up may change
 
@@ -64,6 +65,7 @@ class Adaptation(NamedTuple):
     within: Any = ()  # by name, the averaging of each step size of inner samplers
     centring: CentringChoice | None = None
     vectors: VectorChoice | None = None
+    joint: JointChoice | None = None
 
     @property
     def formed(self) -> int | None:
@@ -71,7 +73,7 @@ class Adaptation(NamedTuple):
 
         It is None if forms are not chosen.
         """
-        choices = (self.centring, self.vectors)
+        choices = (self.centring, self.vectors, self.joint)
         found = [int(choice.changed) for choice in choices if choice is not None]
         return max(found, default=None)
 
@@ -92,6 +94,8 @@ class Warmup:
     places: Any = None  # their elements in the free state
     vector_parts: Sequence[slice] = ()  # the same for vectors
     vector_places: Any = None
+    joint_places: Any = None  # the elements of the joint block in the free state
+    joint_forms: Any = None  # and in `places`; -1 for elements without forms
 
     @property
     def scales(self) -> tuple[str, ...]:
@@ -101,8 +105,13 @@ class Warmup:
     @property
     def changed(self) -> tuple[str, ...]:
         """The names of the hyper-parameters that may change."""
-        forms = ("centring", "information", "directions")
-        return (*TUNED, *self.within, *(forms if self.parts or self.vector_parts else ()))
+        forms = ("centring", "information", "joint", "directions")
+        return (*TUNED, *self.within, *(forms if self.chooses else ()))
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the coordinates of any unknown are chosen."""
+        return bool(self.parts or self.vector_parts or self.joint_places is not None)
 
     def start(self, position: Position, hyper: Hypers, scale: Any) -> tuple[Adaptation, Hypers]:
         """The state before the first transition, and the hyper-parameters."""
@@ -121,7 +130,10 @@ class Warmup:
         }
         centring = CentringChoice.start(len(self.places), dtype) if self.parts else None
         vectors = VectorChoice.start(len(self.vector_places), dtype) if self.vector_parts else None
-        return Adaptation(step, metric, within, centring, vectors), hyper
+        joint = None
+        if self.joint_places is not None:
+            joint = JointChoice.start(len(self.joint_places), position.q.shape[-1], dtype)
+        return Adaptation(step, metric, within, centring, vectors, joint), hyper
 
     def update(
         self,
@@ -133,13 +145,14 @@ class Warmup:
         info: Info,
         forms: Any = None,
         evidence: Any = None,
+        joint_evidence: Any = None,
     ) -> tuple[Adaptation, Hypers]:
         """Update the state after transition number `done` (from 0).
 
         `forms` are the coordinates and slopes for each form of the unknowns, and `evidence` is
-        that of vectors.
+        that of vectors. `joint_evidence` is that of the joint block, with the free state.
         """
-        step, metric, within, centring, vectors = state
+        step, metric, within, centring, vectors, joint = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
             needs_rise = info.diverging & (done >= phases.early)
@@ -171,21 +184,32 @@ class Warmup:
             hyper = hyper | scales
         if centring is not None:
             c = hyper["centring"][self.places]
-            centring, chosen, scale, changes = centring.update(
+            centring, chosen, scale, changes, least = centring.update(
                 forms, c, self.parts, done, phases.late
             )
             hyper = hyper | {"centring": _placed(chosen, self.places, hyper["centring"])}
-            metric, hyper = _restarted(metric, hyper, changes, scale, self.places)
+            metric, hyper = restarted(metric, hyper, changes, scale, self.places)
         if vectors is not None:
             vectors, information, scale, changes = vectors.update(
                 evidence, hyper["information"], self.vector_parts, done, phases.late
             )
             hyper = hyper | {"information": information}
-            metric, hyper = _restarted(metric, hyper, changes, scale, self.vector_places)
-        return Adaptation(step, metric, within, centring, vectors), hyper
+            metric, hyper = restarted(metric, hyper, changes, scale, self.vector_places)
+        if joint is not None:
+            of_forms = jnp.full(len(self.joint_places), jnp.inf, dtype)
+            if centring is not None:
+                of_forms = jnp.where(self.joint_forms < 0, jnp.inf, least[self.joint_forms])
+            rows, free = joint_evidence
+            joint, information, scale, back = joint.update(
+                rows, free, hyper["joint"], of_forms, done, phases.late
+            )
+            hyper = hyper | {"joint": information}
+            changes = jnp.broadcast_to(back, len(self.joint_places))
+            metric, hyper = restarted(metric, hyper, changes, scale, self.joint_places)
+        return Adaptation(step, metric, within, centring, vectors, joint), hyper
 
 
-def _restarted(
+def restarted(
     metric: Any, hyper: Hypers, changes: Any, scale: Any, places: np.ndarray
 ) -> tuple[Any, Hypers]:
     """Begin a new metric for new forms.

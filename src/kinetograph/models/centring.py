@@ -21,6 +21,7 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
 from .gaussian_vectors import GaussianVector, gaussian_vectors
 from .hierarchies import products
+from .joint_normal import JointNormal, joint_normal
 from .shifts import (
     Shift,
     centred,
@@ -48,23 +49,24 @@ class ChosenForms(NamedTuple):
     c: Any  # of each free number
     # h and r of each element of a vector; with h < 0 the vector is as written.
     information: Any = None  # (2, elements)
+    joint: Any = None  # the information of `JointNormal`
 
     @classmethod
     def of(cls, hyper: Mapping[str, Any]) -> "ChosenForms":
         """The forms among the hyper-parameters of a sampler."""
-        return cls(hyper["centring"], hyper.get("information"))
+        return cls(hyper["centring"], hyper.get("information"), hyper.get("joint"))
 
     def hypers(self, dtype: np.dtype) -> dict[str, Any]:
         """The same values as hyper-parameters."""
-        values = {"centring": self.c, "information": self.information}
+        values = {"centring": self.c, "information": self.information, "joint": self.joint}
         return {name: v.astype(dtype) for name, v in values.items() if v is not None}
 
 
 class Centring:
     """The unknowns whose form may be chosen, and the maps."""
 
-    def __init__(self, model: "Model") -> None:
-        self.density = model.density
+    def __init__(self, model: "Model", maps_jointly: bool = False) -> None:
+        self.density, self.maps_jointly = model.density, maps_jointly
         unknowns = set(self.density.unknowns)
         self._valued = {*unknowns, *model.fixed}  # a marginalised unknown has no value
         self.shifts: dict[Variable, Shift] = {}  # unknowns that are shifted by other unknowns
@@ -88,10 +90,20 @@ class Centring:
                 self.shifts[product.unknown] = shift
         for vector in gaussian_vectors(model):
             self._add(vector)
+        self.joint = joint_normal(model, self.shifts, self.vectors)
         self.levels = self._levels()  # each depends on earlier levels only
         kept = {unknown for level in self.levels for unknown in level.all}
         self.shifts = {unknown: s for unknown, s in self.shifts.items() if unknown in kept}
         self.vectors = {unknown: v for unknown, v in self.vectors.items() if unknown in kept}
+        if self.joint is not None and not self._is_free(self.joint):
+            self.joint = None
+
+    def _is_free(self, joint: JointNormal) -> bool:
+        """Whether the maps of other unknowns are known before a joint block."""
+        members = set(joint.unknowns)
+        others = (each.nodes for u, each in self._maps().items() if u not in members)
+        above = ancestors([node for nodes in others for node in nodes])
+        return all(map(self._has_value, joint.nodes)) and members.isdisjoint(above)
 
     def _add(self, vector: GaussianVector) -> None:
         """Add a vector if its law is known before the vector."""
@@ -159,7 +171,8 @@ class Centring:
     @property
     def size(self) -> int:
         """The number of elements whose form may be chosen."""
-        return sum(self._all.sizes) + sum(vector.size for vector in self.vectors.values())
+        joint = 0 if self.joint is None else self.joint.size
+        return joint + sum(self._all.sizes) + sum(v.size for v in self.vectors.values())
 
     @cached_property
     def _all(self) -> "Level":
@@ -226,20 +239,40 @@ class Centring:
         """The forms of the model as written."""
         values = np.ones(self.density.free_size)
         values[self.places] = self._all.centred
-        if not self.vectors:
-            return ChosenForms(values)
-        blank = np.zeros(len(self.vector_places))
-        return ChosenForms(values, np.stack([blank - 1.0, blank]))
+        information = None
+        if self.vectors:
+            blank = np.zeros(len(self.vector_places))
+            information = np.stack([blank - 1.0, blank])
+        joint = None if self.joint is None else self.joint.written
+        return ChosenForms(values, information, joint)
 
     def forward(
         self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
     ) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
+        if not self.maps_jointly:
+            return self._forward(y, forms, data, scope)
+        return lax.cond(
+            forms.joint[0, 0] >= 0,
+            lambda y: self._forward(y, forms, data, scope, self.joint),
+            lambda y: self._forward(y, forms, data, scope),
+            y,
+        )
+
+    def _forward(
+        self,
+        y: Any,
+        forms: ChosenForms,
+        data: Environment,
+        scope: Scope | None,
+        joint: JointNormal | None = None,
+    ) -> Any:
+        """The map of the forms, or of a joint block and the forms of other unknowns."""
         pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
         images = self.density.images(pieces, environment, scope)
         log_jacobian: Any = jnp.zeros((), y.dtype)
-        for level in self.levels:
+        for level in self.levels if joint is None else self._outside:
             if level.unknowns:
                 m, log_s = self._parameters(level, environment, images, scope)
                 new, added = shifted(level.of(y), level.of(forms.c), m, log_s, level.centred)
@@ -250,7 +283,18 @@ class Centring:
                 new, added = self._spread(unknown, y, forms.information, environment)
                 pieces[unknown], log_jacobian = new, log_jacobian + added
                 x = _replaced(x, self.density.slices[unknown], new)
+        if joint is not None:
+            evaluate(joint.nodes, environment, images, scope)
+            new, added = joint.spread(y[joint.places], forms.joint, environment)
+            x, log_jacobian = _placed(new, joint.places, x), log_jacobian + added
         return x, log_jacobian
+
+    @cached_property
+    def _outside(self) -> "list[Level]":
+        """The levels without the members of the joint block."""
+        assert self.joint is not None
+        members = set(self.joint.unknowns)
+        return [self._level([u for u in level.all if u not in members]) for level in self.levels]
 
     def _spread(self, unknown: Variable, y: Any, information: Any, environment: Environment) -> Any:
         """The free numbers of a vector, and the logarithm of the Jacobian."""
@@ -282,14 +326,33 @@ class Centring:
         self, x: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
     ) -> Any:
         """The coordinates y of a free state."""
+        if not self.maps_jointly:
+            return self._inverse(x, forms, data, scope)
+        return lax.cond(
+            forms.joint[0, 0] >= 0,
+            lambda x: self._inverse(x, forms, data, scope, self.joint),
+            lambda x: self._inverse(x, forms, data, scope),
+            x,
+        )
+
+    def _inverse(
+        self,
+        x: Any,
+        forms: ChosenForms,
+        data: Environment,
+        scope: Scope | None,
+        joint: JointNormal | None = None,
+    ) -> Any:
         every, y = self._all, x
-        if every.unknowns:
-            m, log_s = self._at(x, data, scope)
-            c = every.of(forms.c)
-            y = every.placed(unshifted(every.of(x), c, m, log_s, every.centred), x)
         environment: Environment = dict(data)
         images = self.density.images(self.density.pieces(x), environment, scope)
+        if every.unknowns:
+            m, log_s = self._parameters(every, environment, images, scope)
+            c = every.of(forms.c)
+            y = every.placed(unshifted(every.of(x), c, m, log_s, every.centred), x)
         for unknown, vector in self.vectors.items():
+            if joint is not None and unknown in joint.unknowns:
+                continue
             place = self.density.slices[unknown]
             evaluate(vector.nodes, environment, images, scope)
             law, location = vector.law(environment)
@@ -301,7 +364,29 @@ class Centring:
 
             chosen = forms.information[0, self.vector_parts[unknown].start] >= 0
             y = _replaced(y, place, lax.cond(chosen, mapped, lambda value: value, x[place]))
+        if joint is not None:
+            evaluate(joint.nodes, environment, images, scope)
+            new = joint.gathered(x[joint.places], forms.joint, environment)
+            y = _placed(new, joint.places, y)
         return y
+
+    def joint_information(self, x: Any, density: Any) -> Any:
+        """The information about the joint block at a free state.
+
+        `density` is the log density of free states.
+        """
+        joint = self.joint
+        assert joint is not None
+        environment: Environment = dict(density.data)
+        images = self.density.images(self.density.pieces(x), environment, None)
+        evaluate(joint.nodes, environment, images, None)
+
+        def slope(block: Any) -> Any:
+            return jax.grad(density.log_density)(_placed(block, joint.places, x))[joint.places]
+
+        block = x[joint.places]
+        gradient, curvature = slope(block), -jax.jacfwd(slope)(block)
+        return joint.information(block, gradient, curvature, environment)
 
     def _at(self, x: Any, data: Environment, scope: Scope | None) -> tuple[Any, Any]:
         """The locations and the logarithms of scales at a free state."""
@@ -380,3 +465,11 @@ def _parts(sizes: Sequence[int]) -> list[slice]:
 
 def _replaced(vector: Any, place: slice, new: Any) -> Any:
     return jnp.concatenate([vector[: place.start], new, vector[place.stop :]])
+
+
+def _placed(new: Any, places: np.ndarray, vector: Any) -> Any:
+    """A vector with new values in places."""
+    index = np.full(len(vector), -1)
+    index[places] = np.arange(len(places))
+    # A scatter would keep XLA from compiling the loop of transitions as one function.
+    return jnp.where(index >= 0, new[index], vector)

@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from ..adaptation.centring_choice import GRID
+from ..adaptation.joint_choice import WANTED
 from ..adaptation.schedule import Adaptation
 from ..graph.errors import ShapeError
 from ..graph.lower import Scope
@@ -226,7 +227,15 @@ class _BlockSteps:
             & (loop.spent < self.plan.gradients)
             & (loop.count < self.most)
             & ~any_short(loop.trips)
+            & ~self._asks(chain)
         )
+
+    def _asks(self, chain: ChainState) -> Any:
+        """Whether the host has to compute information about the joint block."""
+        centring = self.program.centring
+        if centring is None or centring.joint is None:
+            return np.bool_(False)
+        return chain.hyper["joint"][0, 0] == WANTED
 
     def transition(
         self, loop: BlockLoop, any_warming: Any = None, drawn: Sequence[Any] = ()
@@ -350,12 +359,15 @@ class _BlockSteps:
         def update(carry: Any) -> Any:
             _, state, tuned = carry
             done, phases = chain.transition, chain.phases
-            forms = evidence = None
+            forms = evidence = joint = None
             if warmup.parts:
                 forms = centring.forms(position.q, position.gradient, data, GRID)
             if warmup.vector_parts:
                 evidence = centring.evidence(*position[::2], *moved[::2], data)
-            before, found = chain.hyper | tuned, (forms, evidence)
+            if warmup.joint_places is not None:
+                rows = [v[warmup.joint_places] for v in (*position[::2], *moved[::2])]
+                joint = jnp.stack(rows), position.q
+            before, found = chain.hyper | tuned, (forms, evidence, joint)
             adapted, hyper = warmup.update(state, before, done, phases, moved, info, *found)
             return jnp.zeros_like(warming), adapted, {name: hyper[name] for name in tuned}
 

@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from .background import Task
 from .block_loops import transitions_at_once
 from .disk_cache import compile_cached
 from .fingerprint import fingerprint, identity
+from .joint_information import informed, is_asked, is_in_use
 from .memory_cache import CompiledProgram, find, hold, trim
 from .pace import Pace
 from .program import Program
@@ -45,6 +46,7 @@ class Engine:
     batch: int | None
     compiled: CompiledProgram
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _joint: "Engine | None" = None
 
     @property
     def pace(self) -> Pace:
@@ -73,6 +75,24 @@ class Engine:
 
     def advance(self, state: Any, data: Any, plan: Plan) -> Any:
         """Advance a chain, or a batch; returns the state and the block."""
+        if is_in_use(state) and not self.program.maps_jointly:
+            return self._jointly().advance(state, data, plan)
+        state, block = self._advanced(state, data, plan)
+        if is_asked(state):
+            state = informed(self.program, state, data, self.batch)
+        return state, block
+
+    def _jointly(self) -> "Engine":
+        """The engine of chains whose joint block is in use.
+
+        It is made when the first chain needs it.
+        """
+        with self._lock:
+            if self._joint is None:
+                self._joint = build(replace(self.program, maps_jointly=True), self.batch)
+            return self._joint
+
+    def _advanced(self, state: Any, data: Any, plan: Plan) -> Any:
         while True:
             compiled = self.compiled
             state_after, block = compiled.block(state, data, plan)

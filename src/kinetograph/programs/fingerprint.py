@@ -260,6 +260,8 @@ class _Writer:
         counted = ", ".join(s.name for s in program.counted)
         rows = program.most_rows
         self.lines.append(f"records {len(program.statistics)} counts {counted} rows {rows}")
+        if program.maps_jointly:
+            self.lines.append("maps jointly")
         self.lines.append(f"averages {program.running.text()}")
 
 

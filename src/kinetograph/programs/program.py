@@ -69,6 +69,7 @@ class Program:
     averages: tuple[Average, ...] = ()
     varied: tuple[Node, ...] = ()  # arguments that have other values in each chain
     most_rows: int = ROWS  # the largest number of draws in a block
+    maps_jointly: bool = False  # whether the coordinates of the joint block may be in use
 
     def __post_init__(self) -> None:
         if self.model.batch is not None:  # estimates from a batch have names of their own
@@ -98,7 +99,7 @@ class Program:
         }
         shape = (*self.walkers, self.model.free_size)
         names_of_observables = frozenset(o.name for o in self._named)
-        centring = Centring(self.model) if self._may_centre else None
+        centring = Centring(self.model, self.maps_jointly) if self._may_centre else None
         if centring is not None and not 0 < centring.size <= MOST_CENTRED:
             centring = None
         loops = len(density.loops)
@@ -211,7 +212,13 @@ class Program:
         if centring is None or not self.chooses_form:
             return Warmup(tune, within)
         parts, vectors = centring.parts, tuple(centring.vector_parts.values())
-        return Warmup(tune, within, parts, centring.places, vectors, centring.vector_places)
+        places = centring.places, vectors, centring.vector_places
+        if centring.joint is None:
+            return Warmup(tune, within, parts, *places)
+        joint = centring.joint.places
+        index = np.full(self.model.free_size, -1)
+        index[centring.places] = np.arange(len(centring.places))
+        return Warmup(tune, within, parts, *places, joint, index[joint])
 
     @property
     def chooses_form(self) -> bool:

@@ -146,7 +146,7 @@ def _forms(hyper: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
             "mcmc: tuned: the results were sampled with parametrisation='auto', and their metric "
             "belongs to the chosen forms; give sampler=kg.samplers.NUTS(parametrisation='auto')"
         )
-    names = [name for name in ("centring", "information") if name in hyper]
+    names = [name for name in ("centring", "information", "joint") if name in hyper]
     return {name: _variable(state, name)[chain].astype(hyper[name].dtype) for name in names}
 
 

@@ -139,7 +139,7 @@ class NUTS(Sampler):
         """Raise ValueError if a value of a hyper-parameter is out of range."""
         values = dict(values)
         directions = values.pop("directions", None)
-        for name in ("centring", "information"):
+        for name in ("centring", "information", "joint"):
             values.pop(name, None)
         super().check_hypers(values)
         if directions is not None:

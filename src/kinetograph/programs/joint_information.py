@@ -1,0 +1,67 @@
+"""Information about the joint block of a model, computed between two blocks of transitions."""
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..adaptation.joint_choice import UNUSED, WANTED
+from ..adaptation.schedule import restarted
+from .state import ChainState
+
+if TYPE_CHECKING:
+    from .program import Program
+
+__all__ = ["informed", "is_asked", "is_in_use"]
+
+
+def is_asked(state: ChainState) -> bool:
+    """Whether a chain asks for information."""
+    return bool(np.any(_flags(state) == WANTED))
+
+
+def is_in_use(state: ChainState) -> bool:
+    """Whether a chain moves in the coordinates of the joint block."""
+    return bool(np.any(_flags(state) >= 0))
+
+
+def _flags(state: ChainState) -> np.ndarray:
+    information = state.hyper.get("joint")
+    return np.empty(0) if information is None else np.asarray(information)[..., 0, 0]
+
+
+def informed(program: "Program", state: ChainState, data: Any, batch: int | None) -> ChainState:
+    """The state of a chain, or of a batch, with the information it has asked for.
+
+    The tuning of the metric begins again. Information that is not finite is not used.
+    """
+
+    def make() -> Any:
+        def of_one(state: ChainState, data: Any) -> ChainState:
+            return _informed(program, state, data)
+
+        mapped = of_one if batch is None else jax.vmap(of_one, (0, program.data_axes))
+        return jax.jit(mapped)
+
+    key = "joint information", program.data_axes, batch is None
+    answer: ChainState = program.model.functions.get(key, make)(state, tuple(data))
+    return answer
+
+
+def _informed(program: "Program", state: ChainState, data: Any) -> ChainState:
+    centring, hyper, adaptation = program.centring, state.hyper, state.adaptation
+    assert centring is not None
+    assert centring.joint is not None
+    assert adaptation.joint is not None
+    before = hyper["joint"]
+    asked = before[0, 0] == WANTED
+    found = centring.joint_information(adaptation.joint.centre, program.model.bind(data))
+    unused = jnp.asarray(centring.joint.written, before.dtype).at[0, 0].set(UNUSED)
+    new = jnp.where(jnp.all(jnp.isfinite(found)), found.astype(before.dtype), unused)
+    hyper = hyper | {"joint": jnp.where(asked, new, before)}
+    changes = jnp.broadcast_to(asked, len(centring.joint.places))
+    metric, hyper = restarted(
+        adaptation.metric, hyper, changes, jnp.ones_like(changes, float), centring.joint.places
+    )
+    return state._replace(hyper=hyper, adaptation=adaptation._replace(metric=metric))

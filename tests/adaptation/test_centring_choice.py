@@ -123,7 +123,10 @@ def choice(*curves, c=None, parts=None, count=400.0):
     c = np.zeros(len(curves)) if c is None else np.array(c, float)
     parts = [slice(0, len(curves))] if parts is None else parts
     with x64():
-        chosen, _, gain = best(moments(*curves, count=count), c, parts)
+        chosen, _, gain, least = best(moments(*curves, count=count), c, parts)
+    places = np.argmin(np.abs(GRID[:, None] - np.asarray(chosen)), 0)
+    expected = np.nan_to_num(np.array(curves)[np.arange(len(curves)), places], nan=np.inf)
+    np.testing.assert_allclose(least, expected, atol=1e-12)
     return np.asarray(chosen).tolist(), float(gain)
 
 

@@ -1,10 +1,11 @@
-"""Calibration of posteriors with vectors that are sampled given data, by simulation."""
+"""Calibration, by simulation, of posteriors that are sampled in coordinates given data."""
 
 import numpy as np
 import pytest
 
 import kinetograph as kg
 from kinetograph.models.gaussian_laws import DenseLaw, MarkovLaw
+from kinetograph.models.joint_normal import JointNormal
 
 SIMULATIONS, LEAST = 100, 1e-6
 
@@ -62,6 +63,39 @@ def measured():
     return kg.model(mu, tau, slope, sd, latent)
 
 
+def few_groups():
+    """Slopes by group beside coefficients, with few groups."""
+    group, x = np.tile(np.arange(3), 8), np.linspace(-2, 2, 24)
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    sd, L = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(1, 2, name="L")
+    z = kg.normal(0, 1, shape=(3, 2), name="z")
+    r = (z @ L.T) * sd
+    mu = a + r[group, 0] + (b + r[group, 1]) * x
+    kg.observe(kg.data(np.zeros(24)), kg.normal(mu, 0.5), name="y")
+    return kg.model(a, b, sd, z, correlation=(L @ L.T)[0, 1])
+
+
+def smooth():
+    """Counts about an approximate process, with an intercept."""
+    length, sd = kg.lognormal(0, 0.5, name="length"), kg.half_normal(0.7, name="sd")
+    a, z = kg.normal(1, 1, name="a"), kg.normal(0, 1, shape=8, name="z")
+    x = np.linspace(0, 5, 20)
+    f = kg.gp.Hilbert(kg.gp.matern52(length, sd), x, basis=8, z=z).values
+    kg.observe(kg.data(np.zeros(20, int)), kg.poisson(kg.exp(a + f)), name="y")
+    return kg.model(length, sd, a, z)
+
+
+def crossed():
+    """Effects of two groups, of which one is by value, and a coefficient."""
+    one, two = np.tile(np.arange(4), 6), np.repeat(np.arange(3), 8)
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    sd, width = kg.half_normal(1, name="sd"), kg.half_normal(1, name="width")
+    z, value = kg.normal(0, 1, shape=4, name="z"), kg.normal(0, width, shape=3, name="value")
+    eta = a + b * np.linspace(-1, 1, 24) + (sd * z)[one] + value[two]
+    kg.observe(kg.data(np.zeros(24, int)), kg.binomial(12, logits=eta), name="y")
+    return kg.model(a, b, sd, width, z, value)
+
+
 def calibrated(model):
     tree = kg.calibration(model, SIMULATIONS, ranks=39, draws=300, chains=2, seed=1)
     values = np.concatenate([v.values.ravel() for v in tree["p_values"].data_vars.values()])
@@ -69,7 +103,10 @@ def calibrated(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", [walk, volatility, process, slopes, by_value, measured])
+@pytest.mark.parametrize(
+    "build",
+    [walk, volatility, process, slopes, by_value, measured, few_groups, smooth, crossed],
+)
 def test_ranks_are_uniform(build):
     least, warned = calibrated(build())
     assert least > LEAST
@@ -77,7 +114,7 @@ def test_ranks_are_uniform(build):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", [DenseLaw, MarkovLaw])
+@pytest.mark.parametrize("law", [DenseLaw, MarkovLaw, JointNormal])
 def test_a_map_with_a_wrong_jacobian_is_found(monkeypatch, law):
     """The negative control, with models that other tests do not sample: no cache has a program."""
     right = law.spread
@@ -88,7 +125,10 @@ def test_a_map_with_a_wrong_jacobian_is_found(monkeypatch, law):
 
     monkeypatch.setattr(law, "spread", wrong)
     width = kg.half_normal(1, name="width")
-    if law is MarkovLaw:
+    if law is JointNormal:
+        shift, z = kg.normal(0, 3, name="shift"), kg.normal(0, 1, shape=3, name="z")
+        f = shift + (width * z)[np.repeat(np.arange(3), 2)]
+    elif law is MarkovLaw:
         f = kg.random_walk(width, 6, name="f")
     else:
         covariance = width**2 * (np.eye(6) + 1.0)

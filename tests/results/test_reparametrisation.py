@@ -134,3 +134,21 @@ def test_coordinates_of_vectors_are_told():
     assert forms_text(tree) == "x: given data of precision 0.5 to 2 in 1 of 2 chains"
     tree["sampler_state"]["hyper_information"].values[1, 0] = 0.25
     assert "x: given data of precision 0.25 to 2" in kg.report(tree).html
+
+
+def test_unknowns_that_are_sampled_together_are_told():
+    def build():
+        a, sd = kg.normal(0, 1, name="a"), kg.half_normal(1, name="sd")
+        z = kg.normal(0, 1, shape=3, name="z")
+        kg.observe([1.0, 2.0, 3.0], kg.normal(a + (sd * z)[np.arange(3)], 1), name="y")
+        return a, sd, z
+
+    tree = kg.mcmc(kg.model(build), draws=4, warmup=2, chains=2, seed=1, progress=False)
+    assert forms_text(tree) == "z: non-centred"
+    information = tree["sampler_state"]["hyper_joint"]
+    assert information.shape == (2, 5, 4)
+    information.values[0, 0, 0] = 1.5
+    assert forms_text(tree) == "z: non-centred, a and z: together in 1 of 2 chains"
+    information.values[1, 0, 0] = 0.0
+    assert forms_text(tree) == "a and z: together"
+    assert "a and z: together" in kg.report(tree).html

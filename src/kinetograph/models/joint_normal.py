@@ -109,8 +109,7 @@ class JointNormal:
         """u of the unknowns."""
         mean, factor = self.law(environment)
         root, shift = _posterior(mean, factor, information)
-        z = jnp.where(self.standard, x, self._numbers(x, mean, factor))
-        return root.T @ z - shift
+        return root.T @ self._numbers(x, mean, factor) - shift
 
     def information(self, x: Any, gradient: Any, curvature: Any, environment: Environment) -> Any:
         """G and v at a point of the block.
@@ -121,7 +120,7 @@ class JointNormal:
         mean, factor = self.law(environment)
         c = jnp.diag(factor) if factor.ndim == 1 else factor
         identity = jnp.eye(self.size, dtype=x.dtype)
-        z = jnp.where(self.standard, x, self._numbers(x, mean, factor))
+        z = self._numbers(x, mean, factor)
         # In units of z, in which the prior has the curvature 1.
         units = jnp.where(self.standard[:, None], identity, c)
         likelihood = units.T @ curvature @ units - identity
@@ -134,10 +133,12 @@ class JointNormal:
         return jnp.concatenate([g, v[None]])
 
     def _numbers(self, x: Any, mean: Any, factor: Any) -> Any:
-        """z of the values x."""
+        """z of the unknowns."""
         if factor.ndim == 1:
-            return (x - mean) / _usable(factor)
-        return _solved(factor, x - mean)
+            return jnp.where(self.standard, x, (x - mean) / _usable(factor))
+        identity = jnp.eye(self.size, dtype=x.dtype)
+        units = jnp.where(self.standard[:, None], identity, factor)  # members do not mix
+        return _solved(units, jnp.where(self.standard, x, x - mean))
 
 
 def _usable(scale: Any) -> Any:

@@ -2,7 +2,8 @@
 
 A form of a hierarchy is a number c for each element, in x = m + s^(1 - c) (y - c m): 1 is the
 centred form, and 0 is the non-centred form. A vector that is normal given other unknowns is sampled
-as written, or in coordinates given data of the precision h of each element.
+as written, or in coordinates given data of the precision h of each element. Coefficients and
+effects of a predictor are sampled in these forms, or together.
 """
 
 import json
@@ -10,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FORMS", "INFORMATION", "chosen_forms", "chosen_precisions", "forms_text"]
+__all__ = ["FORMS", "INFORMATION", "JOINT", "chosen_forms", "chosen_precisions", "forms_text"]
 
 # In the group sampler_state; the attribute `places` names the unknowns.
-FORMS, INFORMATION = "hyper_centring", "hyper_information"
+FORMS, INFORMATION, JOINT = "hyper_centring", "hyper_information", "hyper_joint"
 
 
 def chosen_forms(tree: Any) -> dict[str, np.ndarray]:
@@ -41,9 +42,22 @@ def _of_unknowns(tree: Any, variable: str) -> dict[str, np.ndarray]:
 
 def forms_text(tree: Any) -> str:
     """The chosen forms, as a line; empty if no form is chosen."""
-    texts = [f"{name}: {_range(c)}" for name, c in chosen_forms(tree).items()]
-    texts += [f"{name}: {_precision(h)}" for name, h in chosen_precisions(tree).items()]
+    names, used = _together(tree)
+    alone = set(names) if used.all() else set()  # their other forms are in use
+    texts = [f"{n}: {_range(c)}" for n, c in chosen_forms(tree).items() if n not in alone]
+    texts += [f"{n}: {_precision(h)}" for n, h in chosen_precisions(tree).items() if n not in alone]
+    if used.any():
+        chains = "" if used.all() else f" in {used.sum()} of {len(used)} chains"
+        texts.append(f"{', '.join(names[:-1])} and {names[-1]}: together{chains}")
     return ", ".join(texts)
+
+
+def _together(tree: Any) -> tuple[list[str], np.ndarray]:
+    """The unknowns that may be sampled together, and whether each chain does it."""
+    state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
+    if JOINT not in state or "unknowns" not in state[JOINT].attrs:
+        return [], np.zeros(1, bool)
+    return json.loads(state[JOINT].attrs["unknowns"]), state[JOINT].values[:, 0, 0] >= 0
 
 
 def _range(c: np.ndarray) -> str:

@@ -31,7 +31,7 @@ from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
-from ..results.chosen_forms import FORMS, INFORMATION
+from ..results.chosen_forms import FORMS, INFORMATION, JOINT
 from .chain import RunningChain
 from .kept_targets import KeptArray
 from .rows import TransitionRows, joint
@@ -236,6 +236,9 @@ def _name_forms(program: Program, state: Any) -> None:
                 if place.stop > place.start
             }
             state[variable].attrs["places"] = json.dumps(named)
+    if centring.joint is not None and JOINT in state:
+        names = [program.model.name(unknown) for unknown in centring.joint.unknowns]
+        state[JOINT].attrs["unknowns"] = json.dumps(names)
 
 
 def as_tree(

@@ -1,0 +1,149 @@
+"""Warm-up decides whether coefficients and effects are sampled together."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.adaptation.joint_choice import ROWS, UNUSED, WANTED, JointChoice
+from kinetograph.graph.precision import x64
+
+LATE, SIZE = 1000, 3
+INFINITE = np.full(SIZE, np.inf)
+
+
+def updated(state, first, transitions, spread, rng, least=INFINITE, free=lambda k: np.ones(2)):
+    """The first number of the information after transitions; `spread` has sd(y) sd(slope)."""
+    information = np.zeros((SIZE + 1, SIZE))
+    information[0, 0] = first
+    asked = []
+    with x64():
+        for done in transitions:
+            rows = rng.normal(size=(ROWS, SIZE))
+            rows[:2] *= np.sqrt(spread[0])
+            rows[2:] *= np.sqrt(spread[1])
+            state, new, _, _ = state.update(rows, free(done), information, least, done, LATE)
+            if float(new[0, 0]) != information[0, 0]:
+                asked.append(done)
+            information = np.asarray(new)
+    return state, float(information[0, 0]), asked
+
+
+def start():
+    return JointChoice.start(SIZE, 2, float)
+
+
+def test_information_is_asked_for_where_no_form_is_good():
+    rng = np.random.default_rng(1)
+    assert updated(start(), UNUSED, range(300), (1.0, 1.0), rng)[1:] == (UNUSED, [])
+    state, first, asked = updated(
+        start(), UNUSED, range(60), (4.0, 4.0), rng, free=np.full(2, 1.0).__mul__
+    )
+    assert (first, asked) == (WANTED, [49])
+    np.testing.assert_allclose(state.centre, np.mean(np.arange(10, 50)))
+    assert int(state.changed) == 50
+
+
+def test_good_forms_of_the_elements_are_enough():
+    rng = np.random.default_rng(2)
+    good = np.full(SIZE, 0.02)
+    assert updated(start(), UNUSED, range(300), (4.0, 4.0), rng, good)[1:] == (UNUSED, [])
+    some = np.array([0.02, np.inf, np.inf])
+    assert updated(start(), UNUSED, range(60), (4.0, 4.0), rng, some)[1] == WANTED
+
+
+def test_information_is_computed_again_or_left_for_good():
+    rng = np.random.default_rng(3)
+    state, *_ = updated(start(), UNUSED, range(50), (9.0, 9.0), rng)
+    good = updated(state, 1.0, range(50, 400), (9.0, 1.0), rng)
+    assert good[1:] == (1.0, [])
+    again = updated(state, 1.0, range(50, 100), (9.0, 3.0), rng)
+    assert again[1:] == (WANTED, [89])
+    state, first, asked = updated(state, 1.0, range(50, 100), (3.0, 9.0), rng)
+    assert (first, asked) == (UNUSED, [89])
+    assert updated(state, UNUSED, range(100, 400), (9.0, 9.0), rng)[1:] == (UNUSED, [])
+
+
+def test_nothing_changes_at_the_end_of_warm_up():
+    rng = np.random.default_rng(4)
+    assert updated(start(), UNUSED, range(LATE - 60, LATE), (9.0, 9.0), rng)[1:] == (UNUSED, [])
+
+
+GROUPS, EACH, NOISE = 4, 10, 0.6
+GROUP = np.repeat(np.arange(GROUPS), EACH)
+
+
+def values():
+    rng = np.random.default_rng(5)
+    return 1.5 + rng.normal(0, 0.8, GROUPS)[GROUP] + NOISE * rng.normal(size=GROUPS * EACH)
+
+
+def grouped():
+    """Effects of groups whose intercept is apart."""
+    sd, a = kg.half_normal(2, name="sd"), kg.normal(0, 5, name="a")
+    z = kg.normal(0, 1, shape=GROUPS, name="z")
+    kg.observe(values(), kg.normal(a + (sd * z)[GROUP], NOISE), name="y")
+    return {"sd": sd, "a": a, "effects": sd * z}
+
+
+def exact():
+    """Means and standard deviations: normal given sd, and a sum over sd."""
+    grid = np.linspace(1e-3, 12, 4000)
+    y, design = values(), np.column_stack([np.ones(len(GROUP)), np.eye(GROUPS)[GROUP]])
+    weights, means, seconds = [], [], []
+    for sd in grid:
+        prior = np.diag([25.0, *np.full(GROUPS, sd**2)])
+        both = design @ prior @ design.T + NOISE**2 * np.eye(len(y))
+        gain = np.linalg.solve(both, design @ prior).T
+        mean = gain @ y
+        fit = -0.5 * (np.linalg.slogdet(both)[1] + y @ np.linalg.solve(both, y))
+        weights.append(fit - sd**2 / 8)
+        means.append(mean)
+        seconds.append(mean**2 + np.diag(prior - gain @ design @ prior))
+    weights = np.exp(np.array(weights) - max(weights))
+    weights /= weights.sum()
+    mean = weights @ np.column_stack([grid, means])
+    second = weights @ np.column_stack([grid**2, seconds])
+    return mean, np.sqrt(second - mean**2)
+
+
+@pytest.mark.parametrize("method", ["threads", "batch"])
+def test_the_posterior_of_a_grouped_model_is_exact(method):
+    tree = kg.mcmc(kg.model(grouped), seed=2, chain_method=method, progress=False)
+    assert (tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0).any()
+    posterior = tree["posterior"]
+    draws = np.stack([posterior["sd"].values, posterior["a"].values], -1)
+    draws = np.concatenate([draws, posterior["effects"].values], -1)
+    summary = kg.summary(tree)
+    names = ["sd", "a", *(f"effects[{i}]" for i in range(GROUPS))]
+    ess = np.array([summary["ess_bulk", name] for name in names])
+    mean, sd = exact()
+    z = (draws.mean((0, 1)) - mean) / (sd / np.sqrt(ess))
+    assert np.abs(z).max() < 6  # false alarms: 2e-8
+    np.testing.assert_allclose(draws.std((0, 1)), sd, rtol=0.15)
+
+
+def test_draws_statistics_and_state_are_those_of_the_free_state():
+    model = kg.model(grouped)
+    settings = {"warmup": 150, "chains": 2, "progress": False}
+    tree = kg.mcmc(model, draws=60, seed=1, keep_unknowns=True, **settings)
+    used = tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0
+    assert used.any()
+    q, lp = tree["sampler_state"]["position_q"].values, tree["sample_stats"]["lp"].values
+    np.testing.assert_allclose(lp[:, -1], model.log_prob(q), rtol=1e-9)
+    np.testing.assert_allclose(np.exp(q[:, 0]), tree["posterior"]["sd"].values[:, -1], rtol=1e-9)
+    np.testing.assert_allclose(
+        tree["sampler_state"]["position_gradient"].values, model.gradient(q), rtol=1e-6, atol=1e-8
+    )
+    more = kg.mcmc(model, draws=60, seed=2, tuned=tree, **(settings | {"warmup": 0}))
+    np.testing.assert_array_equal(
+        more["sampler_state"]["hyper_joint"], tree["sampler_state"]["hyper_joint"]
+    )
+    longer = kg.mcmc(model, draws=90, seed=1, **settings)
+    extended = kg.extra_samples(tree, model, 30, progress=False)
+    np.testing.assert_array_equal(extended["posterior"]["a"], longer["posterior"]["a"])
+
+
+def test_models_as_written_have_no_block():
+    sampler = kg.samplers.NUTS(parametrisation="as written")
+    tree = kg.mcmc(kg.model(grouped), sampler, draws=10, warmup=10, seed=1, progress=False)
+    assert "hyper_joint" not in tree["sampler_state"]

@@ -63,12 +63,22 @@ def vectors():
     return {"a": a, "sd": sd, "L": L, "r": r}
 
 
+def shrunk():
+    """Coefficients with unknown scales of their own, without an intercept."""
+    tau, width = kg.half_normal(1, name="tau"), kg.half_normal(1, shape=3, name="width")
+    z = kg.normal(0, 1, shape=3, name="z")
+    design = np.column_stack([X, X**2 / 9, np.ones(8)])
+    kg.observe(COUNTS, kg.normal(design @ (z * width * tau), 1), name="y")
+    return {"tau": tau, "width": width, "z": z}
+
+
 BUILDS = {
     intercepts: {"b", "a", "z"},
     slopes: {"b", "z"},
     columns: {"a", "z", "other"},
     process: {"z", "a"},
     vectors: {"a", "r"},
+    shrunk: {"z"},
 }
 
 

@@ -21,7 +21,8 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
 from .gaussian_vectors import GaussianVector, gaussian_vectors
 from .hierarchies import products
-from .joint_normal import JointNormal, joint_normal
+from .joint_members import joint_normal
+from .joint_normal import JointNormal
 from .shifts import (
     Shift,
     centred,

@@ -15,7 +15,7 @@ Source   H. Rue, S. Martino, N. Chopin, JRSS B 71 (2009) 319-392, section 2; C. 
          al., NeurIPS 2020.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,22 +26,14 @@ from jax.scipy.linalg import block_diag
 
 from ..distributions.variable import Variable
 from ..graph.lower import Environment
-from ..graph.node import Apply, Node, ancestors
-from ..graph.operations.elementwise import ELEMENTWISE
-from ..graph.operations.indexing import READS, SLICE
-from ..graph.operations.linear_algebra import MATMUL, small_cholesky, triangular_solve
-from ..graph.operations.shaping import BROADCAST, CONCATENATE, RESHAPE, STACK, TRANSPOSE
-from .discovery import unknowns_above
-from .gaussian_vectors import GaussianVector
-from .hierarchies import is_real, products
-from .shifts import Shift, centred
+from ..graph.node import Node
+from ..graph.operations.linear_algebra import small_cholesky, triangular_solve
 
 if TYPE_CHECKING:
-    from .model import Model
+    pass
 
-__all__ = ["JointNormal", "joint_normal"]
+__all__ = ["JointNormal", "Member"]
 
-MOST = 64  # elements of all members
 _LARGEST = 1e12  # of an element of C
 
 
@@ -84,7 +76,10 @@ class JointNormal:
         return blank
 
     def law(self, environment: Environment) -> tuple[Any, Any]:
-        """m and C of the block; C is a vector if it is diagonal."""
+        """m and C of the block.
+
+        C is a vector if it is diagonal.
+        """
         means, factors = zip(*(m.law(environment) for m in self.members), strict=True)
         if all(jnp.ndim(factor) == 1 for factor in factors):
             factor = jnp.concatenate(factors)
@@ -114,8 +109,8 @@ class JointNormal:
     def information(self, x: Any, gradient: Any, curvature: Any, environment: Environment) -> Any:
         """G and v at a point of the block.
 
-        `gradient` and `curvature` (minus the matrix of second derivatives) are those of the log
-        density with respect to x. Negative eigenvalues of G become 0.
+        `gradient` has the derivatives of the log density with respect to x, and `curvature` minus
+        the second derivatives. Negative eigenvalues of G become 0.
         """
         mean, factor = self.law(environment)
         c = jnp.diag(factor) if factor.ndim == 1 else factor
@@ -169,114 +164,3 @@ def _posterior(mean: Any, factor: Any, information: Any) -> tuple[Any, Any]:
         right = factor.T @ (v - g @ mean)
     root = small_cholesky(precision)
     return root, _solved(root, right)
-
-
-def joint_normal(
-    model: "Model", shifts: Mapping[Variable, Shift], vectors: Mapping[Variable, GaussianVector]
-) -> JointNormal | None:
-    """The block of a model, if its effects and coefficients move together.
-
-    `shifts` and `vectors` are the unknowns whose own law depends on other unknowns. Where each
-    coefficient is the location of such an unknown, the maps of these unknowns are enough.
-    """
-    if model.density.loops:
-        return None
-    members = {member.unknown: (member, f) for member, f in _members(model, shifts, vectors)}
-    follows = [u.distribution for u in model.density.unknowns if u.distribution is not None]
-    laws = set(ancestors([node for distribution in follows for node in distribution.parents]))
-    maps = set(ancestors([node for member, _ in members.values() for node in member.nodes]))
-    users: dict[Node, list[Apply]] = {}
-    for node in model.density.nodes:
-        if isinstance(node, Apply):
-            for parent in dict.fromkeys(node.parents):
-                users.setdefault(parent, []).append(node)
-    kept = tuple(  # no map and no law of an unknown depends on a member
-        member
-        for unknown, (member, f) in members.items()
-        if unknown not in laws and unknown not in maps and _has_known_factors(f, users)
-    )
-    coefficients = [member.unknown for member in kept if not unknowns_above(member.nodes)]
-    each = (*(s.location for s in shifts.values()), *(v.location for v in vectors.values()))
-    locations = [location for location in each if location is not None]
-    apart = set(coefficients).difference(ancestors(locations))
-    fits = len(coefficients) < len(kept) and sum(member.unknown.size for member in kept) <= MOST
-    return JointNormal(kept, model.density.slices) if apart and fits else None
-
-
-def _members(
-    model: "Model", shifts: Mapping[Variable, Shift], vectors: Mapping[Variable, GaussianVector]
-) -> Iterator[tuple[Member, Node]]:
-    """The unknowns that may be members, and the nodes of their values."""
-    made = {product.unknown: product.node for product in products(model)}
-    for unknown in model.density.unknowns:
-        vector, shift = vectors.get(unknown), shifts.get(unknown)
-        if vector is not None:
-            follows = unknown.distribution
-            assert follows is not None
-            if vector.data is None and follows.family.key not in ("ar", "random_walk"):
-                standard = not unknowns_above(follows.parents)
-                yield Member(unknown, standard, vector.parameters, _of_vector(vector)), vector.f
-            continue
-        known = centred(unknown) if shift is None and is_real(unknown) else None
-        shift = shift or known
-        if shift is None or not is_real(unknown):
-            continue
-        if shift.centred:
-            yield Member(unknown, False, shift.nodes, _of_shift(unknown, shift)), unknown
-        else:
-            scale = shift._replace(location=None)
-            yield Member(unknown, True, scale.nodes, _of_shift(unknown, scale)), made[unknown]
-
-
-def _of_vector(vector: GaussianVector) -> Callable[[Environment], tuple[Any, Any]]:
-    order = vector.flat(np.arange(vector.size).reshape(vector.shape))
-
-    def law(environment: Environment) -> tuple[Any, Any]:
-        found = vector.law_of(vector.shape, *(environment[node] for node in vector.parameters))
-        mean = vector.flat(jnp.broadcast_to(found.mean, vector.shape))
-        if hasattr(found, "scales"):
-            return mean, vector.flat(jnp.broadcast_to(found.scales, vector.shape))
-        n = vector.shape[-1]
-        factors = jnp.broadcast_to(found.factor, (*vector.shape, n)).reshape(-1, n, n)
-        matrix = block_diag(*factors)
-        return mean, matrix[order][:, order]
-
-    return law
-
-
-def _of_shift(unknown: Variable, shift: Shift) -> Callable[[Environment], tuple[Any, Any]]:
-    def law(environment: Environment) -> tuple[Any, Any]:
-        def flat(node: Node | None) -> Any:
-            value = 0.0 if node is None else environment[node]
-            shape = unknown.shape if np.ndim(value) else (unknown.size,)
-            return jnp.broadcast_to(value, shape).reshape(-1).astype(unknown.dtype)
-
-        scale = flat(shift.scale)
-        if shift.centred:
-            tiny = jnp.finfo(scale.dtype).tiny
-            fits = (jnp.abs(scale) >= tiny) & jnp.isfinite(scale)
-            scale = jnp.where(fits, jnp.abs(scale), 1.0)
-        return flat(shift.location), scale
-
-    return law
-
-
-def _has_known_factors(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
-    """Whether sums and products with f have no other unknown factor."""
-    waiting, seen = [f], {f}
-    while waiting:
-        node = waiting.pop()
-        for user in users.get(node, ()):
-            others = [parent for parent in user.parents if parent is not node]
-            if user.operation in _PRODUCTS and unknowns_above(others):
-                return False
-            if user.operation in _LINEAR and user not in seen:
-                seen.add(user)
-                waiting.append(user)
-    return True
-
-
-_PRODUCTS = {ELEMENTWISE["multiply"], ELEMENTWISE["divide"], MATMUL}
-_SUMS = {ELEMENTWISE[name] for name in ("add", "subtract", "negative")}
-_MOVES = {*READS, SLICE, RESHAPE, TRANSPOSE, BROADCAST, STACK, CONCATENATE}
-_LINEAR = {*_PRODUCTS, *_SUMS, *_MOVES}

@@ -149,6 +149,11 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
             in_memory.search, in_memory.block, in_memory.blank, 0.0, 0.0, True, in_memory.pace
         )
         return Engine(program, batch, engine_programs)
+    if program.maps_jointly:  # its chains have begun
+        block, *times = _compile(program, batch, "block", _block)
+        compiled = CompiledProgram(None, block, None, *times, Pace())
+        hold(program.model, key, compiled)
+        return Engine(program, batch, compiled)
     # Tracing holds the interpreter, and XLA does not. So the search is traced while XLA compiles
     # the block, which takes longer, and `meanwhile` is called after that.
     traced, meanwhile_called = threading.Event(), threading.Event()

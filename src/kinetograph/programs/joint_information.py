@@ -1,4 +1,7 @@
-"""Information about the joint block of a model, computed between two blocks of transitions."""
+"""Information about the joint block of a model.
+
+The host computes it between two blocks of transitions.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +35,7 @@ def _flags(state: ChainState) -> np.ndarray:
 
 
 def informed(program: "Program", state: ChainState, data: Any, batch: int | None) -> ChainState:
-    """The state of a chain, or of a batch, with the information it has asked for.
+    """The state of a chain or batch with the information it wants.
 
     The tuning of the metric begins again. Information that is not finite is not used.
     """

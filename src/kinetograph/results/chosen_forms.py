@@ -53,7 +53,7 @@ def forms_text(tree: Any) -> str:
 
 
 def _together(tree: Any) -> tuple[list[str], np.ndarray]:
-    """The unknowns that may be sampled together, and whether each chain does it."""
+    """The unknowns of a joint block, and whether each chain uses it."""
     state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
     if JOINT not in state or "unknowns" not in state[JOINT].attrs:
         return [], np.zeros(1, bool)

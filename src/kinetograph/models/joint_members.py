@@ -1,0 +1,182 @@
+"""The unknowns of a model that are jointly normal given scales and data.
+
+They are coefficients, whose distributions have known parameters, and effects, whose scales are
+unknown, if they enter the density through sums and products with known factors.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import block_diag
+
+from ..distributions.variable import Variable
+from ..graph.lower import Environment
+from ..graph.node import Apply, Node, ancestors
+from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.operations.indexing import READS, SLICE
+from ..graph.operations.linear_algebra import MATMUL
+from ..graph.operations.shaping import BROADCAST, CONCATENATE, RESHAPE, STACK, TRANSPOSE
+from .discovery import unknowns_above
+from .gaussian_vectors import GaussianVector
+from .hierarchies import is_real, products
+from .joint_normal import JointNormal, Member
+from .shifts import Shift, centred
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["joint_normal"]
+
+MOST = 64  # elements of all members
+
+
+def joint_normal(
+    model: "Model", shifts: Mapping[Variable, Shift], vectors: Mapping[Variable, GaussianVector]
+) -> JointNormal | None:
+    """The block of a model, if its effects and coefficients move together.
+
+    `shifts` and `vectors` are the unknowns whose own law depends on other unknowns. Where each
+    coefficient is the location of such an unknown, and each effect enters the data by itself, the
+    maps of these unknowns are enough.
+    """
+    if model.density.loops:
+        return None
+    follows = [u.distribution for u in model.density.unknowns if u.distribution is not None]
+    laws = set(ancestors([node for distribution in follows for node in distribution.parents]))
+    users: dict[Node, list[Apply]] = {}
+    for node in model.density.nodes:
+        if isinstance(node, Apply):
+            for parent in dict.fromkeys(node.parents):
+                users.setdefault(parent, []).append(node)
+    found = _members(model, shifts, vectors, users)
+    members = {member.unknown: (member, f) for member, f in found}
+    maps = set(ancestors([node for member, _ in members.values() for node in member.nodes]))
+    kept = tuple(  # no map and no law of an unknown depends on a member
+        member
+        for unknown, (member, f) in members.items()
+        if unknown not in laws and unknown not in maps and _has_known_factors(f, users)
+    )
+    coefficients = {member.unknown for member in kept if not unknowns_above(member.nodes)}
+    effects = [member.unknown for member in kept if member.unknown not in coefficients]
+    each = (*(s.location for s in shifts.values()), *(v.location for v in vectors.values()))
+    locations = [location for location in each if location is not None]
+    apart = coefficients.difference(ancestors(locations))
+    needed = apart or any(_is_mixed(members[unknown][1], users) for unknown in effects)
+    fits = effects and sum(member.unknown.size for member in kept) <= MOST
+    return JointNormal(kept, model.density.slices) if needed and fits else None
+
+
+def _members(
+    model: "Model",
+    shifts: Mapping[Variable, Shift],
+    vectors: Mapping[Variable, GaussianVector],
+    users: Mapping[Node, list[Apply]],
+) -> Iterator[tuple[Member, Node]]:
+    """The unknowns that may be members, and the nodes of their values."""
+    made = {product.unknown: product.node for product in products(model)}
+    for unknown in model.density.unknowns:
+        vector, shift = vectors.get(unknown), shifts.get(unknown)
+        if vector is not None:
+            follows = unknown.distribution
+            assert follows is not None
+            if vector.data is None and follows.family.key not in ("ar", "random_walk"):
+                standard = not unknowns_above(follows.parents)
+                yield Member(unknown, standard, vector.parameters, _of_vector(vector)), vector.f
+            continue
+        known = centred(unknown) if shift is None and is_real(unknown) else None
+        shift = shift or known
+        if shift is None or not is_real(unknown):
+            continue
+        if shift.centred:
+            location = shift.location
+            law = _of_elements(unknown, location, (shift.scale,))
+            yield Member(unknown, False, shift.nodes, law), unknown
+        else:
+            value, scales = _scaled(unknown, made[unknown], shift.scale, users)
+            yield Member(unknown, True, scales, _of_elements(unknown, None, scales)), value
+
+
+def _scaled(
+    unknown: Variable, value: Node, scale: Node, users: Mapping[Node, list[Apply]]
+) -> tuple[Node, tuple[Node, ...]]:
+    """The last product of an unknown with unknown scales, and the scales."""
+    scales = [scale]
+    while len(uses := users.get(value, [])) == 1 and uses[0].operation is _MULTIPLY:
+        others = [parent for parent in uses[0].parents if parent is not value]
+        shapes = {other.shape for other in others}
+        fits = shapes == {()} or (shapes == {unknown.shape} and value.shape == unknown.shape)
+        if not fits or not unknowns_above(others):
+            break
+        value, scales = uses[0], [*scales, *others]
+    return value, tuple(scales)
+
+
+def _of_vector(vector: GaussianVector) -> Callable[[Environment], tuple[Any, Any]]:
+    order = vector.flat(np.arange(vector.size).reshape(vector.shape))
+
+    def law(environment: Environment) -> tuple[Any, Any]:
+        found = vector.law_of(vector.shape, *(environment[node] for node in vector.parameters))
+        mean = vector.flat(jnp.broadcast_to(found.mean, vector.shape))
+        if hasattr(found, "scales"):
+            return mean, vector.flat(jnp.broadcast_to(found.scales, vector.shape))
+        n = vector.shape[-1]
+        factors = jnp.broadcast_to(found.factor, (*vector.shape, n)).reshape(-1, n, n)
+        matrix = block_diag(*factors)
+        return mean, matrix[order][:, order]
+
+    return law
+
+
+def _of_elements(
+    unknown: Variable, location: Node | None, scales: tuple[Node, ...]
+) -> Callable[[Environment], tuple[Any, Any]]:
+    """The law of elements; those with a location are written by value."""
+
+    def law(environment: Environment) -> tuple[Any, Any]:
+        def flat(value: Any) -> Any:
+            return jnp.broadcast_to(value, unknown.shape).reshape(-1).astype(unknown.dtype)
+
+        scale = flat(math.prod(environment[node] for node in scales))
+        if location is None:
+            return jnp.zeros_like(scale), scale
+        fits = (jnp.abs(scale) >= jnp.finfo(scale.dtype).tiny) & jnp.isfinite(scale)
+        return flat(environment[location]), jnp.where(fits, jnp.abs(scale), 1.0)
+
+    return law
+
+
+def _linear_uses(f: Node, users: Mapping[Node, list[Apply]]) -> Iterator[tuple[Node, Apply]]:
+    """The sums and products that are linear in f, with the operand that depends on f."""
+    waiting, seen = [f], {f}
+    while waiting:
+        node = waiting.pop()
+        for user in users.get(node, ()):
+            if user.operation in _LINEAR:
+                yield node, user
+                if user not in seen:
+                    seen.add(user)
+                    waiting.append(user)
+
+
+def _has_known_factors(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
+    """Whether sums and products with f have no other unknown factor."""
+    products = [
+        (node, user) for node, user in _linear_uses(f, users) if user.operation in _PRODUCTS
+    ]
+    others = [parent for node, user in products for parent in user.parents if parent is not node]
+    return not unknowns_above(others)
+
+
+def _is_mixed(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
+    """Whether elements of f are summed up in matrix products."""
+    return any(user.operation is MATMUL for _, user in _linear_uses(f, users))
+
+
+_MULTIPLY = ELEMENTWISE["multiply"]
+_PRODUCTS = {_MULTIPLY, ELEMENTWISE["divide"], MATMUL}
+_SUMS = {ELEMENTWISE[name] for name in ("add", "subtract", "negative")}
+_MOVES = {*READS, SLICE, RESHAPE, TRANSPOSE, BROADCAST, STACK, CONCATENATE}
+_LINEAR = {*_PRODUCTS, *_SUMS, *_MOVES}

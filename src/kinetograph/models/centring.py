@@ -268,7 +268,7 @@ class Centring:
         scope: Scope | None,
         joint: JointNormal | None = None,
     ) -> Any:
-        """The map of the forms, or of a joint block and the forms of other unknowns."""
+        """The map of the forms, or of a block and the other forms."""
         pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
         images = self.density.images(pieces, environment, scope)

@@ -1,4 +1,4 @@
-"""The unknowns of a model that are jointly normal given scales and data.
+"""The members of the joint block of a model.
 
 They are coefficients, whose distributions have known parameters, and effects, whose scales are
 unknown, if they enter the density through sums and products with known factors.
@@ -149,7 +149,7 @@ def _of_elements(
 
 
 def _linear_uses(f: Node, users: Mapping[Node, list[Apply]]) -> Iterator[tuple[Node, Apply]]:
-    """The sums and products that are linear in f, with the operand that depends on f."""
+    """The operations that are linear in f, each with its operand."""
     waiting, seen = [f], {f}
     while waiting:
         node = waiting.pop()

@@ -150,8 +150,8 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
         )
         return Engine(program, batch, engine_programs)
     if program.maps_jointly:  # its chains have begun
-        block, *times = _compile(program, batch, "block", _block)
-        compiled = CompiledProgram(None, block, None, *times, Pace())
+        block, tracing, seconds, cached = _compile(program, batch, "block", _block)
+        compiled = CompiledProgram(None, block, None, tracing, seconds, cached, Pace())
         hold(program.model, key, compiled)
         return Engine(program, batch, compiled)
     # Tracing holds the interpreter, and XLA does not. So the search is traced while XLA compiles

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import reliability
 from environments import machine
 from records import record
@@ -181,6 +182,45 @@ def slopes(centred: bool) -> kg.Model:
     return kg.model(mu, sd, sigma, unknown, correlation=(factor @ factor.T)[0, 1])
 
 
+def few_groups(family: str) -> kg.Model:
+    """Intercepts and slopes of four groups of about 50 rows, by a formula."""
+    rng = np.random.default_rng(0)
+    group, x = rng.integers(0, 4, 200), rng.normal(size=200)
+    eta = rng.normal(0.3, 0.6, 4)[group] + rng.normal(-0.5, 0.4, 4)[group] * x
+    if family == "bernoulli":
+        y = (rng.random(200) < 1 / (1 + np.exp(-eta))).astype(float)
+    else:
+        y = eta + 0.5 * rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "g": np.array(list("abcd"))[group], "y": y})
+    return kg.formula("y ~ x + (1 + x | g)", frame, family=family).model
+
+
+def crossed() -> kg.Model:
+    """A logistic regression with effects of two groups, by a formula."""
+    rng = np.random.default_rng(3)
+    a, b, x = rng.integers(0, 10, 300), rng.integers(0, 15, 300), rng.normal(size=300)
+    eta = 0.3 + 0.5 * x + rng.normal(0, 0.7, 10)[a] + rng.normal(0, 0.5, 15)[b]
+    y = (rng.random(300) < 1 / (1 + np.exp(-eta))).astype(int)
+    frame = pd.DataFrame({"x": x, "a": a.astype(str), "b": b.astype(str), "y": y})
+    return kg.formula("y ~ x + (1 | a) + (1 | b)", frame, family="bernoulli").model
+
+
+def smooth_counts(rows: int, level: float) -> kg.Model:
+    """Counts about an approximate Gaussian process of 20 functions."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 10, rows))
+    y = rng.poisson(level * np.exp(np.sin(x) + 0.5))
+
+    def build() -> Any:
+        length, sd = kg.inverse_gamma(5, 5, name="length"), kg.half_normal(1, name="sd")
+        f = kg.gp.Hilbert(kg.gp.matern52(length, sd), x, basis=20).values
+        b = kg.normal(0, 2, name="b")
+        kg.observe(y, kg.poisson(kg.exp(b + f)), name="y")
+        return length, sd, b
+
+    return kg.model(build)
+
+
 def meta_analysis() -> kg.Model:
     """Log odds ratios of 13 trials with random effects."""
     rng = np.random.default_rng(5)
@@ -214,6 +254,11 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
     "gp counts, by value": gp_counts_by_value,
     "slopes": lambda: slopes(centred=False),
     "slopes, centred": lambda: slopes(centred=True),
+    "few groups": lambda: few_groups("gaussian"),
+    "few groups, logistic": lambda: few_groups("bernoulli"),
+    "crossed": crossed,
+    "smooth counts": lambda: smooth_counts(100, 1.0),
+    "smooth counts, many": lambda: smooth_counts(200, 20.0),
     "horseshoe": horseshoe,
     "measurement error": measurement_error,
     "funnel 10": lambda: funnel(10),

@@ -91,7 +91,7 @@ class JointChoice(NamedTuple):
 
 
 def divergences(moments: Moments) -> tuple[Any, Any, Any]:
-    """D as written and in the coordinates in use, and a scale as written."""
+    """D as written, D in use, and a scale as written."""
     spread = 0.5 * jnp.log(moments.squares / jnp.maximum(moments.count - 1, 1))
     return spread[0] + spread[1], spread[2] + spread[3], jnp.exp(0.5 * (spread[0] - spread[1]))
 

@@ -268,7 +268,7 @@ class Centring:
         scope: Scope | None,
         joint: JointNormal | None = None,
     ) -> Any:
-        """The map of the forms, or of a block and the other forms."""
+        """The map of the forms, with a block if it is given."""
         pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
         images = self.density.images(pieces, environment, scope)

@@ -183,7 +183,7 @@ def slopes(centred: bool) -> kg.Model:
 
 
 def few_groups(family: str) -> kg.Model:
-    """Intercepts and slopes of four groups of about 50 rows, by a formula."""
+    """Intercepts and slopes of four groups, by a formula."""
     rng = np.random.default_rng(0)
     group, x = rng.integers(0, 4, 200), rng.normal(size=200)
     eta = rng.normal(0.3, 0.6, 4)[group] + rng.normal(-0.5, 0.4, 4)[group] * x

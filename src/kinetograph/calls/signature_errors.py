@@ -133,7 +133,7 @@ def _answer(
                 f"{title}: {name} is given twice{place_text()}, as {in_words(value)} by position "
                 f"and by name"
             )
-    return _missing(title, call_parameters, len(positional), named)
+    return _missing(title, call_parameters, positional, named)
 
 
 def _exchanged(function: Callable[..., Any], title: str, values: tuple[Any, ...]) -> str | None:
@@ -299,9 +299,9 @@ def _missing_parameters(
 
 
 def _missing(
-    title: str, parameters: list[Parameter], count: int, named: Mapping[str, Any]
+    title: str, parameters: list[Parameter], values: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str | None:
-    missing = [p.name for p in _missing_parameters(parameters, count, named)]
+    missing = [p.name for p in _missing_parameters(parameters, len(values), named)]
     parameters = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
     if not missing:
         return None
@@ -312,6 +312,8 @@ def _missing(
     )
     if title in OF_MISSING:
         takes = f"; {OF_MISSING[title]}"
+    if missing == ["results"] and hasattr(values[0], "subtree"):
+        return f"{title}: the model is missing{place_text()}; write kg.{title}(model, results)"
     if any(name in named for name in missing):
         takes = "; it is given by position, as the first value"
     return f"{title}: the {words} {' and '.join(missing)} {verb} missing{place_text()}{takes}"

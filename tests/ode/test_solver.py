@@ -582,6 +582,13 @@ def bad(t, y):
         ((bad, {"a": np.inf}, [0, 1]), {}, ValueError, r"y0\['a'\] is inf"),
         ((bad, VECTOR, [0, 1]), {"t0": np.nan}, ValueError, "t0 is nan"),
         ((bad, VECTOR, [0, np.nan]), {}, ValueError, r"ts\[1\] is nan"),
+        (
+            (bad, VECTOR, [0, 1]),
+            {"t0": 5.0},
+            ValueError,
+            r"5 lies after .*t0=0 or less, .*ts\[::-1\]",
+        ),
+        ((bad, VECTOR, [1, 0]), {"t0": -5.0}, ValueError, r"lies before all .*give t0=1 or more"),
         ((bad, VECTOR, [0, 1]), {"t0": 0.5}, ValueError, "lie on both sides of t0 = 0.5"),
         ((bad, VECTOR, [0, 1]), {"t0": [0.5]}, kg.ShapeError, "t0 has shape"),
         (

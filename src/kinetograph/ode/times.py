@@ -93,6 +93,12 @@ def _check_order(ts: np.ndarray, first: np.ndarray | None, sign: Any) -> None:
     if sign is None:
         return
     wrong_indices = np.flatnonzero(sign * np.diff(ts) <= 0)
+    if first is not None and len(ts) > 1 and (sign * np.diff(ts) < 0).all():
+        side, word = ("after", "or less") if sign < 0 else ("before", "or more")
+        raise ValueError(
+            f"solve: ts goes from {ts[0]:g} to {ts[-1]:g}, but t0 = {first:g} lies {side} all of "
+            f"them{place_text()}; give t0={ts[0]:g} {word}, or ts from t0 on, that is, ts[::-1]"
+        )
     if wrong_indices.size:
         i = int(wrong_indices[0])
         equal = ts[i] == ts[i + 1]

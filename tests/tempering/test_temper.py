@@ -188,6 +188,10 @@ def test_refusals(model):
         temper(model, sampler=kg.samplers.Stretch())
     with pytest.raises(kg.ModelError, match=r"flat_one.* is a kg.variable, whose prior is flat"):
         temper(kg.model(flat_one))
+    cuts = kg.ordered_variable(3, name="cuts")
+    ordered = kg.model(cuts, factors=[-(cuts**2).sum()])
+    with pytest.raises(kg.ModelError, match=r"such as kg.sort\(kg.normal\(0, 10, shape=3\)\)$"):
+        temper(ordered)
     with pytest.raises(kg.ModelError, match=r"observes nothing and has no factor"):
         temper(kg.model(kg.normal(0, 1, name="alone")))
     with pytest.raises(kg.ModelError, match=r"mini-batches"):

@@ -5,6 +5,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..bits.keys import SIMULATION, make_key
+from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, StartError
 from ..graph.messages import describe, site_text
@@ -35,13 +36,20 @@ def check_prior(tempered: TemperedModel, doing: str) -> None:
             raise ModelError(
                 f"{doing}: {model.name(unknown)}{site_text(unknown)} is a kg.variable, whose prior "
                 "is flat: it has no draws from which particles could start, and no evidence. Give "
-                "it a distribution, such as kg.normal(0, 10)"
+                f"it a distribution, such as {_example(unknown)}"
             )
     if not tempered.density.has_likelihood:
         raise ModelError(
             f"{doing}: the model observes nothing and has no factor, so the posterior is the "
             "prior: kg.simulate(model) draws from it"
         )
+
+
+def _example(unknown: Variable) -> str:
+    """A distribution in place of a flat prior, as text."""
+    if not isinstance(unknown.support, Ordered):
+        return "kg.normal(0, 10)"
+    return f"kg.sort(kg.normal(0, 10, shape={unknown.shape[-1]}))"
 
 
 class PriorDraws:

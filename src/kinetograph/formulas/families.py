@@ -285,7 +285,7 @@ FAMILIES: dict[str, ResponseFamily] = {
             {"mu": _LOG, "shape": _LOG},
             lambda p, t: (negative_binomial, _counts(p, "")),
             "count",
-            aliases=("negativebinomial",),
+            aliases=("negativebinomial", "nb"),
         ),
         ResponseFamily(
             "geometric",
@@ -342,13 +342,14 @@ FAMILIES: dict[str, ResponseFamily] = {
             {"mu": _LOG, "zi": _LOGIT},
             lambda p, t: (zero_inflated_poisson, {"zero": p["zi"].value, "rate": p["mu"].value}),
             "count",
+            aliases=("zip",),
         ),
         ResponseFamily(
             "zero_inflated_negbinomial",
             {"mu": _LOG, "shape": _LOG, "zi": _LOGIT},
             lambda p, t: (zero_inflated_negative_binomial, _counts(p, "zi")),
             "count",
-            aliases=("zeroinflatednegativebinomial",),
+            aliases=("zeroinflatednegativebinomial", "zinb"),
         ),
         ResponseFamily(
             "hurdle_poisson",

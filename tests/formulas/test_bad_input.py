@@ -22,6 +22,7 @@ def changed(**columns):
 
 TEXT = DATA.assign(x=DATA["x"].astype(str))
 TEXT.loc[7, "x"] = "n/a"
+TEXTS = DATA.assign(x=DATA["x"].astype(str))
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,8 @@ TEXT.loc[7, "x"] = "n/a"
         ("y ~ w", DATA.assign(w=pd.to_timedelta(DATA["x"], "s")), {}, r"'w', .*timedelta.*seconds"),
         ("w ~ x", DATA.assign(w=1j * DATA["x"]), {}, r"'w', a column of complex128.*imaginary"),
         ("y ~ x", TEXT, {}, "39 of 40 values are numbers; row 7 has 'n/a'"),
+        ("y ~ x", TEXTS, {}, "'x', a column of text in which all .* row 0 .*pandas.to_numeric"),
+        ("y ~ (1 | x)", TEXTS, {}, r"all values are numbers.*data\['x'\].astype\('category'\)"),
         ("t ~ x", DATA, {}, "response 't' must be numbers, but is text: row 0"),
         ("y ~ one", DATA.assign(one="a"), {}, "'one', which has one level, 'a'"),
         ("y ~ (1 | one)", DATA.assign(one="a"), {}, "'one', has one level, 'a'"),
@@ -132,6 +135,8 @@ TEXT.loc[7, "x"] = "n/a"
         ("count | trials(n) ~ x", DATA, {"family": "poisson"}, "has no trials"),
         ("count | trials(y) ~ x", DATA, {"family": "binomial"}, "must be a whole number"),
         ("y | cens(t) ~ x", DATA, {}, "is 'low'|is 'mid'|is 'high'|is 'top'"),
+        ("y | se(z) ~ x", DATA, {}, r"; .*\['y ~ ...', 'sigma ~ 0 \+ offset\(log\(error\)\)'\]$"),
+        ("y | mi() ~ x", DATA, {}, '\'mi.*is not an addition.*missing="impute"'),
         ("y | weights(z) ~ x", DATA, {}, "weights are not negative"),
         (["y ~ x", "sigm ~ x"], DATA, {}, "did you mean 'sigma'"),
         (["y ~ x", "mu ~ x"], DATA, {}, "mu has two formulas"),
@@ -143,6 +148,14 @@ TEXT.loc[7, "x"] = "n/a"
             {"prior": {"cor": kg.normal(0, 1, shape=(2, 2))}},
             "is not one of correlation matrices.*lkj_correlation",
         ),
+        (
+            "y ~ (1 | g)",
+            DATA,
+            {"prior": {"sd_g__Intercept": kg.half_normal(1)}},
+            "; here it is 'sd_g'$",
+        ),
+        ("y ~ (1 | g)", DATA, {"prior": {"1|g_sigma": kg.half_normal(1)}}, "here it is 'sd_g'$"),
+        ("y ~ (1 | g)", DATA, {"prior": {"1|g": kg.half_normal(1)}}, "; here it is 'sd_g'$"),
         ("y ~ x", DATA, {"default_priors": "brm"}, "did you mean 'brms'"),
         ("y ~ log(z)", DATA, {}, r"'log\(z\)' is nan in row"),
         ("y ~ bs(x, q=3)", DATA, {}, "cannot be computed"),
@@ -191,6 +204,12 @@ def test_arguments_of_other_types():
         settings = {"prior": {"b_x": 3}} if arguments[1] is DATA and arguments[0] == "y ~ x" else {}
         with pytest.raises(TypeError, match="formula: "):
             kg.formula(*arguments, **settings)
+
+
+def test_short_names_of_families():
+    families = {"zip": "zero_inflated_poisson", "zinb": "zero_inflated_negbinomial"}
+    for name, family in (families | {"nb": "negbinomial"}).items():
+        assert f"family    {family} " in str(kg.formula("count ~ x", DATA, family=name))
 
 
 def test_lazy_frames_and_functions_as_families():

@@ -106,7 +106,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
     ------
     DataError
         If the column is unknown, values are missing, or more than half of the values in a
-        column of text are numbers.
+        column of text are numbers (whole numbers in every row are categories).
     """
     for name in names:
         if name not in frame:
@@ -144,19 +144,21 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
 
 
 def _check_not_numbers(frame: pd.DataFrame, name: str, what: str) -> None:
-    """Raise DataError for text if most values are numbers."""
+    """Raise DataError for numbers as text, but not for whole numbers only."""
     texts = frame[name].astype(str)
     converted = pd.to_numeric(texts, errors="coerce")
     bad = np.flatnonzero(converted.isna())
     if isinstance(frame[name].dtype, pd.CategoricalDtype) or 2 * len(bad) >= len(texts):
         return
-    if not len(bad):
+    rows = bad if len(bad) else np.flatnonzero(converted != np.floor(converted))
+    if not len(rows):
         return
+    numbers_text = f"{len(texts) - len(bad)} of {len(texts)}" if len(bad) else "all"
     raise DataError(
-        f"formula: {what} uses {name!r}, a column of text in which {len(texts) - len(bad)} of "
-        f"{len(texts)} values are numbers; {row_text(frame, bad[0])} has {texts.iloc[bad[0]]!r}"
-        f"{place_text()}; correct it, and convert the column with pandas.to_numeric, or with "
-        f"data[{name!r}].astype('category') if these are categories"
+        f"formula: {what} uses {name!r}, a column of text in which {numbers_text} values are "
+        f"numbers; {row_text(frame, rows[0])} has {texts.iloc[rows[0]]!r}{place_text()}; "
+        f"{'correct it, and ' if len(bad) else ''}convert the column with pandas.to_numeric, or "
+        f"with data[{name!r}].astype('category') if these are categories"
     )
 
 

@@ -36,6 +36,10 @@ _ELSEWHERE = {
     "hsgp": "a Gaussian process is gp(x, k=..., c=...)",
     "ns": "natural cubic splines are cr(x, df=...)",
 }
+_NO_ADDITIONS = {
+    "mi": _ELSEWHERE["mi"],
+    "se": "known standard errors are a formula, ['y ~ ...', 'sigma ~ 0 + offset(log(error))']",
+}
 _VARYING = {  # in place of calls in effects of groups
     "": "effects of groups are columns, as in (1 + x | g)",
     "mo": "write '+ mo(...) + (1 | g)', or slopes of the codes of the levels, as in (codes | g)",
@@ -227,10 +231,11 @@ def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, FormulaCall]]:
         call = call_of(written)
         if call is None or call.function not in ADDITIONS:
             word = written if call is None else call.function
+            names = f"the additions are {', '.join(f'{a}(...)' for a in ADDITIONS)}"
+            advice = _NO_ADDITIONS.get(word) or f"{names}{meant(word, ADDITIONS)}"
             raise ValueError(
                 f"formula: {written!r} is not an addition to the response in {text!r}"
-                f"{place_text()}; the additions are {', '.join(f'{a}(...)' for a in ADDITIONS)}"
-                f"{meant(word, ADDITIONS)}"
+                f"{place_text()}; {advice}"
             )
         additions[call.function] = call
     return _source(tokens[: bars[0]]), additions

@@ -1,5 +1,6 @@
 """The unknowns of a formula model, with default or given priors."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -72,8 +73,15 @@ class FormulaUnknowns:
                 raise ValueError(
                     f"formula: prior= has {key!r}, which is not an unknown of the model"
                     f"{place_text()}; they are {', '.join(sorted(self._keys))}"
-                    f"{meant(key, self._keys)}"
+                    f"{_meant_prior(key, self._keys)}"
                 )
+
+
+def _meant_prior(key: Any, keys: set[str]) -> str:
+    """A hint at the unknown with another name in brms or bambi."""
+    found = re.fullmatch(r"sd_(.+?)__.+|[^|]+\|(.+?)(?:_sigma)?", str(key))
+    here = f"sd_{found[1] or found[2]}" if found else ""
+    return f"; here it is {here!r}" if here in keys else meant(key, keys)
 
 
 _POSITIVE = ("sd", "sdgp", "sds", "lscale", "sigma", "nu", "shape", "phi", "kappa")

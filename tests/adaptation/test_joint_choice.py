@@ -1,11 +1,15 @@
 """Warm-up decides whether coefficients and effects are sampled together."""
 
+import time
+
 import numpy as np
 import pytest
 
 import kinetograph as kg
 from kinetograph.adaptation.joint_choice import ROWS, UNUSED, WANTED, JointChoice
 from kinetograph.graph.precision import x64
+from kinetograph.programs import engine
+from kinetograph.programs.pace import Pace
 
 LATE, SIZE = 1000, 3
 INFINITE = np.full(SIZE, np.inf)
@@ -147,3 +151,21 @@ def test_models_as_written_have_no_block():
     sampler = kg.samplers.NUTS(parametrisation="as written")
     tree = kg.mcmc(kg.model(grouped), sampler, draws=10, warmup=10, seed=1, progress=False)
     assert "hyper_joint" not in tree["sampler_state"]
+
+
+def test_the_time_of_the_information_is_not_that_of_a_block(monkeypatch):
+    blocks, asked, compute = [], [], engine.informed
+
+    def slow(*arguments):
+        asked.append(arguments)
+        time.sleep(2.0 if len(asked) == 1 else 0.0)
+        return compute(*arguments)
+
+    def adjust(pace, spent, seconds, overhead=0.0):
+        blocks.append(seconds)
+
+    monkeypatch.setattr(engine, "informed", slow)
+    monkeypatch.setattr(Pace, "adjust", adjust)
+    kg.mcmc(kg.model(grouped), seed=2, draws=20, chains=1, progress=False)
+    assert asked
+    assert max(blocks) < 2.0

@@ -26,7 +26,7 @@ from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
 from ..programs.background import thread
-from ..programs.engine import Engine
+from ..programs.engine import Engine, seconds_aside
 from ..programs.pace import Pace
 from ..programs.program import Program
 from ..programs.state import ChainState, Plan, Where
@@ -289,7 +289,7 @@ def _turns_of(
         begun = time.perf_counter()
         plan = _plan(lengths, pace, chain)
         advance(engine, data, chain, plan, lengths.sampled, control)
-        elapsed = time.perf_counter() - begun
+        elapsed = time.perf_counter() - begun - seconds_aside()
         chain.seconds += elapsed
         pace.adjust(chain.spent, elapsed)
         yield
@@ -314,6 +314,7 @@ def _run_batch(
             plan = _plan(lengths, pace, chains[0])
             states = states._replace(phases=Phases(*np.array(phases, np.int32).T))
             states, blocks = engine.advance(states, data, plan)
+            begun += seconds_aside()
             if all(c.transition >= c.tuner.late for c in chains):  # the tuner does not need them
                 blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))

@@ -30,7 +30,8 @@ ADDITIONS = ("trials", "weights", "cens", "trunc")
 _ELSEWHERE = {
     "t2": "a smooth function of two columns is gp(x, z)",
     "te": "a smooth function of two columns is gp(x, z)",
-    "me": "measurement errors are a model of their own: write the latent values as unknowns",
+    "me": "measurement errors are a model of their own: write the true values as unknowns, x = "
+    "kg.normal(mean, sd, shape=n), and observe the measured ones, kg.normal(x, error)",
     "mi": 'formulas have no missing values: write the model with kg.data(..., missing="impute")',
     "ar": "formulas have no series: write the model with kg.ar",
     "hsgp": "a Gaussian process is gp(x, k=..., c=...)",

@@ -192,7 +192,7 @@ def few_groups(family: str) -> kg.Model:
     else:
         y = eta + 0.5 * rng.normal(size=200)
     frame = pd.DataFrame({"x": x, "g": np.array(list("abcd"))[group], "y": y})
-    return kg.formula("y ~ x + (1 + x | g)", frame, family=family).model
+    return kg.formula("y ~ x + (1 + x | g)", frame, family=family)
 
 
 def crossed() -> kg.Model:
@@ -202,7 +202,7 @@ def crossed() -> kg.Model:
     eta = 0.3 + 0.5 * x + rng.normal(0, 0.7, 10)[a] + rng.normal(0, 0.5, 15)[b]
     y = (rng.random(300) < 1 / (1 + np.exp(-eta))).astype(int)
     frame = pd.DataFrame({"x": x, "a": a.astype(str), "b": b.astype(str), "y": y})
-    return kg.formula("y ~ x + (1 | a) + (1 | b)", frame, family="bernoulli").model
+    return kg.formula("y ~ x + (1 | a) + (1 | b)", frame, family="bernoulli")
 
 
 def smooth_counts(rows: int, level: float) -> kg.Model:

@@ -69,6 +69,8 @@ TREE = tree_of({"posterior": MODEL_DRAWS})
         (lambda: kg.kfold(MODEL, 5), "kfold: expected results .*, got the number 5"),
         (lambda: kg.report(MODEL, TREE), r"wrong way round .*; write kg.report\(results, model\)$"),
         (lambda: kg.loo(TREE, MODEL), r"wrong way round .*; write kg.loo\(model, results\)$"),
+        (lambda: kg.loo(MODEL, TREE, pointwise=True), "elpd_i and pareto_k of the result"),
+        (lambda: kg.formula("y ~ x", {}, weights=[1]), r"write 'y \| weights\(w\) ~"),
         (lambda: kg.loo(TREE), r"loo: the model is missing .*; write kg.loo\(model, results\)$"),
         (lambda: kg.extra_samples(MODEL, TREE), r"write kg.extra_samples\(results, model\)$"),
         (lambda: kg.mcmc(MODEL, data={}), r"data belong to the model: kg.observe\(data, distrib"),

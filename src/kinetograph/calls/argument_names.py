@@ -257,6 +257,8 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "give new_levels='draw' to draw the effects of new levels",
         ),
     },
+    "formula": {"weights": "write 'y | weights(w) ~ ...', where w is a column"},
+    "loo": {"pointwise": "leave it out: elpd_i and pareto_k of the result are of observations"},
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {
         "updates": "an update is an output: state.assign(value), or state.assign_add(value)",

@@ -158,6 +158,9 @@ _ADVICE = {
     ),
     "arviz_stats.hdi(results) takes results as they are": "hdi hpdi",
     "kg.loo(model, results) estimates the same, more reliably": "waic",
+    "kg.report(kg.log_prior(model, kg.log_likelihood(model, results)), model) has it": (
+        "powerscale powerscalesensitivity priorsense psense"
+    ),
     "kg.kfold(model, results)": "loo_kfold lookfold",
     "kg.loo(model, results) makes the refits": "reloo loo_moment_match loomomentmatch",
     "arviz_plots.plot_...(results) takes results as they are": (

@@ -60,6 +60,13 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ t", changed(t=(3, None)), {}, r"'t', but 1 value is missing .* row 3"),
         ("y ~ (1 | g)", changed(g=(2, None)), {}, r"'g', but 1 value is missing .* row 2"),
         ("y ~ w", DATA.assign(w=pd.to_timedelta(DATA["x"], "s")), {}, r"'w', .*timedelta.*seconds"),
+        (
+            "y ~ w",
+            DATA.assign(w=pd.date_range("2020-01-01", periods=len(DATA))),
+            {},
+            r"; 'w' has dates: give numbers, \(data\['w'\] - data\['w'\].min\(\)\).dt.days$",
+        ),
+        ("y ~ x + (1 | g", DATA, {}, r"; a '\)' is missing; write group effects"),
         ("w ~ x", DATA.assign(w=1j * DATA["x"]), {}, r"'w', a column of complex128.*imaginary"),
         ("y ~ x", TEXT, {}, "39 of 40 values are numbers; row 7 has 'n/a'"),
         ("y ~ x", TEXTS, {}, "'x', a column of text in which all .* row 0 .*pandas.to_numeric"),
@@ -210,6 +217,14 @@ def test_short_names_of_families():
     families = {"zip": "zero_inflated_poisson", "zinb": "zero_inflated_negbinomial"}
     for name, family in (families | {"nb": "negbinomial"}).items():
         assert f"family    {family} " in str(kg.formula("count ~ x", DATA, family=name))
+
+
+def test_levels_of_another_type():
+    model = kg.formula("y ~ (1 | id)", DATA.assign(id=np.arange(len(DATA)) % 4))
+    with pytest.raises(ValueError, match=r"'3' in row 0.*it is '3', but the model has 3: conv"):
+        model.response({"id": ["3"]})
+    with pytest.raises(ValueError, match=r"'9' in row 0.*give new_levels='draw'"):
+        model.response({"id": [9]})
 
 
 def test_lazy_frames_and_functions_as_families():

@@ -210,7 +210,16 @@ class Design:
             reason = error.__cause__ or error
             raise DataError(
                 f"formula: {self.text!r} cannot be computed{place_text()}: {reason}"
+                f"{self._of_dates(frame)}"
             ) from None
+
+    def _of_dates(self, frame: pd.DataFrame) -> str:
+        """Advice on a column of dates, or an empty text."""
+        for name in self.needed:
+            if name in frame and pd.api.types.is_datetime64_any_dtype(frame[name]):
+                column = f"data[{name!r}]"
+                return f"; {name!r} has dates: give numbers, ({column} - {column}.min()).dt.days"
+        return ""
 
     def labels(self, term: str) -> list[str]:
         """The labels of a term's columns: levels, or column names."""

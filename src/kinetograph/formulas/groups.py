@@ -191,12 +191,16 @@ class Grouping:
         new = list(dict.fromkeys(key for key in keys if key not in index))
         if new:
             if new_levels != "draw":
-                row = keys.index(new[0])
+                row, texts = keys.index(new[0]), {self._text(key): key for key in index}
+                advice = "give new_levels='draw' to draw the effects of new levels from their "
+                advice += "distribution"
+                if (same := texts.get(self._text(new[0]))) is not None:
+                    got, own = next((a, b) for a, b in zip(new[0], same) if a != b)
+                    advice = f"it is {got!r}, but the model has {own!r}: convert the column"
                 raise DataError(
                     f"formula: {self.factor!r} has {self._text(new[0])!r} in "
                     f"{row_text(frame, row)}, a level that the model's data do not have"
-                    f"{place_text()}; give new_levels='draw' to draw the effects of new levels "
-                    f"from their distribution"
+                    f"{place_text()}; {advice}"
                 )
             z = normal(0.0, 1.0, shape=(len(new), *self._shape), name=f"{prefix}z_{self.label}")
             drawn = self._effects(z, arrays[f"sd_{self.label}"], arrays)

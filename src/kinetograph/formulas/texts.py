@@ -267,13 +267,19 @@ def _group(tokens: list[Token], text: str) -> GroupText | None:
     return GroupText(_source(effects), _source(group), inner[bars[0]].token == "|")
 
 
+def _unclosed(tokens: list[Token]) -> str:
+    """A hint at a bracket that is not closed."""
+    marks = [token.token for token in tokens]
+    return "a ')' is missing; " if marks.count("(") > marks.count(")") else ""
+
+
 def _check_population(tokens: list[Token], text: str) -> None:
     """Raise ValueError for group effects and special calls inside of population terms."""
     for token in tokens:
         if token.kind is Token.Kind.OPERATOR and token.token in ("|", "||"):
             raise ValueError(
                 f"formula: {_source(tokens)} in {text!r} has a '|' outside of a summand of its own"
-                f"{place_text()}; write group effects as '+ (1 + x | g)'"
+                f"{place_text()}; {_unclosed(tokens)}write group effects as '+ (1 + x | g)'"
             )
         call = call_of(token.token) if _is_call(token) else None
         if call is None:

@@ -331,6 +331,10 @@ def test_a_run_with_a_likelihood_that_has_few_columns():
     ("state", "text"),
     [
         (lambda mu: kg.poisson(3.0, name="z"), "infinitely many values"),
+        (
+            lambda mu: kg.discrete_uniform(kg.discrete_uniform(0, 3, name="first"), 9, name="z"),
+            r"z .*bounds that are numbers, .*kg.factor\(kg.where\(allowed, 0.0, -np.inf\)\)$",
+        ),
         (lambda mu: kg.categorical(np.ones(20_000) / 20_000, name="z"), "20000 combinations"),
     ],
 )

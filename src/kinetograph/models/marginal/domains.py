@@ -54,10 +54,16 @@ def domain_of(variable: Variable) -> Domain:
         if isinstance(bound, Data):
             bound = bound.value
         if isinstance(bound, Node) or not np.all(np.isfinite(bound)):
+            way_out = "observe it, bound it by truncation=, or use a continuous unknown"
+            if isinstance(bound, Node):
+                way_out = (
+                    "give it bounds that are numbers, and exclude values by "
+                    "kg.factor(kg.where(allowed, 0.0, -np.inf))"
+                )
             raise ModelError(
                 f"model: {describe(variable)}{site_text(variable)} is a discrete unknown with "
                 "infinitely many values, or with an unknown number of values, which cannot be "
-                "marginalised; observe it, bound it by truncation=, or use a continuous unknown"
+                f"marginalised; {way_out}"
             )
         ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
     low, high = ends

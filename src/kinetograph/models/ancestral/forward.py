@@ -217,6 +217,7 @@ def _why_not_drawn(distribution: Distribution | None) -> str:
         return (
             f", {family.name}: the intervals of new values are not known; draw the values from the "
             "same distribution without censoring=, as in "
-            "kg.predict(model, results, value=kg.normal(mean, sd))"
+            "kg.predict(model, results, value=kg.normal(mean, sd)), or model.predict(results) of a "
+            "model of kg.formula"
         )
     return f", {family.name}: it has no function that draws; kg.distribution(..., draw=) takes one"

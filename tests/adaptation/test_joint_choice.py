@@ -2,6 +2,7 @@
 
 import time
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -169,3 +170,36 @@ def test_the_time_of_the_information_is_not_that_of_a_block(monkeypatch):
     kg.mcmc(kg.model(grouped), seed=2, draws=20, chains=1, progress=False)
     assert asked
     assert max(blocks) < 2.0
+
+
+def test_the_division_of_a_batch_into_blocks_changes_nothing(monkeypatch):
+    """Some chains use the block, some never do, and some leave it again."""
+    update = JointChoice.update
+
+    def mixed(self, rows, free, information, least, done, late):
+        sign, last = jnp.sign(rows[1, 0]), jnp.sign(rows[1, 1])
+        state, new, scale, back = update(
+            self, rows, free, information, jnp.where(sign > 0, -9.0, 9.0), done, late
+        )
+        leaves = (done == 89) & (last > 0) & (new[0, 0] >= 0)
+        first = np.arange(new.size).reshape(new.shape) == 0
+        return state, jnp.where(leaves & first, UNUSED, new), scale, back | leaves
+
+    monkeypatch.setattr(JointChoice, "update", mixed)
+    monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
+    model, trees = kg.model(grouped), []
+    for gradients in (60, 100_000):
+        monkeypatch.setattr(
+            Pace, "adjust", lambda self, *_, n=gradients: setattr(self, "gradients", n)
+        )
+        settings = {"chains": 8, "chain_method": "batch", "progress": False}
+        trees.append(kg.mcmc(model, draws=20, warmup=150, seed=3, **settings))
+    one, other = trees
+    used = one["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0
+    tried = one["sampler_state"]["adaptation_joint_tried"].values
+    assert used.any()
+    assert (tried & ~used).any()
+    assert not tried.all()
+    for group in ("posterior", "sample_stats"):
+        for name in one[group]:
+            np.testing.assert_array_equal(one[group][name], other[group][name], err_msg=name)

@@ -251,14 +251,8 @@ class Centring:
         self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
     ) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
-        if not self.maps_jointly:
-            return self._forward(y, forms, data, scope)
-        return lax.cond(
-            forms.joint[0, 0] >= 0,
-            lambda y: self._forward(y, forms, data, scope, self.joint),
-            lambda y: self._forward(y, forms, data, scope),
-            y,
-        )
+        joint = self.joint if self.maps_jointly else None
+        return self._forward(y, forms, data, scope, joint)
 
     def _forward(
         self,
@@ -327,14 +321,8 @@ class Centring:
         self, x: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
     ) -> Any:
         """The coordinates y of a free state."""
-        if not self.maps_jointly:
-            return self._inverse(x, forms, data, scope)
-        return lax.cond(
-            forms.joint[0, 0] >= 0,
-            lambda x: self._inverse(x, forms, data, scope, self.joint),
-            lambda x: self._inverse(x, forms, data, scope),
-            x,
-        )
+        joint = self.joint if self.maps_jointly else None
+        return self._inverse(x, forms, data, scope, joint)
 
     def _inverse(
         self,

@@ -119,17 +119,20 @@ def in_turns(
     """
     steps = _BatchSteps(program, data, plan, len(chains.transition))
 
-    def more(carry: tuple[BlockLoop, Any, DrawRecord]) -> Any:
+    def more(carry: tuple[BlockLoop, Any, Any, DrawRecord]) -> Any:
         return jnp.any(steps.each("more", carry[0]))
 
-    def turn(carry: tuple[BlockLoop, Any, DrawRecord]) -> tuple[BlockLoop, Any, DrawRecord]:
-        loops, states, rows = carry
+    def turn(carry: tuple[BlockLoop, Any, Any, DrawRecord]) -> Any:
+        loops, states, first, rows = carry
         warming = _any_warming(loops)
-        after, opened, row = steps.each("turn", loops, states, warming, axes=(0, 0, None))
-        return after, opened, _scattered(rows, row, loops.count)
+        turned = steps.each("turn", loops, states, first, warming, axes=(0, 0, None, None))
+        after, opened, row = turned
+        return after, opened, np.bool_(False), _scattered(rows, row, loops.count)
 
-    carry = (steps.each("start", chains), steps.each("open", chains), steps.buffers())
-    loops, _, rows = lax.while_loop(more, turn, carry)
+    opened = jax.eval_shape(lambda: steps.each("open", chains))
+    blank = jax.tree.map(lambda array: jnp.zeros(array.shape, array.dtype), opened)
+    carry = (steps.each("start", chains), blank, np.bool_(True), steps.buffers())
+    loops, _, _, rows = lax.while_loop(more, turn, carry)
     return _results(steps, loops, rows)
 
 
@@ -227,15 +230,19 @@ class _BlockSteps:
             & (loop.spent < self.plan.gradients)
             & (loop.count < self.most)
             & ~any_short(loop.trips)
-            & ~self._asks(chain)
+            & self._belongs(chain)
         )
 
-    def _asks(self, chain: ChainState) -> Any:
-        """Whether the host has to compute information about the joint block."""
+    def _belongs(self, chain: ChainState) -> Any:
+        """Whether the chain moves in the coordinates of this program.
+
+        If it asks for information, it moves in none.
+        """
         centring = self.program.centring
         if centring is None or centring.joint is None:
-            return np.bool_(False)
-        return chain.hyper["joint"][0, 0] == WANTED
+            return np.bool_(True)
+        first = chain.hyper["joint"][0, 0]
+        return first >= 0 if centring.maps_jointly else (first < 0) & (first != WANTED)
 
     def transition(
         self, loop: BlockLoop, any_warming: Any = None, drawn: Sequence[Any] = ()
@@ -257,11 +264,13 @@ class _BlockSteps:
         return turns.begin(moment, moment.density.into(chain.position), before)
 
     def turn(
-        self, loop: BlockLoop, state: Any, any_warming: Any
+        self, loop: BlockLoop, state: Any, first: Any, any_warming: Any
     ) -> tuple[BlockLoop, Any, DrawRecord]:
         """Make a turn of a transition, and return its row.
 
-        The row is meaningful only after the last turn of a transition.
+        The row is meaningful only after the last turn of a transition. The first turn of a block
+        only opens a transition. All transitions are opened here: another copy of the same
+        operations may round differently.
         """
         turns = self.program.kernel.turns
         assert turns is not None
@@ -272,10 +281,13 @@ class _BlockSteps:
         ending = KernelState(position, loop.chain.slots, trips)
         closed, row = self.close(loop, ending, info, any_warming)
         running, finished = self.more(loop), turns.finished(told_state)
-        ended, running, finished = once((running & finished, running, finished))
+        ended, running, opens = once(
+            (running & finished & ~first, running & ~first, finished | first)
+        )
         after = _chosen(ended, closed, loop)._replace(trips=_chosen(running, trips, loop.trips))
         # The next transition of a chain that has filled its block is discarded.
-        return after, _chosen(finished, self.open(closed.chain, told_state), told_state), row
+        chain = once(_chosen(first, loop.chain, closed.chain))
+        return after, _chosen(opens, self.open(chain, told_state), told_state), row
 
     def close(
         self, loop: BlockLoop, state: KernelState, info: Info, any_warming: Any = None
@@ -292,7 +304,8 @@ class _BlockSteps:
         warming = done < chain.phases.end
         moved = position  # in the coordinates in which the sampler moves
         if self.program.centring is not None:
-            position = self.moment(chain).density.out_of(position)
+            # Computed again for each of its users, it could round differently.
+            position = once(self.moment(chain).density.out_of(position))
         adaptation, hyper = self._adapt(chain, moved, position, info, warming, any_warming)
         statistics, size = info.statistics, sum(s.size for s in self.program.kernel.statistics)
         if jnp.shape(statistics) != (size,):

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation.joint_choice import UNUSED, WANTED
-from ..adaptation.schedule import restarted
+from ..adaptation.schedule import NEVER, restarted
 from .state import ChainState
 
 if TYPE_CHECKING:
@@ -25,8 +25,16 @@ def is_asked(state: ChainState) -> bool:
 
 
 def is_in_use(state: ChainState) -> bool:
-    """Whether a chain moves in the coordinates of the joint block."""
-    return bool(np.any(_flags(state) >= 0))
+    """Whether a chain moves in the coordinates of the joint block.
+
+    Of a batch, the chain counts that is farthest behind.
+    """
+    in_use = np.ravel(_flags(state) >= 0)
+    if in_use.all() or not in_use.any():
+        return bool(in_use.any())
+    transition = np.asarray(state.transition)
+    left = transition < np.asarray(state.phases.stop)
+    return bool(in_use[np.argmin(np.where(left, transition, NEVER))])
 
 
 def _flags(state: ChainState) -> np.ndarray:

@@ -138,6 +138,7 @@ def test_each_part_of_a_checkpoint_is_needed(
 
 def test_ctrl_c_returns_draws_that_are_continued(one, whole, path, monkeypatch):
     """A signal waits for the end of the scan, and for a checkpoint."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background processes
     usual, calls = Replicas._scan, []
 
     def interrupted(self, tuning):

@@ -125,7 +125,8 @@ SAMPLERS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_every_sampler_runs_as_a_batch(name):
-    check_alike(*both(rotated(), sampler=SAMPLERS[name], draws=15, warmup=15))
+    # Rounding grows from step to step.
+    check_alike(*both(rotated(), sampler=SAMPLERS[name], draws=15, warmup=15), rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -133,7 +134,15 @@ def test_a_loop_that_needs_more_room_than_it_was_compiled_for():
     """The block is made again by a program with more."""
     model = stopping()
     batch, threads = (
-        run(model, sampler=kg.samplers.GLA2(0.1), chains=3, draws=100, chain_method=method)
+        run(
+            model,
+            sampler=kg.samplers.GLA2(0.1),
+            chains=3,
+            draws=30,  # rounding grows from step to step
+            warmup=0,
+            initial="random",
+            chain_method=method,
+        )
         for method in reversed(METHODS)
     )
     assert max(model.capacity.rows.values()) > 64

@@ -10,6 +10,7 @@ import kinetograph as kg
 from kinetograph.adaptation.joint_choice import ROWS, UNUSED, WANTED, JointChoice
 from kinetograph.graph.precision import x64
 from kinetograph.programs import engine
+from kinetograph.programs.joint_information import informed
 from kinetograph.programs.pace import Pace
 
 LATE, SIZE = 1000, 3
@@ -203,3 +204,26 @@ def test_the_division_of_a_batch_into_blocks_changes_nothing(monkeypatch):
     for group in ("posterior", "sample_stats"):
         for name in one[group]:
             np.testing.assert_array_equal(one[group][name], other[group][name], err_msg=name)
+
+
+def test_information_is_that_of_the_centre_or_is_not_used():
+    model = kg.model(grouped)
+    chain = kg.chain(model, kg.samplers.NUTS(), warmup=0, seed=1)
+    program, state, centre = chain._program, chain.state, np.array([0.3, 1.0, 0.2, -0.1, 0.4, 0.5])
+    wanted = np.array(state.hyper["joint"])
+    wanted[0, 0] = WANTED
+
+    def found(centre):
+        joint = state.adaptation.joint._replace(centre=centre)
+        asking = state._replace(
+            hyper=state.hyper | {"joint": wanted},
+            adaptation=state.adaptation._replace(joint=joint),
+        )
+        with x64():
+            return np.asarray(informed(program, asking, chain._data, None).hyper["joint"])
+
+    design = np.column_stack([np.ones(len(GROUP)), np.eye(GROUPS)[GROUP]])
+    information = found(centre)
+    np.testing.assert_allclose(information[:-1], design.T @ design / NOISE**2, atol=1e-6)
+    np.testing.assert_allclose(information[-1], design.T @ values() / NOISE**2, atol=1e-6)
+    assert found(np.full(6, np.nan))[0, 0] == UNUSED

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.adaptation.centring_choice import GRID, best
-from kinetograph.adaptation.schedule import _placed
+from kinetograph.adaptation.centring_choice import GRID, CentringChoice, best
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.moments import Moments
+from kinetograph.models.levels import placed
 
 AUTO = kg.samplers.NUTS(parametrisation="auto")
 WRITTEN = kg.samplers.NUTS(parametrisation="as written")
@@ -154,6 +154,25 @@ def test_an_element_that_has_not_moved_keeps_its_form():
     assert alone == ([1.0, 0.7], pytest.approx(0.28))
 
 
+def test_elements_that_move_in_a_joint_block_keep_their_form():
+    rows, c = np.random.default_rng(1).normal(size=(60, 2, len(GRID), 2)), np.zeros(2)
+    rows *= np.exp(np.array([0.0, -0.1, -0.3, -0.6, -0.9, -0.5, -0.3]))[:, None] ** 0.5
+    state, alone = CentringChoice.start(2, float), np.array([False, True])
+    with x64():
+        for done, forms in enumerate(rows[:50]):
+            given = forms, c, [slice(0, 1), slice(1, 2)], done, 1000, alone
+            state, chosen, _, changes, _ = state.update(*given)
+        state = CentringChoice.start(2, float)
+        for done, forms in enumerate(rows[:50]):
+            given = forms, c, [slice(0, 1), slice(1, 2)], done, 1000, np.zeros(2, bool)
+            state, kept, _, none, _ = state.update(*given)
+    assert chosen[0] == 0
+    assert chosen[1] > 0
+    assert changes.tolist() == [False, True]
+    assert kept.tolist() == [0, 0]
+    assert not none.any()
+
+
 def test_the_elements_of_an_unknown_are_pooled_while_draws_are_few():
     assert choice(FLAT, FLAT, RISING, count=1e6)[0] == [0.7, 0.7, 0.0]
     assert len(set(choice(FLAT, FLAT, RISING, count=2.0)[0])) == 1
@@ -162,6 +181,6 @@ def test_the_elements_of_an_unknown_are_pooled_while_draws_are_few():
 def test_warm_up_makes_no_scatter():
     """A scatter keeps XLA from compiling the loop of transitions as one function."""
     values, places, others = np.array([5.0, 6.0]), np.array([1, 3]), np.arange(4.0)
-    np.testing.assert_array_equal(_placed(values, places, others), [0, 5, 2, 6])
-    program = jax.jit(lambda values, others: _placed(values, places, others))
+    np.testing.assert_array_equal(placed(values, places, others), [0, 5, 2, 6])
+    program = jax.jit(lambda values, others: placed(values, places, others))
     assert "scatter" not in program.lower(values, others).as_text()

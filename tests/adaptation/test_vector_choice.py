@@ -104,6 +104,18 @@ def test_draws_in_the_coordinates_of_before_do_not_count():
     assert not found
 
 
+def test_elements_that_move_in_a_joint_block_keep_their_coordinates():
+    rng, h, r = np.random.default_rng(7), np.full(5, 2.0), np.ones(5)
+    state, written = VectorChoice.start(5, float), np.stack([-np.ones(5), np.zeros(5)])
+    alone = np.array([False, False, False, True, True])
+    with x64():
+        for done in range(50):
+            rows = evidence(rng, h, r, (9.0, 9.0))
+            state, new, _, changes = state.update(rows, written, PARTS, done, LATE, alone)
+    np.testing.assert_array_equal(changes, alone)
+    np.testing.assert_array_equal(new[:, :3], written[:, :3])
+
+
 SIZE, NOISE = 12, 0.7
 
 

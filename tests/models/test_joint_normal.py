@@ -3,12 +3,11 @@
 import jax
 import numpy as np
 import pytest
-from tests.models.test_gaussian_vectors import differences
+from tests.models.test_gaussian_vectors import check_position, differences
 
 import kinetograph as kg
 from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
-from kinetograph.models.bound_density import Position
 from kinetograph.models.centring import Centring, ChosenForms
 
 GROUP, X = np.array([0, 0, 1, 1, 2, 2, 0, 1]), np.arange(8.0) - 3
@@ -281,7 +280,6 @@ def test_directions_in_which_the_likelihood_rises_have_no_information():
 
 
 def test_positions_in_the_coordinates():
-    """Log density and gradient at a point, in both directions."""
     model = kg.model(columns)
     centring, rng = Centring(model, maps_jointly=True), np.random.default_rng(2)
     x = rng.normal(size=model.free_size)
@@ -289,14 +287,7 @@ def test_positions_in_the_coordinates():
     assert isinstance(forms, ChosenForms)
     with x64():
         density = model.bind()
-        plain = density.value_and_gradient(x)[:2]
-        moved = density._replace(centring=centring, forms=forms)
-        there, back = jax.jit(lambda: (p := moved.into(Position(x, *plain)), moved.out_of(p)))()
-        value, slope, _ = moved.value_and_gradient(there.q)
-        np.testing.assert_allclose(there.log_density, value, rtol=1e-10)
-        np.testing.assert_allclose(there.gradient, slope, rtol=1e-7, atol=1e-8)
-        for got, expected in zip(back, (x, *plain), strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-8)
+        check_position(density, density._replace(centring=centring, forms=forms), x)
 
 
 @pytest.mark.parametrize("log_sd", [-800.0, -40.0, 40.0, 800.0])

@@ -51,13 +51,19 @@ class CentringChoice(NamedTuple):
         return cls(none, none, jnp.int32(0))
 
     def update(
-        self, forms: Any, c: Any, parts: Sequence[slice], done: Any, late: Any
+        self,
+        forms: Any,
+        c: Any,
+        parts: Sequence[slice],
+        done: Any,
+        late: Any,
+        alone: Any = True,
     ) -> "tuple[CentringChoice, Any, Any, Any, Any]":
         """Add the draw and the gradient of each c.
 
-        `forms` has the shape (2, grid, size), and `parts` are the elements of each unknown. Returns
-        the new state, the c of each element, its scale, whether any c has changed, and the least D
-        of each element.
+        `forms` has the shape (2, grid, size), `parts` are the elements of each unknown, and `alone`
+        tells whether an element has a form of its own. Returns the new state, the c of each
+        element, its scale, whether it may have changed, and the least D of each element.
         """
         skip = done < SKIPPED
         current, following = self.current.add(forms), self.next.add(forms)
@@ -67,7 +73,7 @@ class CentringChoice(NamedTuple):
         )
         count = done + 1 - SKIPPED
         due = (count >= FIRST) & (count % EVERY == 0) & (late - done > EVERY)
-        chosen, scale, gain, least = best(current, c, parts)
+        chosen, scale, gain, least = best(current, c, parts, alone)
         enough = gain > GAIN[0] + GAIN[1] * sum(p.stop - p.start for p in parts)
         changes = due & enough
         blank = jax.tree.map(jnp.zeros_like, following)
@@ -76,10 +82,12 @@ class CentringChoice(NamedTuple):
             for a, b in ((following, current), (blank, following))
         )
         state = CentringChoice(current, following, jnp.where(changes, done + 1, self.changed))
-        return state, jnp.where(changes, chosen, c), scale, changes, least
+        return state, jnp.where(changes, chosen, c), scale, changes & alone, least
 
 
-def best(moments: Moments, c: Any, parts: Sequence[slice]) -> tuple[Any, Any, Any, Any]:
+def best(
+    moments: Moments, c: Any, parts: Sequence[slice], alone: Any = True
+) -> tuple[Any, Any, Any, Any]:
     """The c of each element with the least D.
 
     Also returns the scale of each element there, the gain of all elements together, and D there.
@@ -94,7 +102,7 @@ def best(moments: Moments, c: Any, parts: Sequence[slice]) -> tuple[Any, Any, An
     place, now = jnp.argmin(judged, 0), jnp.argmin(jnp.abs(GRID[:, None] - c), 0)
     columns = jnp.arange(divergence.shape[1])
     gains = divergence[now, columns] - divergence[place, columns]
-    known = jnp.isfinite(gains)  # not for an element that has not moved
+    known = jnp.isfinite(gains) & alone  # not for an element that has not moved
     chosen = jnp.where(known, jnp.asarray(GRID, c.dtype)[place], c)
     scale = jnp.exp(0.25 * (spread[0] - spread[1])[place, columns]).astype(c.dtype)
     return chosen, scale, jnp.sum(jnp.where(known, gains, 0.0)), divergence[place, columns]

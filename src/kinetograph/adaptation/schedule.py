@@ -23,6 +23,7 @@ from jax import lax
 from ..kernels.contract import Info
 from ..kernels.directions import Directions
 from ..models.bound_density import Position
+from ..models.levels import placed
 from .centring_choice import CentringChoice
 from .joint_choice import JointChoice
 from .metric import FisherMetric
@@ -185,13 +186,18 @@ class Warmup:
         if centring is not None:
             c = hyper["centring"][self.places]
             centring, chosen, scale, changes, least = centring.update(
-                forms, c, self.parts, done, phases.late
+                forms, c, self.parts, done, phases.late, self._alone(self.places, hyper)
             )
-            hyper = hyper | {"centring": _placed(chosen, self.places, hyper["centring"])}
+            hyper = hyper | {"centring": placed(chosen, self.places, hyper["centring"])}
             metric, hyper = restarted(metric, hyper, changes, scale, self.places)
         if vectors is not None:
             vectors, information, scale, changes = vectors.update(
-                evidence, hyper["information"], self.vector_parts, done, phases.late
+                evidence,
+                hyper["information"],
+                self.vector_parts,
+                done,
+                phases.late,
+                self._alone(self.vector_places, hyper),
             )
             hyper = hyper | {"information": information}
             metric, hyper = restarted(metric, hyper, changes, scale, self.vector_places)
@@ -208,6 +214,12 @@ class Warmup:
             metric, hyper = restarted(metric, hyper, changes, scale, self.joint_places)
         return Adaptation(step, metric, within, centring, vectors, joint), hyper
 
+    def _alone(self, places: np.ndarray, hyper: Hypers) -> Any:
+        """Whether free numbers move alone, not in a joint block."""
+        if self.joint_places is None:
+            return np.bool_(True)
+        return ~(np.isin(places, self.joint_places) & (hyper["joint"][0, 0] >= 0))
+
 
 def restarted(
     metric: Any, hyper: Hypers, changes: Any, scale: Any, places: np.ndarray
@@ -221,7 +233,7 @@ def restarted(
     metric = jax.tree.map(lambda new, old: jnp.where(any_change, new, old), blank, metric)
     scales = hyper["scale"]
     scale = jnp.where(changes & jnp.isfinite(scale), scale, scales[places]).astype(scales.dtype)
-    hyper = hyper | {"scale": _placed(scale, places, scales)}
+    hyper = hyper | {"scale": placed(scale, places, scales)}
     if "directions" in hyper:
         most, size = hyper["directions"].vectors.shape
         none = Directions.none(most, size, scales.dtype)
@@ -229,14 +241,6 @@ def restarted(
             lambda new, old: jnp.where(any_change, new, old), none, hyper["directions"]
         )
     return metric, hyper
-
-
-def _placed(values: Any, places: np.ndarray, others: Any) -> Any:
-    """The numbers `others` of the free state with `values` in `places`."""
-    index = np.full(len(others), -1)
-    index[places] = np.arange(len(places))
-    # A scatter would keep XLA from compiling the loop of transitions as one function.
-    return jnp.where(index >= 0, values[index], others)
 
 
 def _stepped(

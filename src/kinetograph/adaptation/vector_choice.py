@@ -82,12 +82,18 @@ class VectorChoice(NamedTuple):
         return cls(none, none, np.zeros(size, bool), jnp.int32(0))
 
     def update(
-        self, evidence: Any, information: Any, parts: Sequence[slice], done: Any, late: Any
+        self,
+        evidence: Any,
+        information: Any,
+        parts: Sequence[slice],
+        done: Any,
+        late: Any,
+        alone: Any = True,
     ) -> "tuple[VectorChoice, Any, Any, Any]":
         """Add the evidence of a transition.
 
-        Returns the new state, the information of each element, its scale, and whether the
-        coordinates of any element have changed.
+        `alone` tells whether an element has coordinates of its own. Returns the new state, the
+        information of each element, its scale, and whether its coordinates have changed.
         """
         skip = done < SKIPPED
         current, following = (
@@ -98,9 +104,9 @@ class VectorChoice(NamedTuple):
         due = (count >= FIRST) & (count % EVERY == 0) & (late - done > EVERY)
         written, used, scale = current.divergences(parts)
         in_use = information[0] >= 0
-        first = ~self.tried & (written > WORTH)
-        back = in_use & (written < used - WORSE)
-        again = in_use & ~back & (used > WORTH)
+        first = alone & ~self.tried & (written > WORTH)
+        back = alone & in_use & (written < used - WORSE)
+        again = alone & in_use & ~back & (used > WORTH)
         found = current.information(parts)
         new = jnp.where(first | again, found, information)
         new = jnp.where(back, jnp.asarray([[-1.0], [0.0]], new.dtype), new)

@@ -23,6 +23,7 @@ from .gaussian_vectors import GaussianVector, gaussian_vectors
 from .hierarchies import products
 from .joint_members import joint_normal
 from .joint_normal import JointNormal
+from .levels import Level, joined_runs, parts_of, placed, places_of, replaced
 from .shifts import (
     Shift,
     centred,
@@ -120,7 +121,7 @@ class Centring:
     def _maps(self) -> "dict[Variable, Shift | GaussianVector]":
         return {**self.shifts, **self.vectors}
 
-    def _levels(self) -> "list[Level]":
+    def _levels(self) -> list[Level]:
         """The first levels of the shifts; deeper shifts stay as written.
 
         A chain of unknowns that are written one by one would have a level for each of them.
@@ -156,14 +157,14 @@ class Centring:
                 seen.add(node)
         return False
 
-    def _level(self, unknowns: Sequence[Variable]) -> "Level":
+    def _level(self, unknowns: Sequence[Variable]) -> Level:
         vectors = tuple(unknown for unknown in unknowns if unknown in self.vectors)
         unknowns = [unknown for unknown in unknowns if unknown in self.shifts]
         slices = [self.density.slices[unknown] for unknown in unknowns]
         centred = [float(self.shifts[unknown].centred) for unknown in unknowns]
         sizes = [place.stop - place.start for place in slices]
         values = np.repeat(centred, sizes).astype(self._dtype)
-        return Level(tuple(unknowns), tuple(sizes), _joined(slices), values, vectors)
+        return Level(tuple(unknowns), tuple(sizes), joined_runs(slices), values, vectors)
 
     @property
     def _dtype(self) -> np.dtype:
@@ -176,29 +177,29 @@ class Centring:
         return joint + sum(self._all.sizes) + sum(v.size for v in self.vectors.values())
 
     @cached_property
-    def _all(self) -> "Level":
+    def _all(self) -> Level:
         return self._level([v for v in self.density.unknowns if v in self._maps()])
 
     @cached_property
     def places(self) -> np.ndarray:
         """The free numbers that have a c, by their places."""
-        return _places(self._all.runs)
+        return places_of(self._all.runs)
 
     @cached_property
     def parts(self) -> list[slice]:
         """The elements of each unknown among `places`."""
-        return _parts(self._all.sizes)
+        return parts_of(self._all.sizes)
 
     @cached_property
     def vector_places(self) -> np.ndarray:
         """The free numbers of vectors, by their places."""
-        return _places([self.density.slices[unknown] for unknown in self.vectors])
+        return places_of([self.density.slices[unknown] for unknown in self.vectors])
 
     @cached_property
     def vector_parts(self) -> dict[Variable, slice]:
         """The elements of each vector among `vector_places`."""
         sizes = [vector.size for vector in self.vectors.values()]
-        return dict(zip(self.vectors, _parts(sizes), strict=True))
+        return dict(zip(self.vectors, parts_of(sizes), strict=True))
 
     def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
         """Coordinates and slopes for each c of a grid.
@@ -252,17 +253,6 @@ class Centring:
     ) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
         joint = self.joint if self.maps_jointly else None
-        return self._forward(y, forms, data, scope, joint)
-
-    def _forward(
-        self,
-        y: Any,
-        forms: ChosenForms,
-        data: Environment,
-        scope: Scope | None,
-        joint: JointNormal | None = None,
-    ) -> Any:
-        """The map of the forms, with a block if it is given."""
         pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
         images = self.density.images(pieces, environment, scope)
@@ -277,15 +267,15 @@ class Centring:
                 evaluate(self.vectors[unknown].nodes, environment, images, scope)
                 new, added = self._spread(unknown, y, forms.information, environment)
                 pieces[unknown], log_jacobian = new, log_jacobian + added
-                x = _replaced(x, self.density.slices[unknown], new)
+                x = replaced(x, self.density.slices[unknown], new)
         if joint is not None:
             evaluate(joint.nodes, environment, images, scope)
             new, added = joint.spread(y[joint.places], forms.joint, environment)
-            x, log_jacobian = _placed(new, joint.places, x), log_jacobian + added
+            x, log_jacobian = placed(new, joint.places, x), log_jacobian + added
         return x, log_jacobian
 
     @cached_property
-    def _outside(self) -> "list[Level]":
+    def _outside(self) -> list[Level]:
         """The levels without the members of the joint block."""
         assert self.joint is not None
         members = set(self.joint.unknowns)
@@ -322,16 +312,6 @@ class Centring:
     ) -> Any:
         """The coordinates y of a free state."""
         joint = self.joint if self.maps_jointly else None
-        return self._inverse(x, forms, data, scope, joint)
-
-    def _inverse(
-        self,
-        x: Any,
-        forms: ChosenForms,
-        data: Environment,
-        scope: Scope | None,
-        joint: JointNormal | None = None,
-    ) -> Any:
         every, y = self._all, x
         environment: Environment = dict(data)
         images = self.density.images(self.density.pieces(x), environment, scope)
@@ -352,11 +332,11 @@ class Centring:
                 return vector.flat(rows)  # noqa: B023
 
             chosen = forms.information[0, self.vector_parts[unknown].start] >= 0
-            y = _replaced(y, place, lax.cond(chosen, mapped, lambda value: value, x[place]))
+            y = replaced(y, place, lax.cond(chosen, mapped, lambda value: value, x[place]))
         if joint is not None:
             evaluate(joint.nodes, environment, images, scope)
             new = joint.gathered(x[joint.places], forms.joint, environment)
-            y = _placed(new, joint.places, y)
+            y = placed(new, joint.places, y)
         return y
 
     def joint_information(self, x: Any, density: Any) -> Any:
@@ -371,7 +351,7 @@ class Centring:
         evaluate(joint.nodes, environment, images, None)
 
         def slope(block: Any) -> Any:
-            return jax.grad(density.log_density)(_placed(block, joint.places, x))[joint.places]
+            return jax.grad(density.log_density)(placed(block, joint.places, x))[joint.places]
 
         block = x[joint.places]
         gradient, curvature = slope(block), -jax.jacfwd(slope)(block)
@@ -384,7 +364,7 @@ class Centring:
         return self._parameters(self._all, environment, images, scope)
 
     def _parameters(
-        self, level: "Level", environment: Environment, define: Any, scope: Scope | None
+        self, level: Level, environment: Environment, define: Any, scope: Scope | None
     ) -> tuple[Any, Any]:
         """The location and the logarithm of the scale of each free number."""
         shifts = [self.shifts[unknown] for unknown in level.unknowns]
@@ -402,63 +382,3 @@ class Centring:
 
         m, s = joined(shift.location for shift in shifts), joined(shift.scale for shift in shifts)
         return finite(m).astype(self._dtype), log_scale(s).astype(self._dtype)
-
-
-class Level(NamedTuple):
-    """Unknowns whose locations and scales are known together."""
-
-    unknowns: tuple[Variable, ...]
-    sizes: tuple[int, ...]  # of the free numbers of each
-    runs: list[slice]  # of their free numbers in the free state
-    centred: np.ndarray  # 1 for elements that are written centred, otherwise 0
-    vectors: tuple[Variable, ...]
-
-    @property
-    def all(self) -> tuple[Variable, ...]:
-        """Single unknowns and vectors."""
-        return self.unknowns + self.vectors
-
-    def of(self, vector: Any) -> Any:
-        """The elements of a vector of the free state."""
-        return jnp.concatenate([vector[run] for run in self.runs])
-
-    def placed(self, new: Any, vector: Any) -> Any:
-        """A vector of the free state with new values of the elements."""
-        pieces, end, read = [], 0, 0
-        for run in self.runs:
-            size = run.stop - run.start
-            pieces += [vector[end : run.start], new[read : read + size]]
-            end, read = run.stop, read + size
-        return jnp.concatenate([*pieces, vector[end:]])
-
-
-def _joined(slices: Iterable[slice]) -> list[slice]:
-    """The same places as slices that do not touch."""
-    joined: list[slice] = []
-    for one in slices:
-        if joined and joined[-1].stop == one.start:
-            joined[-1] = slice(joined[-1].start, one.stop)
-        else:
-            joined.append(one)
-    return joined
-
-
-def _places(slices: Iterable[slice]) -> np.ndarray:
-    return np.concatenate([np.arange(0), *(np.arange(s.start, s.stop) for s in slices)])
-
-
-def _parts(sizes: Sequence[int]) -> list[slice]:
-    ends = np.cumsum(sizes, dtype=int).tolist()
-    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-
-
-def _replaced(vector: Any, place: slice, new: Any) -> Any:
-    return jnp.concatenate([vector[: place.start], new, vector[place.stop :]])
-
-
-def _placed(new: Any, places: np.ndarray, vector: Any) -> Any:
-    """A vector with new values in places."""
-    index = np.full(len(vector), -1)
-    index[places] = np.arange(len(places))
-    # A scatter would keep XLA from compiling the loop of transitions as one function.
-    return jnp.where(index >= 0, new[index], vector)

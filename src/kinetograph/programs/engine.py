@@ -3,8 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -25,7 +24,7 @@ from .program import Program
 from .start_search import blank_search, search
 from .state import Plan
 
-__all__ = ["Engine", "build", "seconds_aside"]
+__all__ = ["Engine", "build"]
 
 
 # Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
@@ -37,26 +36,6 @@ _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUA
 _WIDE = {"xla_cpu_prefer_vector_width": 512}
 _QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
 SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
-
-
-_ASIDE = threading.local()
-
-
-@contextmanager
-def _aside() -> Iterator[None]:
-    """Count seconds that say nothing about the next blocks."""
-    begun = time.perf_counter()
-    try:
-        yield
-    finally:
-        _ASIDE.seconds = getattr(_ASIDE, "seconds", 0.0) + time.perf_counter() - begun
-
-
-def seconds_aside() -> float:
-    """The seconds that this thread's last block compiled, or waited for that."""
-    seconds = getattr(_ASIDE, "seconds", 0.0)
-    _ASIDE.seconds = 0.0
-    return float(seconds)
 
 
 @dataclass
@@ -96,15 +75,21 @@ class Engine:
 
     def advance(self, state: Any, data: Any, plan: Plan) -> Any:
         """Advance a chain, or a batch; returns the state and the block."""
-        if is_in_use(state) and not self.program.maps_jointly:
-            with _aside():
-                joint = self._jointly()
-            return joint.advance(state, data, plan)
-        state, block = self._advanced(state, data, plan)
+        state = self.prepared(state, data)
+        engine = self._jointly() if is_in_use(state) else self
+        return engine._advanced(state, data, plan)
+
+    def prepared(self, state: Any, data: Any) -> Any:
+        """The state of a chain or batch, ready for the next block.
+
+        Information that it wants is computed, and the program that it needs is compiled. Neither
+        says anything about the time of a block.
+        """
         if is_asked(state):
-            with _aside():
-                state = informed(self.program, state, data, self.batch)
-        return state, block
+            state = informed(self.program, state, data, self.batch)
+        if is_in_use(state):
+            self._jointly()
+        return state
 
     def _jointly(self) -> "Engine":
         """The engine of chains whose joint block is in use.

@@ -26,7 +26,7 @@ from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
 from ..programs.background import thread
-from ..programs.engine import Engine, seconds_aside
+from ..programs.engine import Engine
 from ..programs.pace import Pace
 from ..programs.program import Program
 from ..programs.state import ChainState, Plan, Where
@@ -147,16 +147,20 @@ def advance(
     plan: Plan,
     sampled: int,
     control: ThreadControl | None = None,
-) -> None:
-    """Advance a chain by a block, and tune it if due."""
+) -> float:
+    """Advance a chain by a block, and tune it if due.
+
+    Returns the seconds that the block took; a compilation does not count.
+    """
     state = chain.state
     assert state is not None
     phases = chain.tuner.phases(chain.transition, sampled)
-    state = state._replace(phases=Phases(*map(np.int32, phases)))
+    state = engine.prepared(state._replace(phases=Phases(*map(np.int32, phases))), data)
+    begun = time.perf_counter()
     state, block = engine.advance(state, data, plan)
     with (control or ThreadControl()).taking() as wanted:
         if not wanted:
-            return
+            return 0.0
         chain.take(block)
         chain.state = state
         if chain.at_stop():
@@ -164,6 +168,7 @@ def advance(
             chain.state = state._replace(**tuned._asdict())
         if control is not None and control.keeper is not None and control.keeper.due(chain):
             control.keeper.keep(chain)
+    return time.perf_counter() - begun
 
 
 def run_chains(
@@ -286,10 +291,8 @@ def _turns_of(
         if chain.failed:
             control.failed.set()
     while chain.left(lengths) > 0 and not control.ends():
-        begun = time.perf_counter()
         plan = _plan(lengths, pace, chain)
-        advance(engine, data, chain, plan, lengths.sampled, control)
-        elapsed = time.perf_counter() - begun - seconds_aside()
+        elapsed = advance(engine, data, chain, plan, lengths.sampled, control)
         chain.seconds += elapsed
         pace.adjust(chain.spent, elapsed)
         yield
@@ -309,12 +312,11 @@ def _run_batch(
         while states is not None and not control.ends():
             if all(c.left(lengths) <= 0 for c in chains):
                 break
-            begun = time.perf_counter()
             phases = [c.tuner.phases(c.transition, lengths.sampled) for c in chains]
             plan = _plan(lengths, pace, chains[0])
             states = states._replace(phases=Phases(*np.array(phases, np.int32).T))
+            states, begun = engine.prepared(states, data), time.perf_counter()
             states, blocks = engine.advance(states, data, plan)
-            begun += seconds_aside()
             if all(c.transition >= c.tuner.late for c in chains):  # the tuner does not need them
                 blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))

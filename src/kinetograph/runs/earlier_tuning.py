@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..adaptation.joint_choice import UNUSED
 from ..graph.errors import ModelError
 from ..kernels.directions import Directions
 from ..programs.program import Program
@@ -147,7 +148,10 @@ def _forms(hyper: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
             "belongs to the chosen forms; give sampler=kg.samplers.NUTS(parametrisation='auto')"
         )
     names = [name for name in ("centring", "information", "joint") if name in hyper]
-    return {name: _variable(state, name)[chain].astype(hyper[name].dtype) for name in names}
+    forms = {name: _variable(state, name)[chain].astype(hyper[name].dtype) for name in names}
+    if "joint" in forms and forms["joint"][0, 0] < 0:  # the warm-up ended before it was computed
+        forms["joint"][0, 0] = UNUSED
+    return forms
 
 
 def _directions(

@@ -84,10 +84,11 @@ def temper(
     store
         A folder, such as "run.zarr", for checkpoints of the run. The same call of `kg.temper`
         continues a run that was stopped or killed, with the results of an uninterrupted run, to
-        the last bit and for any number of threads. Sequential Monte Carlo has a checkpoint at
-        each power, parallel tempering every five seconds. When the run has ended, the folder is a
-        zarr store that xarray opens as these results, `xarray.open_datatree(store, engine="zarr")`,
-        and the same call returns them at once. With `seed=None` the seed of the run is taken.
+        the last bit and for any number of threads. Sequential Monte Carlo writes a checkpoint
+        after each power, and parallel tempering every five seconds, but checkpoints take at most
+        5 % of the time. When the run has ended, the folder is a zarr store that xarray opens as
+        these results, `xarray.open_datatree(store, engine="zarr")`, and the same call returns them
+        at once. With `seed=None` the seed of the run is taken.
     threads
         The number of batches of points that run at once; by default the number of processors.
     progress

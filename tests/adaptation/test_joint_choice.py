@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.adaptation.centring_choice import CentringChoice
 from kinetograph.adaptation.joint_choice import ROWS, UNUSED, WANTED, JointChoice
 from kinetograph.graph.precision import x64
 from kinetograph.programs import engine
@@ -227,3 +228,22 @@ def test_information_is_that_of_the_centre_or_is_not_used():
     np.testing.assert_allclose(information[:-1], design.T @ design / NOISE**2, atol=1e-6)
     np.testing.assert_allclose(information[-1], design.T @ values() / NOISE**2, atol=1e-6)
     assert found(np.full(6, np.nan))[0, 0] == UNUSED
+
+
+def test_forms_of_members_rest_while_the_block_is_in_use(monkeypatch):
+    """Their draws would change them, and begin the metric again."""
+    given, update = [], CentringChoice.update
+
+    def recorded(self, *arguments):
+        given.append(arguments[5])
+        return update(self, *arguments)
+
+    monkeypatch.setattr(CentringChoice, "update", recorded)
+    monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
+    chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=12, seed=1)
+    assert given
+    warmup, places = chain._program.warmup, chain._program.centring.places
+    assert len(places) == GROUPS
+    for first, alone in ((1.0, False), (UNUSED, True)):
+        hyper = {"joint": np.full((GROUPS + 2, GROUPS + 1), first)}
+        np.testing.assert_array_equal(warmup._alone(places, hyper), [alone] * GROUPS)

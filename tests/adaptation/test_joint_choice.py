@@ -1,5 +1,6 @@
 """Warm-up decides whether coefficients and effects are sampled together."""
 
+import logging
 import time
 
 import jax.numpy as jnp
@@ -114,9 +115,13 @@ def exact():
 
 
 @pytest.mark.parametrize("method", ["threads", "batch"])
-def test_the_posterior_of_a_grouped_model_is_exact(method):
+def test_the_posterior_of_a_grouped_model_is_exact(method, caplog):
+    caplog.set_level(logging.INFO, "kinetograph.runs")
     tree = kg.mcmc(kg.model(grouped), seed=2, chain_method=method, progress=False)
     assert (tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0).any()
+    what = "for coefficients and effects sampled together"
+    place = caplog.messages.index(f"mcmc: compiling again, {what} ...")
+    assert caplog.messages[place + 1].startswith(f"mcmc: {what}: traced in ")
     posterior = tree["posterior"]
     draws = np.stack([posterior["sd"].values, posterior["a"].values], -1)
     draws = np.concatenate([draws, posterior["effects"].values], -1)

@@ -5,6 +5,7 @@ import pytest
 from tests.models.test_control_flow import reference, stopping
 
 import kinetograph as kg
+from kinetograph.runs.progress.display import SilentProgress
 
 
 def draws(model, **options):
@@ -13,17 +14,29 @@ def draws(model, **options):
     return kg.mcmc(model, **(settings | options))["posterior"]["a"].values
 
 
+class Lines(SilentProgress):
+    """The lines that a run says."""
+
+    def __init__(self):
+        self.said = []
+
+    def say(self, text):
+        self.said.append(text)
+
+
 @pytest.fixture(scope="module")
 def grown():
-    model = stopping()
-    return draws(model), model
+    model, lines = stopping(), Lines()
+    return draws(model, progress=lines), model, lines.said
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 def test_draws_are_those_of_a_run_that_had_the_room(grown):
-    values, model = grown
+    values, model, said = grown
     (loop,) = model.density.loops
     assert model.capacity.of(loop) > 64  # it did grow
+    assert said.count("compiling again, for longer loops ...") >= 1
+    assert any(line.startswith("for longer loops: traced in ") for line in said)
     roomy = stopping()
     enough = model.capacity.of(loop)
     roomy.functions.capacity = roomy.capacity.grown({roomy.density.loops[0]: enough})

@@ -3,7 +3,8 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -47,6 +48,7 @@ class Engine:
     compiled: CompiledProgram
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _joint: "Engine | None" = None
+    _lines: deque[str] = field(default_factory=deque)  # about compilations within a run
 
     @property
     def pace(self) -> Pace:
@@ -98,8 +100,22 @@ class Engine:
         """
         with self._lock:
             if self._joint is None:
-                self._joint = build(replace(self.program, maps_jointly=True), self.batch)
+                joint = replace(self.program, maps_jointly=True)
+                self._joint = self._further(joint, "coefficients and effects sampled together")
+                self._joint._lines = self._lines
             return self._joint
+
+    def _further(self, program: Program, what: str) -> "Engine":
+        """Compile a program within a run, and note lines for progress."""
+        self._lines.append(f"compiling again, for {what} ...")
+        engine = build(program, self.batch)
+        self._lines.append(f"for {what}: {engine.compiled.times_text}")
+        return engine
+
+    def new_lines(self) -> Iterator[str]:
+        """The lines about compilations since the last call."""
+        while self._lines:
+            yield self._lines.popleft()
 
     def _advanced(self, state: Any, data: Any, plan: Plan) -> Any:
         while True:
@@ -128,7 +144,7 @@ class Engine:
             if not self.program.model.functions.ensure_capacity(loops, reports):
                 return True
             if compiled is self.compiled:
-                self.compiled = build(self.program, self.batch).compiled
+                self.compiled = self._further(self.program, "longer loops").compiled
             return False
 
 

@@ -37,6 +37,14 @@ class CompiledProgram:
     pace: Pace
     used: int = field(default=0, compare=False)  # the time of the last use, in counts
 
+    @property
+    def times_text(self) -> str:
+        """The times of tracing and compiling, for users."""
+        return (
+            f"traced in {self.trace_seconds:.2f} s, "
+            f"{'loaded' if self.from_cache else 'compiled'} in {self.compile_seconds:.2f} s"
+        )
+
 
 # The programs of each model, removed with the model.
 HELD: "weakref.WeakKeyDictionary[Model, dict[Any, CompiledProgram]]" = weakref.WeakKeyDictionary()

@@ -119,6 +119,8 @@ def _draw(
 
     def watch() -> bool | None:
         check()
+        for line in engine.new_lines():
+            display.say(line)
         display.update()
         if run.keeper is not None:
             run.keeper.look()
@@ -157,11 +159,7 @@ def _compiled(run: Run, display: Progress) -> Engine:
     importing = threading.Thread(target=_import_results, daemon=True)
     batch = len(run.chains) if run.method == "batch" else None
     engine = build(run.program, batch, importing.start)
-    compiled = engine.compiled
-    display.say(
-        f"{run.program.model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "
-        f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
-    )
+    display.say(f"{run.program.model.free_size} free numbers; {engine.compiled.times_text}")
     return engine
 
 

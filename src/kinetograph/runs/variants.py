@@ -103,6 +103,8 @@ def run_variants(
 
         def watch() -> None:
             check()
+            for line in engine.new_lines():
+                display.say(line)
             display.update()
 
         ending = run_chains(engine, running, lengths, threads, watch)

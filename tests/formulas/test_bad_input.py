@@ -40,6 +40,7 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ),
         ("b ~ x", DATA, {"family": "bernoulli", "link": "sqrt"}, "the links are logit, probit"),
         ("y ~ x z", DATA, {}, "Missing operator between `x` and `z`.*in backticks: `my column`"),
+        ("y ~ (1 | g +)", DATA, {}, r"the group of .1 \| g \+. cannot be read .* 0 \+ g ⧛\+⧚$"),
         ("y ~ .", DATA, {}, "'.' does not stand for all columns here; write their names"),
         ("p(count, n) ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\) ~ ...'$"),
         ("cbind(b, n) ~ x", DATA, {"family": "binomial"}, r"'b \| trials\(n\).* n = b \+ n$"),

@@ -60,6 +60,12 @@ def test_additions_of_the_response():
         ("y | trails(n) ~ x", "did you mean 'trials'"),
         ("y ~ (1 | g | h)", "must have effects and one group"),
         ("y ~ 'x", "cannot be read"),
+        ("y ~ x +", r"a term is missing between '\+' and the end of 'y ~ x \+' \(test_texts.py:"),
+        ("y ~ - ", "a term is missing between '-' and the end"),
+        ("y ~ s(x) + z:", "a term is missing between ':' and the end"),
+        ("y + ~ x", r"a term is missing between '\+' and '~' in"),
+        ("y | ~ x", r"a term is missing between '\|' and '~' in"),
+        ("y ~ x + {z", r"cannot be read \(test_texts.py:\d+\): [^\x1b\n]+$"),
     ],
 )
 def test_what_cannot_be_read(text, message):

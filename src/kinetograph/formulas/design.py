@@ -6,7 +6,6 @@ other factors are encoded as for a column of numbers.
 """
 
 import ast
-import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,10 +20,9 @@ from formulaic.transforms import TRANSFORMS
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
+from .texts import reason_of
 
 __all__ = ["CallProduct", "Design", "evaluated"]
-
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal, in formulaic's messages
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Design:
             variables = {*map(str, formula.required_variables), *_columns_in(formula, frame, calls)}
             needed = sorted(variables - set(calls))
         except (FormulaicError, SyntaxError) as error:
-            reason = " ".join(_COLOURS.sub("", str(error)).split())
+            reason = reason_of(error)
             if "Missing operator" in reason:
                 reason += " Write a column's name with spaces in backticks: `my column`"
             if "`.` operator" in reason:

@@ -23,7 +23,7 @@ from .columns import check_present, is_real, levels_of, row_text
 from .design import Design
 from .population import plain_name
 from .priors import Unknown
-from .texts import GroupText
+from .texts import GroupText, reason_of
 from .unknowns import FormulaUnknowns
 
 __all__ = ["Grouping", "groupings"]
@@ -68,7 +68,7 @@ def _factors(text: GroupText) -> list[tuple[str, ...]]:
         ]
     except (FormulaicError, SyntaxError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"formula: the group of {text} cannot be read{place_text()}: {error}"
+            f"formula: the group of {text} cannot be read{place_text()}: {reason_of(error)}"
         ) from None
     return [factors for factors in terms if factors != ("1",)]
 

@@ -22,7 +22,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 
-__all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "split_formula"]
+__all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "reason_of", "split_formula"]
 
 SPECIAL = ("offset", "gp", "s")  # calls outside of the design matrix
 MULTIPLIED = ("mo",)  # calls in the design matrix whose effect is not linear
@@ -46,6 +46,7 @@ _VARYING = {  # in place of calls in effects of groups
     "mo": "write '+ mo(...) + (1 | g)', or slopes of the codes of the levels, as in (codes | g)",
     "offset": "an offset is a summand of its own, '+ offset(...)'",
 }
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal, in formulaic's messages
 _OPERATORS = re.compile(r"\|\||\*\*|.")
 
 
@@ -111,6 +112,12 @@ def split_formula(text: Any) -> FormulaText:
         raise ValueError(
             f"formula: {text!r} has no terms{place_text()}; an intercept alone is '~ 1'"
         )
+    for side, end in ((left, "'~' in"), (right, "the end of")):
+        if side[-1].kind is Token.Kind.OPERATOR and side[-1].token != ".":
+            raise ValueError(
+                f"formula: a term is missing between {side[-1].token!r} and {end} {text!r}"
+                f"{place_text()}; write the term, or leave the sign out"
+            )
     response, additions = _left(left, text)
     population: list[str] = []
     groups: list[GroupText] = []
@@ -160,8 +167,16 @@ def _tokens(text: str) -> list[Token]:
                 place = {"source_start": start, "source_end": start + len(match[0]) - 1}
                 tokens.append(token.copy_with_attrs(token=match[0], **place))
     except FormulaicError as error:
-        raise ValueError(f"formula: {text!r} cannot be read{place_text()}: {error}") from None
+        raise ValueError(
+            f"formula: {text!r} cannot be read{place_text()}: {reason_of(error)}"
+        ) from None
     return tokens
+
+
+def reason_of(error: Exception) -> str:
+    """The text of an error of formulaic in one line."""
+    reason = " ".join(_COLOURS.sub("", str(error)).split())
+    return reason.replace("insuffient", "insufficient")
 
 
 def _outside(tokens: list[Token]) -> Iterator[tuple[int, Token]]:

@@ -1,13 +1,15 @@
 """NumPyro: its NUTS, its own summary.
 
 Variants: `threads` compiles `MCMC.run` of one chain once (`jax.jit`) and runs it on one thread per
-core; `parallel`, `vectorized` and `sequential` are NumPyro's own ways to run chains. They compile
-again at every call of `MCMC.run` (NumPyro 0.22), which is most of their warm time; hence `threads`.
+core; `batch` compiles it once for all chains on one device (`jax.vmap`). `parallel`, `vectorized`
+and `sequential` are NumPyro's own ways to run chains. They compile again at every call of
+`MCMC.run` (NumPyro 0.22), which is most of their warm time; hence `threads` and `batch`.
 `forward` is `threads` with derivatives of the model by forward mode, for differential equations.
 """
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import numpyro
@@ -17,7 +19,7 @@ from numpyro.diagnostics import print_summary
 
 from models import QUANTITIES, STARTS, TOLERANCES, data, points
 
-task = job(variants=("threads", "parallel", "vectorized", "sequential", "forward"))
+task = job(variants=("threads", "batch", "parallel", "vectorized", "sequential", "forward"))
 if task.variant == "parallel":
     numpyro.set_host_device_count(task.chains)
 numpyro.enable_x64()
@@ -138,6 +140,14 @@ def sampler():
             parts = pool.map(lambda key: jax.block_until_ready(compiled(key)), keys)
             return jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
 
+    elif task.variant == "batch":
+        keys = jax.random.split(jax.random.key(0), task.chains)
+        batched = jax.jit(jax.vmap(one_chain)).lower(keys).compile()
+
+        def sample(seed):
+            keys = jax.random.split(jax.random.key(seed), task.chains)
+            return jax.tree.map(np.asarray, batched(keys))
+
     else:
         driver = mcmc(task.chains, task.variant)
 
@@ -158,7 +168,8 @@ def warmup_steps():
         return driver.get_extra_fields()["num_steps"].sum()
 
     keys = jax.random.split(jax.random.key(task.seed), task.chains)
-    return int(jax.jit(lambda keys: jax.lax.map(steps, keys))(keys).sum())
+    over = jax.vmap(steps) if task.variant == "batch" else partial(jax.lax.map, steps)
+    return int(jax.jit(over)(keys).sum())
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-docs test-slow test-random mutants test-all lint types docs bench wheel release clean
+.PHONY: help venv demo test test-docs test-slow test-random mutants test-all lint types docs bench gpu wheel release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,8 +96,15 @@ types: $(TEST) ## check types
 docs: $(TEST) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+ON_GPU := $(addprefix tests/,bits graph/control programs runs samplers streams)
+
 bench: $(TEST) ## run the benchmarks against peers
 	$(BIN)/python benchmarks/run.py
+
+gpu: $(TEST) ## run the tests of runs and loops on a CUDA GPU, and its benchmark
+	$(PIP) install 'jax[cuda13]'
+	JAX_PLATFORMS=cuda XLA_PYTHON_CLIENT_PREALLOCATE=false $(PYTEST) -m "not slow" $(ON_GPU)
+	$(BIN)/python benchmarks/gpu.py
 
 # Artefacts ---------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Batches of chains on a GPU, on the host and by NumPyro: see README.md.
+"""Batches of chains on a GPU and on the host: see README.md.
 
     python benchmarks/gpu.py [--chains 256 1024] [--draws 200] [--models eight_schools logistic]
 
@@ -39,7 +39,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(DEFAULT))
     parser.add_argument("--chains", nargs="+", type=int, default=[256, 1024])
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--devices", nargs="+", default=["cuda", "cpu"], help="the first is the GPU")
+    parser.add_argument(
+        "--devices", nargs="+", default=["cuda", "cpu"], help="the first is the GPU"
+    )
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a process")
     return parser.parse_args()
 

@@ -90,11 +90,11 @@ class Clock:
 
 def test_runs_of_expensive_gradients_look_up_often(monkeypatch):
     """Gradients of 20 ms: Ctrl-C and progress are seen each half a second, from the start."""
-    plain = run(gaussian(), draws=40, warmup=20)
+    plain = run(gaussian(), draws=40, warmup=20, chain_method="threads")
     chain = kg.chain(gaussian(), seed=5, warmup=20)
     rows = chain.step(40)
     clock = Clock(monkeypatch, 0.02, memory_cache.HELD[gaussian()])
-    tree = run(gaussian(), draws=40, warmup=20, threads=1)
+    tree = run(gaussian(), draws=40, warmup=20, threads=1, chain_method="threads")
     assert len(clock.spent) > 20
     assert max(clock.spent) <= 30  # with the rest of a transition, or of a search
     assert same_draws(tree, plain)

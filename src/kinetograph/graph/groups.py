@@ -13,7 +13,7 @@ from .node import Data
 from .public import public
 from .source import place_text, variable_name, warn_user
 from .suggestions import meant
-from .tables import labelled_axes, name_of, plain_labels
+from .tables import labelled_axes, name_of, plain_labels, row_index
 from .value_texts import check_name, in_words
 
 __all__ = ["Groups", "groups"]
@@ -118,9 +118,9 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     rows = None if axis is None or axis.name == name else axis.name
     coords = {rows: axis.labels} if rows and axis and axis.labels is not None else {}
     codes.setflags(write=False)
-    return Groups(
-        dimension, Array(Data(codes, f"{name}_codes", (rows,) if rows else None, coords=coords))
-    )
+    row_codes = Data(codes, f"{name}_codes", (rows,) if rows else None, coords=coords)
+    row_codes.rows = row_index(values)
+    return Groups(dimension, Array(row_codes))
 
 
 def _variable(values: Any) -> str | None:

@@ -245,6 +245,7 @@ class Data(Node):
         "conditions",
         "coords",
         "literal",
+        "rows",
         "settled",
         "source",
         "variable",
@@ -266,6 +267,7 @@ class Data(Node):
         self.literal = literal
         self._owned: Node | None = None  # the likelihood observed on this array
         self.variable: str | None = None  # the user's variable that holds the values
+        self.rows: Any = None  # the index of a pandas object, with a label for each row
         self.source: Node | None = None  # the node that it was computed from: y for `y[1:]`
         self.settled: str | None = None  # why new values need a new graph, in words
         self.conditions: tuple[str, ...] = ()  # on the values, which decided a form of a node

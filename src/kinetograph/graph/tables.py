@@ -15,6 +15,7 @@ __all__ = [
     "labels_on",
     "name_of",
     "plain_labels",
+    "row_index",
     "usable_name",
 ]
 
@@ -58,6 +59,12 @@ def name_of(value: Any) -> str | None:
     name = getattr(value, "name", None)
     known = hasattr(value, "dtype") and hasattr(value, "__array__")
     return name if known and isinstance(name, str) and usable_name(name) else None
+
+
+def row_index(value: Any) -> Any:
+    """The index of a pandas object, else None."""
+    index = getattr(value, "index", None)
+    return index if index is not None and is_index(index) else None
 
 
 def usable_name(name: str) -> bool:

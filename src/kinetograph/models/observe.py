@@ -178,7 +178,7 @@ def _real(array: Array) -> Array:
     values = node.value.astype(float_dtype())
     values.setflags(write=False)
     real = Data(values, node.name, node.dims, coords=node.coords)
-    real.variable, real.source = node.variable, node.source
+    real.variable, real.source, real.rows = node.variable, node.source, node.rows
     return Array(real)
 
 

@@ -16,7 +16,7 @@ from ..node import Data, Node
 from ..number_advice import LABELS
 from ..precision import FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text
-from ..tables import name_of
+from ..tables import name_of, row_index
 from ..value_texts import in_words
 
 __all__ = [
@@ -68,7 +68,7 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         array = array.astype(float_dtype())
     constant = Data(array, literal=True)
     if type(value) not in WEAK and type(value) is not np.ndarray:
-        constant.variable = name_of(value)
+        constant.variable, constant.rows = name_of(value), row_index(value)
     return constant
 
 

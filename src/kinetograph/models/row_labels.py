@@ -1,0 +1,116 @@
+"""A warning about rows of pandas objects in different orders.
+
+Arrays are combined by position, and pandas objects by the labels of their index. So a column that
+was sorted, shuffled or taken from other rows gives other results than in pandas. Each array has the
+index of its rows, which are its first axis, where a rule below says so.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..distributions.variable import Distribution, Variable
+from ..graph.dims import named
+from ..graph.errors import KinetographWarning
+from ..graph.messages import describe, site_text
+from ..graph.node import Apply, Data, Node
+from ..graph.operations.elementwise import WHERE
+from ..graph.operations.indexing import LABELS, READS, SLICE
+from ..graph.operations.linear_algebra import MATMUL
+from ..graph.source import place_text, warn_user
+from ..graph.tables import plain_labels
+from .factor import LOG_DENSITY
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["warn_of_row_labels"]
+
+_BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
+
+
+def warn_of_row_labels(model: "Model") -> None:
+    """Warn if pandas would combine the rows of data in another way."""
+    component = model.component
+    indexed: dict[Node, Data] = {n: n for n in component.observed if n.rows is not None}
+    pairs: dict[tuple[Data, Data], None] = {}
+    observed = dict(zip(component.likelihoods, component.observed, strict=True))
+    for node in component.nodes:
+        if isinstance(node, Data):
+            if node.rows is not None:
+                indexed[node] = node
+            continue
+        followed = [*_followed(node)]
+        if isinstance(node, Distribution) and node in observed:
+            followed.append(observed[node])
+        first, *others = dict.fromkeys(indexed[n] for n in followed if n in indexed) or (None,)
+        if first is not None:
+            indexed[node] = first
+            pairs |= dict.fromkeys((first, other) for other in others)
+    found = [(*pair, how) for pair in pairs if (how := _differ(pair[0].rows, pair[1].rows))]
+    if found:
+        warn_user(f"model: {_text(found)}", KinetographWarning)
+
+
+def _followed(node: Node) -> Iterable[Node]:
+    """The nodes whose rows are the rows of this node."""
+    if isinstance(node, Variable):
+        return () if node.distribution is None else _aligned(node, (node.distribution,))
+    if isinstance(node, Distribution):
+        return () if node.family.event_ndim else _aligned(node, node.parents)
+    if not isinstance(node, Apply) or not node.shape:
+        return ()
+    if node.operation.elementwise or node.operation in _BY_ROWS:
+        return _aligned(node, node.parents)
+    if node.operation is MATMUL and len(node.parents[0].shape) == 2:
+        return node.parents[:1]
+    if node.operation in (*READS, SLICE):
+        if len(node.parents) == 2 and node.shape[:1] == node.parents[1].shape:
+            return node.parents[1:]
+        if node.attributes["template"][:1] == (slice(None),):
+            return node.parents[:1]
+    return ()
+
+
+def _aligned(node: Node, operands: Iterable[Node]) -> list[Node]:
+    return [
+        operand
+        for operand in operands
+        if len(operand.shape) == len(node.shape) and operand.shape[:1] == node.shape[:1]
+    ]
+
+
+def _differ(a: Any, b: Any) -> str:
+    """A text about how two pandas indices differ.
+
+    It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
+    combined by position on purpose. Numbers of rows, as pandas makes them by itself, are not
+    labels, unless both objects have the same numbers.
+    """
+    if a is b or a.equals(b) or not (a.is_unique and b.is_unique):
+        return ""
+    if a.isin(b).all():
+        return "the same labels in another order"
+    if not (named(plain_labels(a)) and named(plain_labels(b))):
+        return ""
+    in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
+    meant = in_order or _continues(a, b) or _continues(b, a)
+    return "" if meant or a.inferred_type != b.inferred_type else "different labels"
+
+
+def _continues(a: Any, b: Any) -> bool:
+    """Whether b begins within a, and continues in the same order."""
+    (places,) = (a == b[0]).nonzero()
+    return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
+
+
+def _text(found: Sequence[tuple[Data, Data, str]]) -> str:
+    a, b, how = found[0]
+    x, y = (f"{describe(node)}{site_text(node)}" for node in (a, b))
+    place = next(i for i, pair in enumerate(zip(a.rows, b.rows, strict=True)) if pair[0] != pair[1])
+    more = f" (and {len(found) - 1} more such pairs)" if len(found) > 1 else ""
+    return (
+        f"{x} and {y} are combined{place_text()}{more}, but the indices of their pandas objects "
+        f"have {how}: row {place} is {a.rows[place]} in one and {b.rows[place]} in the other. "
+        "Arrays are combined by position: give the rows of both in the same order, as in "
+        "x.loc[y.index], or write x.to_numpy() if the positions are right"
+    )

@@ -1,0 +1,135 @@
+"""Rows of pandas objects are combined by position, with a warning where pandas would not."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kinetograph as kg
+
+RNG = np.random.default_rng(1)
+DATA = pd.DataFrame({"x": RNG.normal(size=12), "y": RNG.normal(size=12), "g": list("abc") * 4})
+SHUFFLED = DATA.sample(frac=1, random_state=1)
+NAMED = DATA.set_index(pd.Index([f"r{i}" for i in range(12)]))
+
+
+def line(x, y):
+    """A regression of y on x."""
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    kg.observe(y, kg.normal(a + b * x, 1))
+    return a, b
+
+
+def two_columns():
+    b = kg.normal(0, 1, name="b")
+    kg.observe(np.zeros(12), kg.normal(b * DATA["x"] + SHUFFLED["y"], 1))
+    return b
+
+
+def matrix():
+    b = kg.normal(0, 1, shape=2, name="b")
+    x = kg.data(SHUFFLED[["x", "y"]])
+    kg.observe(DATA["y"], kg.normal(x @ b, 1))
+    return b
+
+
+def column():
+    b = kg.normal(0, 1, name="b")
+    x = kg.data(SHUFFLED[["x", "y"]])
+    kg.observe(DATA["y"], kg.normal(x[:, 0] * b, 1))
+    return b
+
+
+def groups():
+    g = kg.groups(SHUFFLED["g"])
+    b = kg.normal(0, 1, dims=g.dim, name="b")
+    kg.observe(DATA["y"], kg.normal(b[g.codes], 1))
+    return b
+
+
+def latent():
+    z = kg.normal(kg.normal(0, 1, name="b") * SHUFFLED["x"], 1)
+    kg.observe(DATA["y"], kg.normal(kg.where(z > 0, z, 0.0), 1))
+    return z
+
+
+def factor():
+    b = kg.normal(0, 1, name="b")
+    kg.factor(kg.log_density(kg.normal(b * SHUFFLED["x"], 1), kg.data(DATA["y"])).sum())
+    return b
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: line(DATA["x"].sort_values(), DATA["y"]),
+        lambda: line(kg.data(DATA["x"]), kg.data(SHUFFLED["y"])),
+        lambda: line(NAMED["x"], NAMED["y"].sort_values()),
+        lambda: line(SHUFFLED["x"], (10 * DATA["y"]).astype(int)),
+        two_columns,
+        matrix,
+        column,
+        groups,
+        latent,
+        factor,
+    ],
+)
+def test_another_order_is_warned_of(build):
+    with pytest.warns(kg.KinetographWarning, match="the same labels in another order: row ") as w:
+        kg.model(build)
+    assert len(w) == 1
+
+
+def test_both_lines_are_named_with_their_labels():
+    a, b = kg.normal(0, 1), kg.normal(0, 1)
+    mean = a + b * SHUFFLED["x"]
+    kg.observe(DATA["y"], kg.normal(mean, 1))
+    with pytest.warns(kg.KinetographWarning) as found:
+        kg.model(a, b)
+    (text,) = (str(warning.message) for warning in found)
+    first = test_both_lines_are_named_with_their_labels.__code__.co_firstlineno
+    places = [f"(written at test_row_labels.py:{first + i})" for i in (2, 3)]
+    assert text.startswith(f"model: x {places[0]} and y {places[1]} are combined ")
+    assert f"row 0 is {SHUFFLED.index[0]} in one and 0 in the other. " in text
+    assert "as in x.loc[y.index], or write x.to_numpy() if the positions are right" in text
+
+
+def test_other_rows_of_one_frame_are_warned_of():
+    with pytest.warns(kg.KinetographWarning, match="different labels: row 0 is "):
+        kg.model(lambda: line(SHUFFLED["x"][:6], SHUFFLED["y"][6:]))
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (DATA["x"], DATA["y"]),
+        (NAMED["x"], DATA["y"]),
+        (SHUFFLED["x"], SHUFFLED["y"]),
+        (SHUFFLED["x"].reset_index(drop=True), DATA["y"]),
+        (SHUFFLED["x"].to_numpy(), DATA["y"]),
+        (DATA["y"][:-1], DATA["y"][1:]),
+        (SHUFFLED["y"][:-2], SHUFFLED["y"][2:]),
+        (NAMED["y"][1:], NAMED["y"][:-1]),
+        (SHUFFLED["x"][:6], NAMED["y"][:6]),
+        (DATA["x"][6:], DATA["y"][:6]),
+        (NAMED["x"], pd.Series(DATA["y"].to_numpy(), index=list("ab") * 6)),
+    ],
+)
+def test_what_is_meant_is_not_warned_of(x, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(lambda: line(x, y))
+
+
+def test_arrays_that_are_not_combined_by_rows_are_not_compared():
+    def build():
+        b = kg.normal(0, 1, name="b")
+        kg.observe(DATA["y"], kg.normal(b * SHUFFLED["x"].mean(), 1))
+        kg.observe(DATA["x"], kg.normal(b, kg.data(SHUFFLED["y"]).std()))
+        kg.observe(SHUFFLED["y"] + 1, kg.normal(b, 1))
+        return b
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(build)

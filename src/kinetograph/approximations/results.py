@@ -23,6 +23,7 @@ from ..models.recorded_unknowns import GROUP, MOST, unknowns_beside
 from ..models.result_groups import as_group, data_groups, stamp
 from ..models.starting_points import free_sizes
 from ..optimizers.objective import Objective
+from ..results.recorded_distributions import recorded_distributions
 
 __all__ = ["as_tree", "log_densities", "noise", "targets_at"]
 
@@ -119,4 +120,5 @@ def as_tree(
         dataset.attrs.update(stamp())
     tree = tree_of(groups)
     tree.attrs.update(stamp() | dict(attributes) | {"unknowns": json.dumps(free_sizes(model))})
+    tree.attrs.update(recorded_distributions(model))
     return tree

@@ -75,7 +75,8 @@ def predict(
         If `results` is not a results tree, an array in `observed` is not observed, or a new
         quantity is not an array.
     ModelError
-        If the results do not hold the draws of a needed unknown; if a new unknown has
+        If the results do not hold the draws of a needed unknown, or are of a model in which an
+        unknown has another range; if a new unknown has
         the name of one of the model's unknowns, or depends on data whose shape has changed.
     ShapeError
         If the draws and the unknowns of the model have different shapes.
@@ -83,7 +84,8 @@ def predict(
     Warns
     -----
     KinetographWarning
-        If a quantity of an earlier call is left out, because an axis has other labels now.
+        If the results are of a model with other distributions; if a quantity of an earlier call is
+        left out, because an axis has other labels now.
 
     Examples
     --------

@@ -3,23 +3,30 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from ..distributions.support import Interval
 from ..distributions.variable import Variable
+from ..graph.dims import labels_agree
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import site_text
 from ..graph.node import Node, ancestors
 from ..graph.source import place_text
+from ..graph.tables import plain_labels
 from ..models.ancestral.rows import in_rows
 from ..models.model import Model
 from ..models.recorded_unknowns import rows_of_unknowns
 from ..models.result_groups import FIXED
 from ..results.check import check_tree, unknowns_of
+from ..results.recorded_distributions import warn_of_other_distributions
 
 __all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
+
+ROUNDING = 1e-6  # relative, of draws that were stored in single precision
 
 
 class Recorded:
@@ -58,7 +65,7 @@ def recorded(
     TypeError
         If `results` is not a results tree.
     ModelError
-        If the results hold no draws, or no array of the model.
+        If the results hold no draws, no array of the model, or draws outside of an unknown's range.
     ShapeError
         If draws and their node have different shapes, so that the results are of another model; or
         if there is no dimension of chains or draws.
@@ -92,12 +99,62 @@ def recorded(
                 f"in the results, and {node.shape} in the model"
             )
         values = np.asarray(draws.values, node.dtype)
+        _check_range(doing, name, node, values)
         rows_by_node[node] = values.reshape((math.prod(lead), *node.shape))
     rows_by_node |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
     for node, rows in tuple(rows_by_node.items()):
         for unknown, values in rows_of_unknowns(node, rows):
             rows_by_node.setdefault(unknown, values)
     return Recorded(rows_by_node, lead)
+
+
+def _check_range(doing: str, name: str, node: Node, draws: np.ndarray) -> None:
+    """Refuse draws outside of the range of an unknown.
+
+    Rounding to single precision may move draws onto a bound, or just beyond it.
+    """
+    support = node.support if isinstance(node, Variable) else None
+    if not isinstance(support, Interval) or any(
+        isinstance(bound, Node) for bound in (support.lower, support.upper)
+    ):
+        return
+    wide = replace(support, closed=True)
+    inside = wide.contains(draws) | np.isnan(draws)
+    if not inside.all():
+        inside |= wide.contains(draws * (1 - ROUNDING)) | wide.contains(draws * (1 + ROUNDING))
+    if not inside.all():
+        raise ModelError(
+            f"{doing}: the results are of another model: {name} is {draws[~inside][0]:.4g} in a "
+            f"draw, and {support.describe()} in the model{place_text()}; give results of this model"
+        )
+
+
+def _check_axes(doing: str, model: Model, node: Node, results: Any) -> None:
+    """Refuse draws of an unknown along another dimension, or with other labels."""
+    name = model.name(node)
+    groups = [results["posterior"].dataset, unknowns_of(results)]
+    found = next((group[name] for group in groups if name in group), None)
+    if found is None:
+        return
+    there = [dim for dim in found.dims if dim not in ("chain", "draw")]
+    for i, (dim, other) in enumerate(zip(model.dims(node), there, strict=True)):
+        if dim is None or other == f"{name}_dim_{i}":
+            continue
+        difference = f"an axis of {name} is {other!r} in the results, and {dim!r} in the model"
+        if dim == other:
+            if dim not in found.coords or dim not in model.coords:
+                continue
+            theirs, ours = plain_labels(found.coords[dim].values), model.coords[dim]
+            if labels_agree(theirs, ours):
+                continue
+            k = int(np.argmax(theirs != ours))
+            difference = (
+                f"element {k} of {dim!r} is {theirs[k]} in the results, and {ours[k]} in the model"
+            )
+        raise ModelError(
+            f"{doing}: the results are of another model: {difference}{place_text()}; give results "
+            "of this model"
+        )
 
 
 def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[Node, str]]:
@@ -121,6 +178,9 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
             f"{doing}: the results are of another model: they hold {', '.join(held)}, and the "
             f"model has {', '.join(names.values())}{place_text()}"
         )
+    for node in draws.values.keys() & {*model.component.unknowns}:
+        _check_axes(doing, model, node, results)
+    warn_of_other_distributions(doing, model, results)
     return draws, names
 
 

@@ -32,6 +32,7 @@ from ..kernels.moments import Moments
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
 from ..results.chosen_forms import FORMS, INFORMATION, JOINT
+from ..results.recorded_distributions import recorded_distributions
 from .chain import RunningChain
 from .kept_targets import KeptArray
 from .rows import TransitionRows, joint
@@ -295,6 +296,7 @@ def as_tree(
             "sampler": type(program.sampler).__name__,
             "jax_version": jax.__version__,
         }
+        | recorded_distributions(program.model)
         | dict(attributes)
     )
     return tree

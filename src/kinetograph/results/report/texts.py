@@ -43,7 +43,7 @@ _NOT_LISTED = (  # attributes that have a row already, or do not interest a read
     *("inference_library", "inference_library_version", "sampler", "sampler_settings", "seed"),
     *("sampler_tune", "unknowns", "draws", "keep", "warmup", "thin", "gradients", "walkers"),
     *("trace_time", "compile_time", "sampling_time", "interrupted", "jax_version", "created_at"),
-    *("chain_method", "solvers", "approximation", "hierarchies"),
+    *("chain_method", "solvers", "approximation", "hierarchies", "distributions"),
 )
 
 

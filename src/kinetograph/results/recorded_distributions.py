@@ -1,0 +1,79 @@
+"""The distributions of a model, as an attribute of results.
+
+With it, calls that take a model and results recognise results of another model. A distribution is
+recorded as its family and the parameters that are numbers in the user's program. Results of the
+same model agree with it for all data, and for expressions written in another way.
+"""
+
+import json
+import math
+from typing import Any
+
+from ..distributions.variable import Distribution
+from ..graph.errors import KinetographWarning
+from ..graph.node import Data, Node
+from ..graph.source import place_text, warn_user
+from ..models.model import Model
+
+__all__ = ["DISTRIBUTIONS", "recorded_distributions", "warn_of_other_distributions"]
+
+DISTRIBUTIONS = "distributions"  # the name of the attribute
+MOST_BYTES = 20_000  # netCDF has room for 64 KiB in an attribute
+
+Recorded = tuple[str, dict[str, float]]
+
+
+def recorded_distributions(model: Model) -> dict[str, str]:
+    """The attribute with the distributions; empty if they are too many."""
+    text = json.dumps(_distributions(model))
+    return {DISTRIBUTIONS: text} if len(text) <= MOST_BYTES else {}
+
+
+def warn_of_other_distributions(doing: str, model: Model, results: Any) -> None:
+    """Warn if results are of a model with other distributions."""
+    try:
+        there = dict(json.loads(results.attrs.get(DISTRIBUTIONS, "{}")))
+    except (TypeError, ValueError):
+        return
+    here = _distributions(model)
+    texts = [text for name in here if name in there and (text := _change(here, there, name))]
+    if texts:
+        more = f" (and {len(texts) - 1} more differ)" if len(texts) > 1 else ""
+        warn_user(
+            f"{doing}: the results are of another model{place_text()}: {texts[0]} in this model"
+            f"{more}; give results of this model, or the model of the results",
+            KinetographWarning,
+        )
+
+
+def _distributions(model: Model) -> dict[str, Recorded]:
+    """The distributions of unknowns and observed data, by name."""
+    component = model.component
+    pairs: list[tuple[Node, Distribution | None]] = [
+        (v, v.distribution) for v in (*component.unknowns, *component.discrete)
+    ]
+    pairs += zip(component.observed, component.likelihoods, strict=True)
+    return {model.name(node): _recorded(d) for node, d in pairs if d is not None}
+
+
+def _recorded(distribution: Distribution) -> Recorded:
+    family, numbers = distribution.family, {}
+    for parameter, node in zip(family.parameters, distribution.parents, strict=True):
+        if isinstance(node, Data) and node.literal and node.size == 1:
+            number = float(node.value.item())
+            if math.isfinite(number):
+                numbers[parameter.name] = number
+    return family.name, numbers
+
+
+def _change(here: dict[str, Recorded], there: dict[str, Recorded], name: str) -> str:
+    """A text on another family, or on another number; else empty."""
+    (family, numbers), (other, others) = here[name], there[name]
+    if family != other:
+        return f"{name} ~ {other} there, and {name} ~ {family}"
+    for parameter, number in numbers.items():
+        before = others.get(parameter, number)
+        if not math.isclose(number, before, rel_tol=1e-5):
+            of = f"the {parameter} of {name} ~ {family}"
+            return f"{of} is {before:g} there, and {number:g}"
+    return ""

@@ -1,0 +1,90 @@
+"""Results of another model whose unknowns have the same names."""
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import kinetograph as kg
+from kinetograph.graph.errors import ModelError
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+DATA = np.random.default_rng(1).normal(0, 1, (10, 3))
+CLASSES = kg.dim("class", ["A", "B", "C"])
+
+
+def model(prior=lambda: kg.normal(0, 1), noise=lambda a, sd: kg.normal(a, sd), dims=CLASSES):
+    def build():
+        a = prior()
+        b = kg.normal(0, 1, dims=dims) if dims else kg.normal(0, 1, shape=3)
+        sd = kg.half_normal(1)
+        kg.observe(DATA, noise(a + b, sd), name="y")
+        return {"a": a, "b": b, "sd": sd}
+
+    return kg.model(build)
+
+
+@pytest.fixture(scope="module")
+def results():
+    return kg.mcmc(model(), draws=40, warmup=100, chains=2, seed=1, progress=False)
+
+
+def test_approximations_record_the_same_distributions(results):
+    tree = kg.laplace_approximation(model(), draws=40, seed=1)
+    assert tree.attrs["distributions"] == results.attrs["distributions"]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"prior": lambda: kg.half_normal(1)}, r"a is -0\.\d+ in a draw, and at least 0 in"),
+        ({"prior": lambda: kg.uniform(0, [2.0])}, r"a has shape \(\) in the results, and \(1,\)"),
+        ({"dims": kg.dim("year", 3)}, "an axis of b is 'class' in the results, and 'year' in"),
+        (
+            {"dims": kg.dim("class", ["A", "C", "B"])},
+            "element 1 of 'class' is B in the results, and C in the model",
+        ),
+    ],
+)
+def test_other_ranges_and_axes_are_refused(results, other, message):
+    with pytest.raises(kg.KinetographError, match=message):
+        kg.predict(model(**other), results, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"prior": lambda: kg.normal(0, 10)}, "the sd of a ~ normal is 1 there, and 10 in this"),
+        ({"prior": lambda: kg.laplace(0, 1)}, "a ~ normal there, and a ~ laplace in this model"),
+        ({"noise": lambda a, sd: kg.student(4, a, sd)}, "y ~ normal there, and y ~ student in"),
+    ],
+)
+def test_other_distributions_are_warned_of(results, other, message):
+    with pytest.warns(kg.KinetographWarning, match=rf"predict: .* another model \(.*{message}"):
+        kg.predict(model(**other), results, seed=1)
+
+
+def test_the_same_model_in_another_form_is_not_warned_of(results):
+    forms = [
+        {"prior": lambda: kg.normal(0.0, np.ones(()))},
+        {"noise": lambda a, sd: kg.normal(1 * a, sd + 0.0)},
+        {"dims": None},
+        {"dims": kg.dim("class", 3)},
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in forms:
+            kg.predict(model(**other), results, seed=1)
+
+
+def test_draws_in_single_precision_may_lie_beyond_a_bound():
+    edge = kg.uniform(0, 0.1, name="edge")
+    kg.observe([0.3], kg.normal(edge, 1), name="y")
+    draws = np.array([[np.float32(0.1), np.nan, 0.05]])
+    assert draws[0, 0] > 0.1
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"edge": (("chain", "draw"), draws)})})
+    assert kg.predict(kg.model(edge), tree, seed=1)["posterior_predictive"]["y"].shape == (1, 3, 1)
+    tree["posterior"]["edge"][0, 2] = 0.11
+    with pytest.raises(ModelError, match=r"edge is 0\.11 in a draw, and between 0 and 0\.1 in"):
+        kg.predict(kg.model(edge), tree, seed=1)

@@ -19,11 +19,11 @@ from ..bits.draws import normals
 from ..graph.node import Node
 from ..graph.precision import x64
 from ..models.model import Model
+from ..models.recorded_distributions import recorded_distributions
 from ..models.recorded_unknowns import GROUP, MOST, unknowns_beside
 from ..models.result_groups import as_group, data_groups, stamp
 from ..models.starting_points import free_sizes
 from ..optimizers.objective import Objective
-from ..results.recorded_distributions import recorded_distributions
 
 __all__ = ["as_tree", "log_densities", "noise", "targets_at"]
 

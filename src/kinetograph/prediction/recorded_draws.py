@@ -19,10 +19,10 @@ from ..graph.source import place_text
 from ..graph.tables import plain_labels
 from ..models.ancestral.rows import in_rows
 from ..models.model import Model
+from ..models.recorded_distributions import warn_of_other_distributions
 from ..models.recorded_unknowns import rows_of_unknowns
 from ..models.result_groups import FIXED
 from ..results.check import check_tree, unknowns_of
-from ..results.recorded_distributions import warn_of_other_distributions
 
 __all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
 

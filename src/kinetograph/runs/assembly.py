@@ -29,10 +29,10 @@ import numpy as np
 from ..graph.node import Node
 from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
+from ..models.recorded_distributions import recorded_distributions
 from ..models.result_groups import as_group, data_groups, stamp
 from ..programs.program import Program
 from ..results.chosen_forms import FORMS, INFORMATION, JOINT
-from ..results.recorded_distributions import recorded_distributions
 from .chain import RunningChain
 from .kept_targets import KeptArray
 from .rows import TransitionRows, joint

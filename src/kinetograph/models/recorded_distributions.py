@@ -13,7 +13,7 @@ from ..distributions.variable import Distribution
 from ..graph.errors import KinetographWarning
 from ..graph.node import Data, Node
 from ..graph.source import place_text, warn_user
-from ..models.model import Model
+from .model import Model
 
 __all__ = ["DISTRIBUTIONS", "recorded_distributions", "warn_of_other_distributions"]
 

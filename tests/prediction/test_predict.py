@@ -229,6 +229,15 @@ def test_mistakes(fitted):
     ):
         with pytest.raises(TypeError, match=f"predict: .*{word}.*; .*{told}"):
             kg.predict(model, results, **{word: 7})
+    for call in (
+        lambda: kg.predict(results, samples=10),
+        lambda: kg.predict(model, results, samples=10),
+        lambda: kg.predict(model, results, draws=10),
+    ):
+        with pytest.raises(TypeError, match=r"(samples|draws) .*; it makes one .*isel\(draw"):
+            call()
+    with pytest.raises(TypeError, match=r"samples .*; here it is called results"):
+        kg.predict(model, samples=results)
     with pytest.raises(TypeError, match=r"wrong way round .*; write kg.predict\(model, results\)"):
         kg.predict(results, model)
     for new in ({"x": [1.0]}, [1.0, 2.0]):

@@ -9,6 +9,7 @@ __all__ = [
     "COMPUTED",
     "OF_CALLS",
     "OF_CLASSES",
+    "OF_COUNTS",
     "OF_MISSING",
     "OF_SURPLUS",
     "OURS",
@@ -271,6 +272,13 @@ OF_CLASSES = {
     "Model": (
         "kg.model(...) makes a model of arrays, without a `with` block: mu = kg.normal(0, 1), then "
         "model = kg.model(mu)"
+    ),
+}
+# Advice for a number of draws, where a function takes none.
+OF_COUNTS = {
+    "predict": (
+        "it makes one draw for each draw of the results: write kg.predict(model, results), with "
+        "results.isel(draw=slice(None, None, 10)) for a tenth of the draws"
     ),
 }
 OF_SURPLUS = {

@@ -17,6 +17,7 @@ from .argument_names import (
     COMPUTED,
     OF_CALLS,
     OF_CLASSES,
+    OF_COUNTS,
     OF_MISSING,
     OF_SURPLUS,
     REMARKS,
@@ -122,6 +123,8 @@ def _answer(
     else:
         missing = [p.name for p in _missing_parameters(call_parameters, len(positional), named)]
         for word in _unknown_words(call_parameters, named):
+            if told := _of_count(title, word, named[word]):
+                return told
             if word not in missing and _hint(title, word, missing):
                 return no_parameter(title, word, _taken_by_name(call_parameters))
     if Parameter.VAR_POSITIONAL not in kinds and len(positional) > len(by_position):
@@ -180,9 +183,20 @@ def _not_of_targets(
     ):
         names = _taken_by_name(parameters)
         for word in _unknown_words(parameters, named):
+            if told := _of_count(title, word, named[word]):
+                return told
             if not isinstance(named[word], Array) and _hint(title, word, names):
                 return no_parameter(title, word, names)
     return None
+
+
+def _of_count(title: str, word: str, value: Any) -> str | None:
+    """The message for a number of draws, where a function takes none."""
+    if title not in OF_COUNTS or type(value) is not int:
+        return None
+    if "draws" not in (word, *WORDS.get(word, ())):
+        return None
+    return f"{title}: unknown parameter {word}{place_text()}; {OF_COUNTS[title]}"
 
 
 def _taken_by_name(parameters: list[Parameter]) -> list[str]:

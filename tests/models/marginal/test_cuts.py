@@ -182,6 +182,30 @@ def a_sum_of_unknowns():
     )
 
 
+def a_gap():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    second = s + r + 1
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(T < s, a, kg.where(T < second, b, c)))))
+    return (
+        [a, b, c],
+        [ONE, TWO],
+        lambda u, s, r: poisson(np.where(s > T, u[0], np.where(s + r + 1 > T, u[1], u[2]))),
+    )
+
+
+def a_window_of_unknown_length():
+    (a, b, c), s, r = levels(), point(), point("r", TWO)
+    inside = (s <= T) & (kg.minimum(s + 2 * r, 7) > T)
+    kg.observe(REALS, kg.normal(kg.where(inside, a, b), kg.exp(c)))
+    return (
+        [a, b, c],
+        [ONE, TWO],
+        lambda u, s, r: normal(
+            np.where((s <= T) & (min(s + 2 * r, 7) > T), u[0], u[1]), np.exp(u[2])
+        ),
+    )
+
+
 def a_hinge():
     (a, b, c), s = levels(), point()
     kg.observe(REALS, kg.normal(a + b * kg.where(T < s, 0, T - s), kg.exp(c)))
@@ -231,8 +255,11 @@ CUT = [
     weighted_rows,
     impossible_cases,
     impossible_observations,
+    a_sum_of_unknowns,
+    a_gap,
+    a_window_of_unknown_length,
 ]
-OTHER = [a_sum_of_unknowns, a_hinge, neighbours, an_unknown_bound]
+OTHER = [a_hinge, neighbours, an_unknown_bound]
 
 
 def total(u, domains, by_hand):
@@ -251,7 +278,7 @@ def cuts_in(model):
 
 
 def cases(builds):
-    every_day = (one_change, unsorted_times, two_changes, a_window, impossible_observations)
+    every_day = (one_change, a_gap, unsorted_times, two_changes, a_window, impossible_observations)
     slow = [b for b in builds if b not in (*every_day, neighbours)]
     return [pytest.param(b, marks=[pytest.mark.slow] * (b in slow), id=b.__name__) for b in builds]
 
@@ -299,7 +326,24 @@ def test_other_times_in_the_same_model():
     assert len(cuts_in(model)) == 1
 
 
-def test_fewer_evaluations(monkeypatch):
+def test_another_weight_in_a_sum_of_unknowns():
+    a, b, s, r = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b"), point(), point("r", TWO)
+    weight = kg.data(1, name="weight")
+    kg.observe(REALS, kg.normal(kg.where(T < s + weight * r, a, b), 1.0))
+    model = kg.model(a, b)
+    for w in (1, 2, 0, 3):
+        model.set_data(weight=w)
+        expected = total(
+            POINTS[0, :2],
+            [ONE, TWO],
+            lambda u, s, r, w=w: normal(np.where(T < s + w * r, u[0], u[1]), 1.0),
+        )
+        np.testing.assert_allclose(model.log_prob(POINTS[0, :2]), expected, rtol=1e-12)
+        assert len(cuts_in(model)) == 1
+
+
+@pytest.mark.parametrize("second", [lambda s, r: r, lambda s, r: s + r])
+def test_fewer_evaluations(second, monkeypatch):
     """Two changes of 59 places each: 4 cases of each row, whatever the number of places."""
     sizes, vmapped = [], CutTable._vmapped
 
@@ -310,6 +354,7 @@ def test_fewer_evaluations(monkeypatch):
     monkeypatch.setattr(CutTable, "_vmapped", counted)
     (a, b, c), places = levels(), np.full(59, 1 / 59)
     s, r = point("s", places), point("r", places)
-    kg.observe(COUNTS, kg.poisson(kg.exp(kg.where(T < s, a, kg.where(T < r, b, c)))))
+    mean = kg.exp(kg.where(T < s, a, kg.where(T < second(s, r), b, c)))
+    kg.observe(COUNTS, kg.poisson(mean))
     kg.model(a, b, c).log_prob(np.zeros(3))
     assert sorted(sizes) == [4, 59, 59]

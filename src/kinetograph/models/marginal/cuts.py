@@ -14,6 +14,10 @@ where j[t] is the first value of s at which element t has case 1. Cases of sever
 combinations of the cases of each: all unknowns but one are expanded to their values, and the sum
 over the elements is taken along the last one. All sums are sums of the densities of cases. Nothing
 is subtracted, so that a very low density of one case does not cost digits in sums without it.
+
+A comparison such as t < first + gap depends on two unknowns, through a single number. That number,
+`first + gap`, is then in the place of an unknown, with the values that it can have. The totals for
+all values of the unknowns are read from the totals for its values.
 """
 
 import math
@@ -36,6 +40,7 @@ __all__ = ["Cuts", "cut_nodes", "cuts_of"]
 
 CASES = 16  # largest number of cases of a row, and of comparisons with an unknown
 SIZE = 4_000_000  # largest number of known values of a comparison
+MOST = 4  # times as many totals as combinations of values of the unknowns
 
 Settings = Mapping[Variable, np.ndarray]  # the values of single unknowns
 
@@ -64,29 +69,42 @@ class Cases:
 
 def cut_nodes(
     roots: Iterable[Node], order: Sequence[Node], variables: Sequence[Variable]
-) -> dict[Variable, list[Node]] | None:
+) -> dict[Node, list[Node]] | None:
     """The comparisons through which nodes depend on discrete unknowns.
 
-    Each comparison depends on known values and on one unknown. `order` has all nodes above the
-    roots, parents first. None if a root depends on an unknown in another way.
+    Each comparison depends on known values and on one number: an unknown, or a number computed from
+    unknowns. `order` has all nodes above the roots, parents first. None if a root depends on an
+    unknown in another way.
     """
     above = _known_above(order, variables)
     dependent = depends(order, variables)
-    cuts: dict[Variable, list[Node]] = {v: [] for v in variables}
+    cuts: dict[Node, list[Node]] = {v: [] for v in variables}
     pending, seen = [r for r in roots if r in dependent], set[Node]()
     while pending:
         node = pending.pop()
         if node in seen:
             continue
         seen.add(node)
-        single = above.get(node)
         if not isinstance(node, Apply):
             return None
-        if single is not None and len(single) == 1 and node.dtype.kind == "b":
-            cuts[next(iter(single))].append(node)
+        number = _number_of(node, above) if node.dtype.kind == "b" else None
+        if number is not None:
+            cuts.setdefault(number, []).append(node)
             continue
         pending += [p for p in node.parents if p in dependent]
-    return {v: sorted(nodes, key=lambda node: node.serial) for v, nodes in cuts.items()}
+    return {n: sorted(each, key=lambda node: node.serial) for n, each in cuts.items() if each}
+
+
+def _number_of(node: Node, above: Mapping[Node, frozenset[Variable]]) -> Node | None:
+    """The number through which a node depends on unknowns, or None."""
+    unknowns = above.get(node, frozenset())
+    if len(unknowns) == 1:
+        return next(iter(unknowns))
+    operands = [node]
+    while len(operands) == 1:
+        node = operands[0]
+        operands = [p for p in dict.fromkeys(node.parents) if above.get(p)]
+    return node if unknowns and node.size == 1 else None
 
 
 def _known_above(
@@ -104,35 +122,67 @@ def _known_above(
     return above
 
 
-def cuts_of(nodes: Mapping[Variable, Sequence[Node]], settings: Settings) -> "Cuts | None":
+def cuts_of(nodes: Mapping[Node, Sequence[Node]], settings: Settings) -> "Cuts | None":
     """The cases of comparisons, at the present values of data.
 
     None if the comparisons have different shapes or too many values, or if cases are not fewer than
     the combinations of values.
     """
     shapes = {node.shape for each in nodes.values() for node in each}
-    if len(shapes) != 1 or not 0 < max(map(len, settings.values())) * math.prod(*shapes) <= SIZE:
+    if len(shapes) != 1:
         return None
-    compared = {v: _compared(each, v, settings[v]) for v, each in nodes.items()}
-    cases = {v: _cases(tables) for v, tables in compared.items()}
+    combinations = math.prod(map(len, settings.values()))
+    values, places = _values(list(nodes), settings)
+    if not 0 < max(map(len, values.values())) * math.prod(*shapes) <= SIZE:
+        return None
+    if math.prod(map(len, values.values())) > MOST * combinations:
+        return None
+    compared = {n: _compared(each, n, values[n]) for n, each in nodes.items()}
+    cases = {n: _cases(tables) for n, tables in compared.items()}
     if any(c is None for c in cases.values()):
         return None
-    found = {v: c for v, c in cases.items() if c is not None}
-    if np.prod([c.count for c in found.values()]) >= np.prod([len(s) for s in settings.values()]):
+    found = {n: c for n, c in cases.items() if c is not None}
+    if math.prod(c.count for c in found.values()) >= combinations:
         return None
     tensors = {
         node: table[found[v].first, np.arange(table.shape[1])]
         for v, each in nodes.items()
         for node, table in zip(each, compared[v], strict=True)
     }
-    return Cuts(found, {v: tuple(each) for v, each in nodes.items()}, tensors, shapes.pop())
+    by_number = {n: tuple(each) for n, each in nodes.items()}
+    return Cuts(found, by_number, tensors, shapes.pop(), places)
 
 
-def _compared(nodes: Sequence[Node], variable: Variable, values: np.ndarray) -> list[np.ndarray]:
-    """The comparisons for all values of their unknown: (values, rows)."""
+def _values(
+    numbers: Sequence[Node], settings: Settings
+) -> tuple[dict[Node, np.ndarray], tuple[np.ndarray, ...]]:
+    """The values of each number, and the places of those values.
+
+    The places are for all values of the unknowns. There are none if the numbers are the unknowns.
+    """
+    if numbers == [*settings]:
+        return {n: settings[n] for n in settings}, ()
+    grid = np.meshgrid(*settings.values(), indexing="ij")
+    each = [jnp.asarray(axis.reshape(-1)) for axis in grid]
+
+    def at(point: Sequence[Any]) -> list[Any]:
+        pairs = zip(settings, point, strict=True)
+        inside: Environment = {v: jnp.full(v.shape, x, v.dtype) for v, x in pairs}
+        evaluate(numbers, inside, scope=Scope())
+        return [inside[node].reshape(()) for node in numbers]
+
+    with jax.ensure_compile_time_eval(), x64():
+        tables = jax.vmap(at)(each)
+    found = [np.unique(np.asarray(table), return_inverse=True) for table in tables]
+    values = {n: each for n, (each, _) in zip(numbers, found, strict=True)}
+    return values, tuple(place.reshape(grid[0].shape) for _, place in found)
+
+
+def _compared(nodes: Sequence[Node], number: Node, values: np.ndarray) -> list[np.ndarray]:
+    """The comparisons for all values of their number: (values, rows)."""
 
     def at(value: Any) -> list[Any]:
-        inside: Environment = {variable: jnp.full(variable.shape, value, variable.dtype)}
+        inside: Environment = {number: jnp.full(number.shape, value, number.dtype)}
         evaluate(nodes, inside, scope=Scope())
         return [jnp.ravel(inside[node]) for node in nodes]
 
@@ -163,14 +213,16 @@ class Cuts:
     """The comparisons of a term, and the cases of their rows.
 
     A row is an element of the comparisons. Rows of the same cases are a class; the classes are
-    sorted by the value at which the case changes along the last unknown. `tensors` has the values
-    of a comparison in each case of its unknown: (cases, rows).
+    sorted by the value at which the case changes along the last number. `tensors` has the values
+    of a comparison in each case of its number: (cases, rows). `places` are the places of the values
+    of each number for all values of the unknowns; empty if the numbers are the unknowns.
     """
 
-    by_unknown: Mapping[Variable, Cases]
-    nodes: Mapping[Variable, tuple[Node, ...]]
+    by_number: Mapping[Node, Cases]
+    nodes: Mapping[Node, tuple[Node, ...]]
     tensors: Mapping[Node, np.ndarray]
     shape: tuple[int, ...]
+    places: tuple[np.ndarray, ...]
 
     @cached_property
     def rows(self) -> int:
@@ -178,19 +230,19 @@ class Cuts:
         return int(np.prod(self.shape))
 
     @cached_property
-    def last(self) -> Variable:
-        """The unknown along which the elements are added up."""
+    def last(self) -> Node:
+        """The number along which the elements are added up."""
         return max(
-            self.by_unknown, key=lambda v: (self._cases(v).threshold, len(self._cases(v).case))
+            self.by_number, key=lambda n: (self._cases(n).threshold, len(self._cases(n).case))
         )
 
-    def _cases(self, variable: Variable) -> Cases:
-        return self.by_unknown[variable]
+    def _cases(self, number: Node) -> Cases:
+        return self.by_number[number]
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
         """The class of each row, and a row of each class."""
-        others = [self._cases(v).case for v in self.by_unknown if v is not self.last]
+        others = [self._cases(n).case for n in self.by_number if n is not self.last]
         columns = np.concatenate([*others, self._cases(self.last).case])
         _, row, of_row = np.unique(columns, axis=1, return_index=True, return_inverse=True)
         later = -self._cases(self.last).case[:, row].sum(0)
@@ -200,9 +252,9 @@ class Cuts:
     @cached_property
     def choices(self) -> dict[Node, np.ndarray]:
         """The values of each comparison for all combinations of cases: (combinations, rows)."""
-        counts = [c.count for c in self.by_unknown.values()]
+        counts = [c.count for c in self.by_number.values()]
         indices = np.indices(counts).reshape(len(counts), -1)
-        at = dict(zip(self.by_unknown, indices, strict=True))
+        at = dict(zip(self.by_number, indices, strict=True))
         return {n: self.tensors[n][at[v]] for v, each in self.nodes.items() for n in each}
 
     def totals(self, densities: Any) -> Any:
@@ -210,13 +262,18 @@ class Cuts:
 
         `densities` has the log density of each class for all combinations of cases.
         """
-        unknowns = list(self.by_unknown)
-        table = densities.reshape(*(c.count for c in self.by_unknown.values()), -1)
+        totals = self._totals_of_numbers(densities)
+        return totals[self.places] if self.places else totals
+
+    def _totals_of_numbers(self, densities: Any) -> Any:
+        """Sums over the classes, for all values of the numbers."""
+        numbers = list(self.by_number)
+        table = densities.reshape(*(c.count for c in self.by_number.values()), -1)
         _, row = self.classes
-        for axis, unknown in enumerate(unknowns):
-            if unknown is not self.last:
-                table = _expanded(table, axis, self._cases(unknown).case[:, row])
-        cases, axis = self._cases(self.last), unknowns.index(self.last)
+        for axis, number in enumerate(numbers):
+            if number is not self.last:
+                table = _expanded(table, axis, self._cases(number).case[:, row])
+        cases, axis = self._cases(self.last), numbers.index(self.last)
         case = cases.case[:, row]
         if not cases.threshold:
             return jnp.sum(_expanded(table, axis, case), -1)
@@ -232,7 +289,8 @@ class Cuts:
     @property
     def constants(self) -> list[np.ndarray]:
         """All known values that are part of a program."""
-        return [*(c.case for c in self.by_unknown.values()), *self.tensors.values()]
+        cases = (c.case for c in self.by_number.values())
+        return [*cases, *self.tensors.values(), *self.places]
 
 
 def _expanded(table: Any, axis: int, case: np.ndarray) -> Any:

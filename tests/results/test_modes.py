@@ -108,8 +108,8 @@ def message_of(x, rng):
     dims = ("chain", "draw")
     tree = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset({"x": (dims, x)}),
-            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape))}),
+            "posterior": xr.Dataset({"x": ((*dims, "element")[: x.ndim], x)}),
+            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape[:2]))}),
         }
     )
     (message,) = (a.message for a in kg.diagnose(tree) if a.kind == "rhat")
@@ -122,6 +122,19 @@ def test_diagnose_names_modes():
     message = message_of(x, rng)
     assert "The draws lie in 2 modes (x near " in message
     assert "kg.temper(model)" in message
+
+
+def test_elements_that_change_places_are_told():
+    rng = np.random.default_rng(10)
+    noise, means = rng.normal(size=(4, 300, 3)), np.array([-9.0, 0.0, 9.0])
+    orders = [[0, 1, 2], [2, 1, 0], [2, 1, 0], [0, 2, 1]]
+    message = message_of(noise + means[orders][:, None], rng)
+    assert "in which the elements of x have changed places: if their order means " in message
+    assert "use kg.sort(x) in place of x, or an ordered unknown, kg.ordered_variable. " in message
+    # Control: other modes of a vector, and chains that differ in one element alone.
+    for shift in ([0.0, 0.0, 9.0], [9.0, 9.0, 9.0]):
+        moved = np.outer([0, 1, 1, 0], shift)[:, None]
+        assert "kg.temper(model)" in message_of(noise + means + moved, rng)
 
 
 @pytest.mark.parametrize("growth", [1.0, 1e200])
@@ -161,8 +174,8 @@ def test_report_has_a_table_of_several_modes(distance):
     x = rng.normal(size=(4, 300)) + distance * (rng.random((4, 300)) < 0.4)
     tree = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset({"x": (dims, x)}),
-            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape))}),
+            "posterior": xr.Dataset({"x": ((*dims, "element")[: x.ndim], x)}),
+            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape[:2]))}),
         }
     )
     section = kg.report(tree).html.partition("<h2>Modes")[2].partition("</section>")[0]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kinetograph.graph.precision import x64
-from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw
+from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw, SumLaw
 
 
 def dense(rng, batch, n, standard):
@@ -23,6 +23,13 @@ def markov(rng, batch, n, standard=False):
     inverse = np.linalg.inv(steps)
     mean = (inverse @ drifts[..., None])[..., 0]
     return MarkovLaw(slopes, drifts, scales), mean, inverse * scales[..., None, :]
+
+
+def sums(rng, batch, n, standard=False):
+    """Running sums of steps, some of which have negative scales."""
+    drifts, scales, means = rng.normal(size=(3, *batch, n))
+    law = SumLaw(drifts, scales, means, rng.uniform(0.3, 2, size=(*batch, n)))
+    return law, np.cumsum(drifts, -1), np.tril(np.ones((n, n))) * scales[..., None, :]
 
 
 def test_scales_of_very_different_sizes_lose_no_digits():
@@ -49,7 +56,14 @@ def elementwise(rng, batch, n, standard):
 @pytest.mark.parametrize(("batch", "n"), [((), 1), ((), 2), ((), 7), ((3,), 4)])
 @pytest.mark.parametrize(
     ("kind", "standard"),
-    [(dense, True), (dense, False), (elementwise, True), (elementwise, False), (markov, False)],
+    [
+        (dense, True),
+        (dense, False),
+        (elementwise, True),
+        (elementwise, False),
+        (markov, False),
+        (sums, False),
+    ],
 )
 def test_the_map_gives_the_normal_distribution_given_data(kind, standard, batch, n):
     """Mean, covariance and Jacobian are those of dense NumPy matrices."""
@@ -63,17 +77,21 @@ def test_the_map_gives_the_normal_distribution_given_data(kind, standard, batch,
         back = law.gathered(unknown, h, r)
         centre, _ = law.spread(np.zeros_like(u), h, r)
         slopes = jax.jacobian(lambda u: law.spread(u, h, r)[0])(u)
-        numbers = law.numbers(x)
+        of_x = law.written(x)
+        numbers, value = law.numbers(of_x), law.value(of_x)
     np.testing.assert_allclose(back, u, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(numbers, u, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(value, x, rtol=1e-9, atol=1e-10)
     square = np.asarray(slopes).reshape(u.size, u.size)
     np.testing.assert_allclose(log_size, np.linalg.slogdet(square)[1], rtol=1e-9, atol=1e-12)
     transposed = np.swapaxes(factor, -1, -2)
     covariance = np.linalg.inv(np.eye(n) + transposed @ (h[..., None] * factor))
     expected = (covariance @ transposed @ (r - h * mean)[..., None])[..., 0]
+    if kind is sums:
+        mean, factor = law.means, law.sds[..., None] * np.eye(n)
     if not standard:
         expected = mean + (factor @ expected[..., None])[..., 0]
-        covariance = factor @ covariance @ transposed
+        covariance = factor @ covariance @ np.swapaxes(factor, -1, -2)
     np.testing.assert_allclose(centre, expected, rtol=1e-8, atol=1e-9)
     for one in np.ndindex(batch):
         of_one = np.asarray(slopes)[(*one, slice(None), *one, slice(None))]

@@ -116,6 +116,32 @@ def negative():
     return slope, error, z
 
 
+def sums():
+    """Running sums of steps that are scaled before and after, or by value."""
+    sd, mu = kg.half_normal(1, shape=2, name="sd"), kg.normal(0, 1, shape=3, name="mu")
+    after, before = (kg.normal(0, 1, shape=4, name=name) for name in ("after", "before"))
+    level = mu[0] + sd[0] * kg.cumsum(after) + kg.cumsum(0.5 - before * mu[1] / 2)
+    value = kg.normal(mu[2], sd[1], shape=(2, 3), name="value")
+    kg.observe(np.arange(4.0), kg.normal(level, 0.5), name="of_level")
+    kg.observe(np.ones(3), kg.normal(before[:3], 1), name="of_steps")
+    kg.observe(np.full((2, 3), 2), kg.poisson(kg.exp(kg.cumsum(value, 1))), name="of_value")
+    return sd, mu, after, before, value
+
+
+def sums_of_tables():
+    """Running sums along the first and the last axis, with normal data of an unknown error."""
+    sd, error = kg.half_normal(1, shape=2, name="sd"), kg.half_normal(1, name="error")
+    mu = kg.normal(0, 1, shape=2, name="mu")
+    one = kg.normal(0, 1, shape=3, name="one")
+    columns = kg.normal(0, sd, shape=(3, 2), name="columns")
+    deep = kg.normal(mu[0], sd[0], shape=(2, 1, 3), name="deep")
+    kg.observe(np.arange(3.0), kg.normal(1 - 2 * (mu[0] + sd[0] * kg.cumsum(one)), error), name="y")
+    table = mu + kg.cumsum(columns * mu[1], 0) * sd
+    kg.observe(np.ones((3, 2)), kg.normal(table, error), name="of_table")
+    kg.observe(np.ones((2, 2, 3)), kg.normal(kg.cumsum(deep, -1), 1), name="of_deep")
+    return sd, error, mu, one, columns, deep
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -144,6 +170,8 @@ BUILDS = {
     levels: {"walk": None, "z": "mu", "columns": "mu"},
     mixed: {},
     negative: {"z": None},
+    sums: {"after": "mu", "before": None, "value": None},
+    sums_of_tables: {"one": "mu", "columns": "mu", "deep": None},
 }
 
 
@@ -192,7 +220,10 @@ def scored():
     return mu, sd, walk, L, columns
 
 
-@pytest.mark.parametrize("build", [levels, measured, measured_numbers, repeated, negative, scored])
+NORMAL = [levels, measured, measured_numbers, repeated, negative, sums_of_tables, scored]
+
+
+@pytest.mark.parametrize("build", NORMAL)
 def test_coordinates_are_standard_normal_if_the_data_are_normal(build):
     """The slope of the log density by each coordinate u is -u."""
     model = kg.model(build)
@@ -238,7 +269,7 @@ def test_known_normal_data():
     np.testing.assert_allclose(r, expected)
 
 
-@pytest.mark.parametrize("build", [walks, process, correlated])
+@pytest.mark.parametrize("build", [walks, process, correlated, sums])
 def test_evidence_has_the_slope_of_the_likelihood(build):
     """The oracle: the slope of the terms of the data, for a small change of f."""
     model = kg.model(build)
@@ -261,6 +292,15 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
         if build is process:
             np.testing.assert_allclose(rows[0, 4:], x[6:], rtol=1e-12)
             np.testing.assert_allclose(rows[1, 4:], 1 - x[6:], rtol=1e-7, atol=1e-8)
+        if build is sums:
+            f = np.cumsum(x[-6:].reshape(2, 3), 1).ravel()
+            np.testing.assert_allclose(rows[0, -6:], f, rtol=1e-12)
+            np.testing.assert_allclose(rows[1, -6:], 2 - np.exp(f), rtol=1e-8, atol=1e-8)
+            level = x[2] + np.exp(x[0]) * np.cumsum(x[5:9])
+            slope = (np.arange(4) - level - np.cumsum(0.5 - x[9:13] * x[3] / 2)) / 0.25
+            np.testing.assert_allclose(rows[0, :4], level, rtol=1e-12)
+            np.testing.assert_allclose(rows[1, :4], slope, rtol=1e-8, atol=1e-8)
+        if build is process:
             counts = np.array([1, 0, 3, 2])
             np.testing.assert_allclose(rows[1, :4], counts - np.exp(rows[0, :4]), rtol=1e-5)
 
@@ -280,6 +320,36 @@ def test_other_products_stay_as_written(build):
         return sd, z
 
     assert not Centring(kg.model(model)).vectors
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda sd, z: kg.cumsum(sd * z),  # of the flattened array
+        lambda sd, z: kg.cumsum(sd * z, 0),  # along a single element
+        lambda sd, z: kg.cumsum(kg.exp(sd * z), 1),  # not linear
+        lambda sd, z: kg.cumsum(z * z * sd, 1),
+        lambda sd, z: kg.cumprod(sd * z, 1),
+        lambda sd, z: kg.cumsum(3 * z, 1) * np.arange(3.0) + sd,  # no unknown scale
+    ],
+)
+def test_other_sums_stay_as_written(build):
+    def model():
+        sd, z = kg.half_normal(1), kg.normal(0, 1, shape=(1, 3))
+        kg.observe(np.zeros((1, 3)), kg.normal(build(sd, z), 1))
+        return sd, z, sd * kg.cumsum(z, 1)
+
+    assert not Centring(kg.model(model)).vectors
+
+
+def test_a_result_is_not_the_vector_of_the_data():
+    """The vector is the running sum itself, not its multiple that is only reported."""
+    sd, z = kg.half_normal(1), kg.normal(0, 1, shape=3)
+    total = kg.cumsum(sd * z)
+    reported = 100 * total
+    kg.observe(np.zeros(3), kg.normal(1 + total, 1))
+    ((_, vector),) = Centring(kg.model(reported=reported, z=z)).vectors.items()
+    assert vector.data is not None
 
 
 @pytest.mark.parametrize(

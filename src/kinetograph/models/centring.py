@@ -227,11 +227,11 @@ class Centring:
             evaluate(vector.nodes, environment, images, None)
             law, location = vector.law(environment)
             unknown_rows, slopes = vector.rows(x[place]), vector.rows(gradient[place])
-            value = law.value(unknown_rows) if law.standard else unknown_rows
-            numbers, back = jax.vjp(law.numbers, value)
+            value = law.value(unknown_rows)
+            numbers, to_unknown = jax.vjp(law.numbers, unknown_rows)
+            _, to_value = jax.vjp(law.written, value)
             # log p(z) = -z^2 / 2 is a part of the log density.
-            (likelihood,) = back(slopes + unknown_rows if law.standard else numbers)
-            likelihood = likelihood if law.standard else slopes + likelihood
+            (likelihood,) = to_value(slopes + to_unknown(numbers)[0])
             flat = [vector.flat(row) for row in (value + location, likelihood)]
             rows += [jnp.stack([*flat, *(v[place] for v in (x, gradient, y, slope))])]
         return jnp.concatenate(rows, 1)

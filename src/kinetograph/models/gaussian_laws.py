@@ -6,7 +6,8 @@ the precision h_i, as r_i / h_i, then
     z | data ~ normal(P^-1 A' (r - h m), P^-1),    P = 1 + A' diag(h) A
 
 and a law maps standard normal numbers u to this distribution: z = P^-1 A' (r - h m) + S u, where
-S S' = P^-1. For h = 0 this is z = S u with an orthogonal S.
+S S' = P^-1. For h = 0 this is z = S u with an orthogonal S. The unknown of a model is x, z, or the
+steps of x.
 
 Source   H. Rue, S. Martino, N. Chopin, JRSS B 71 (2009) 319-392, section 2 (normal approximations
          of latent vectors); C. C. Margossian et al., NeurIPS 2020 (the matrix P).
@@ -20,7 +21,7 @@ from jax import lax
 from ..graph.operations.linear_algebra import small_cholesky
 from .markov_smoother import from_normal, to_normal
 
-__all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw"]
+__all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw", "SumLaw"]
 
 
 class DenseLaw(NamedTuple):
@@ -30,13 +31,17 @@ class DenseLaw(NamedTuple):
     factor: Any  # A, (..., n, n)
     standard: bool  # whether z is the unknown, otherwise x
 
-    def value(self, z: Any) -> Any:
-        """x of z."""
-        return self.mean + _times(self.factor, z)
+    def value(self, unknown: Any) -> Any:
+        """x of the unknown."""
+        return self._from_numbers(unknown) if self.standard else unknown
 
-    def numbers(self, x: Any) -> Any:
-        """z of x."""
-        return _solved(self.factor, x - self.mean)
+    def written(self, x: Any) -> Any:
+        """The unknown of x."""
+        return self._to_numbers(x) if self.standard else x
+
+    def numbers(self, unknown: Any) -> Any:
+        """z of the unknown."""
+        return unknown if self.standard else self._to_numbers(unknown)
 
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
         """The unknown of u, with the logarithm of the Jacobian."""
@@ -45,12 +50,18 @@ class DenseLaw(NamedTuple):
         log_size = -_log_diagonal(root, u)
         if self.standard:
             return z, log_size
-        return self.value(z), log_size + _log_diagonal(self.factor, u)
+        return self._from_numbers(z), log_size + _log_diagonal(self.factor, u)
 
     def gathered(self, unknown: Any, h: Any, r: Any) -> Any:
         """u of the unknown."""
         root, shift = self._posterior(h, r)
-        return _times(root.mT, unknown if self.standard else self.numbers(unknown)) - shift
+        return _times(root.mT, self.numbers(unknown)) - shift
+
+    def _from_numbers(self, z: Any) -> Any:
+        return self.mean + _times(self.factor, z)
+
+    def _to_numbers(self, x: Any) -> Any:
+        return _solved(self.factor, x - self.mean)
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
         """The Cholesky factor R of P, and R^-1 A'(r - h m)."""
@@ -67,13 +78,17 @@ class ElementwiseLaw(NamedTuple):
     scales: Any  # s
     standard: bool  # whether z is the unknown, otherwise x
 
-    def value(self, z: Any) -> Any:
-        """x of z."""
-        return self.mean + self.scales * z
+    def value(self, unknown: Any) -> Any:
+        """x of the unknown."""
+        return self._from_numbers(unknown) if self.standard else unknown
 
-    def numbers(self, x: Any) -> Any:
-        """z of x."""
-        return (x - self.mean) / self.scales
+    def written(self, x: Any) -> Any:
+        """The unknown of x."""
+        return self._to_numbers(x) if self.standard else x
+
+    def numbers(self, unknown: Any) -> Any:
+        """z of the unknown."""
+        return unknown if self.standard else self._to_numbers(unknown)
 
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
         """The unknown of u, with the logarithm of the Jacobian."""
@@ -81,13 +96,18 @@ class ElementwiseLaw(NamedTuple):
         z, log_size = shift + u / jnp.sqrt(precision), -0.5 * jnp.sum(jnp.log(precision))
         if self.standard:
             return z, log_size
-        return self.value(z), log_size + jnp.sum(jnp.log(jnp.abs(self.scales)))
+        return self._from_numbers(z), log_size + jnp.sum(jnp.log(jnp.abs(self.scales)))
 
     def gathered(self, unknown: Any, h: Any, r: Any) -> Any:
         """u of the unknown."""
         precision, shift = self._posterior(h, r)
-        z = unknown if self.standard else self.numbers(unknown)
-        return (z - shift) * jnp.sqrt(precision)
+        return (self.numbers(unknown) - shift) * jnp.sqrt(precision)
+
+    def _from_numbers(self, z: Any) -> Any:
+        return self.mean + self.scales * z
+
+    def _to_numbers(self, x: Any) -> Any:
+        return (x - self.mean) / self.scales
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
         """The precision and the mean of z given data."""
@@ -105,10 +125,13 @@ class MarkovLaw(NamedTuple):
     drifts: Any  # d
     scales: Any  # s
 
-    @property
-    def standard(self) -> bool:
-        """Whether z is the unknown."""
-        return False
+    def value(self, x: Any) -> Any:
+        """x, the unknown."""
+        return x
+
+    def written(self, x: Any) -> Any:
+        """The unknown, x."""
+        return x
 
     def numbers(self, x: Any) -> Any:
         """z of x."""
@@ -122,6 +145,47 @@ class MarkovLaw(NamedTuple):
     def gathered(self, x: Any, h: Any, r: Any) -> Any:
         """u of x."""
         return to_normal(*self, h, r, x)
+
+
+class SumLaw(NamedTuple):
+    """Running sums, whose steps w are the unknown.
+
+    x_t = x_(t-1) + d_t + s_t z_t,  w_t = m_t + k_t z_t
+    """
+
+    drifts: Any  # d, (..., n)
+    scales: Any  # s
+    means: Any  # m
+    sds: Any  # k > 0
+
+    def value(self, steps: Any) -> Any:
+        """x of the steps."""
+        return jnp.cumsum(self.drifts + self.scales * self.numbers(steps), -1)
+
+    def written(self, x: Any) -> Any:
+        """The steps of x."""
+        changes = jnp.diff(x, axis=-1, prepend=0.0)
+        return self.means + self.sds * (changes - self.drifts) / self.scales
+
+    def numbers(self, steps: Any) -> Any:
+        """z of the steps."""
+        return (steps - self.means) / self.sds
+
+    def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
+        """The steps of u, with the logarithm of the Jacobian."""
+        x, log_size = from_normal(*self._process, h, r, u)
+        stretch = jnp.log(self.sds) - jnp.log(jnp.abs(self.scales))
+        return self.written(x), log_size + jnp.sum(stretch)
+
+    def gathered(self, steps: Any, h: Any, r: Any) -> Any:
+        """u of the steps."""
+        return to_normal(*self._process, h, r, self.value(steps))
+
+    @property
+    def _process(self) -> tuple[Any, Any, Any]:
+        """The slopes, drifts and scales of x."""
+        later = jnp.arange(self.drifts.shape[-1]) > 0
+        return later.astype(self.drifts.dtype), self.drifts, jnp.abs(self.scales)
 
 
 def _times(matrix: Any, vector: Any) -> Any:

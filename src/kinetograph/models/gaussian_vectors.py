@@ -2,6 +2,7 @@
 
     written as a value             f ~ kg.multivariate_normal(m, K),  h ~ kg.ar(phi, sd, 100)
     written by standard numbers    f = m + kg.cholesky(K) @ z,  b = (z @ L.T) * sd
+    written by normal steps        f = m + sd * kg.cumsum(z),  f = kg.cumsum(kg.normal(m, sd, 100))
 
 A sum with the vector, such as m + b, has the numbers that the data are about.
 """
@@ -18,10 +19,12 @@ from ..graph.lower import Environment
 from ..graph.node import FORM, Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
+from ..graph.operations.reductions import CUMULATIVE
 from ..graph.operations.shaping import TRANSPOSE
-from .gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw
+from .gaussian_laws import DenseLaw, ElementwiseLaw, SumLaw
 from .hierarchies import ScaledUnknown, is_real, products
-from .normal_observations import NormalData, normal_data
+from .normal_observations import NormalData, line_of, normal_data
+from .vector_laws import LAWS, signed, usable
 
 if TYPE_CHECKING:
     from .model import Model
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["GaussianVector", "gaussian_vectors"]
 
 _MULTIPLY, _ADD = ELEMENTWISE["multiply"], ELEMENTWISE["add"]
+_CUMSUM = CUMULATIVE["cumsum"]
 MOST_NUMBERS = 200_000  # of the factors of all vectors of an unknown
 
 
@@ -43,6 +47,7 @@ class GaussianVector(NamedTuple):
     location: Node | None = None  # the other addend of the sum
     data: NormalData | None = None  # the data, if all of them are normal and linear in f
     joint: bool = True  # whether the elements depend on each other
+    markov: bool = False  # whether each element depends on the one before it only
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -87,10 +92,15 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
         if isinstance(node, Apply):
             for parent in dict.fromkeys(node.parents):
                 users.setdefault(parent, []).append(node)
+    needed = set(model.density.nodes)
+    for node, uses in users.items():  # results that are only reported do not count
+        users[node] = [use for use in uses if use in needed] or uses
     unknowns = set(model.density.unknowns)
     scaled = {product.unknown: product for product in products(model)}
+    sums = [n for n in model.density.nodes if isinstance(n, Apply) and n.operation is _CUMSUM]
     for unknown in model.density.unknowns:
         vector = _by_value(unknown, users) or _by_numbers(unknown, users)
+        vector = vector or _by_steps(unknown, sums, users)
         if vector is not None:
             if not unknowns.isdisjoint(ancestors(vector.parameters)):
                 yield vector._replace(data=normal_data(vector.f, unknown, model.density.terms))
@@ -107,7 +117,7 @@ def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVect
     follows = unknown.distribution
     if follows is None or not is_real(unknown) or unknown.shape[-1:] in ((), (0,), (1,)):
         return None
-    found = _LAWS.get(follows.family.key)
+    found = LAWS.get(follows.family.key)
     if found is None:
         return None
     names, law = found
@@ -116,7 +126,9 @@ def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVect
         return None
     if follows.family.key == "multivariate_normal" and not _is_small(unknown.shape):
         return None
-    return GaussianVector(unknown, False, parameters, law, *_sum(unknown, unknown, users))
+    markov = follows.family.key != "multivariate_normal"
+    f, location = _sum(unknown, unknown, users)
+    return GaussianVector(unknown, False, parameters, law, f, location, markov=markov)
 
 
 def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
@@ -149,6 +161,49 @@ def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVe
     return GaussianVector(unknown, columns, parameters, law, *_sum(end, unknown, users))
 
 
+def _by_steps(
+    unknown: Variable, sums: list[Apply], users: dict[Node, list[Apply]]
+) -> GaussianVector | None:
+    """Independent normal steps, of which the density needs the running sum."""
+    follows = unknown.distribution
+    if follows is None or follows.family.key != "normal" or not is_real(unknown):
+        return None
+    for total in sums:
+        axis, flat = total.attributes["axis"], total.attributes["flat"]
+        (steps,) = total.parents
+        line = None if flat or steps.shape != unknown.shape else line_of(steps, unknown)
+        if line is not None and unknown not in ancestors(line.nodes):
+            break
+    else:
+        return None
+    columns = axis == 0 and len(unknown.shape) == 2
+    if not (columns or axis == len(unknown.shape) - 1) or unknown.shape[axis] < 2:
+        return None
+    scaled = next((n for n in users.get(total, ()) if n.operation is _MULTIPLY), None)
+    scale = scaled and _other(scaled, total, unknown)
+    varies = scale and np.broadcast_shapes(scale.shape, (1,) * len(unknown.shape))[axis] > 1
+    end = total if scaled is None or scale is None or varies else scaled
+    scale = None if end is total else scale
+    mean, sd = (follows.arguments[name] for name in ("mean", "sd"))
+    parameters = (mean, sd, *line.nodes, *(() if scale is None else (scale,)))
+
+    def law(shape: tuple[int, ...], *values: Any) -> SumLaw:
+        value = dict(zip(parameters, values, strict=True))
+
+        def rows(array: Any) -> Any:
+            array = jnp.broadcast_to(array, unknown.shape)
+            return array.T if columns else array
+
+        factor = 1.0 if scale is None else value[scale]
+        slope = factor * line.slope(value)
+        drift = factor * line.constant(value) + slope * value[mean]
+        scales = signed(slope * value[sd])
+        return SumLaw(*map(rows, (drift, scales, value[mean], usable(value[sd]))))
+
+    f, location = _sum(end, unknown, users)
+    return GaussianVector(unknown, columns, parameters, law, f, location, markov=True)
+
+
 def _elements(
     unknown: Variable, product: ScaledUnknown | None, users: dict[Node, list[Apply]]
 ) -> GaussianVector | None:
@@ -175,8 +230,7 @@ def _elements(
 
     def law(shape: tuple[int, ...], *parameters: Any) -> ElementwiseLaw:
         mean, scale = parameters if len(parameters) == 2 else (0.0, *parameters)
-        scale = jnp.where(scale < 0, -1.0, 1.0).astype(scale.dtype) * _usable(scale)
-        mean, scale = (jnp.broadcast_to(p, shape) for p in (mean, scale))
+        mean, scale = (jnp.broadcast_to(p, shape) for p in (mean, signed(scale)))
         return ElementwiseLaw(mean, scale, standard)
 
     return GaussianVector(unknown, False, parameters, law, f, joint=False)
@@ -234,48 +288,3 @@ def _transposed(node: Node) -> Node | None:
 
 def _is_small(shape: tuple[int, ...]) -> bool:
     return int(np.prod(shape)) * shape[-1] <= MOST_NUMBERS
-
-
-def _multivariate(shape: tuple[int, ...], mean: Any, factor: Any) -> DenseLaw:
-    return DenseLaw(jnp.broadcast_to(mean, shape), factor, False)
-
-
-def _autoregressive(
-    shape: tuple[int, ...], rho: Any, sd: Any, constant: Any, first: Any, first_sd: Any
-) -> MarkovLaw:
-    return _markov(shape, rho[..., 0], sd, constant, first, first_sd)
-
-
-def _walk(shape: tuple[int, ...], sd: Any, drift: Any, first: Any, first_sd: Any) -> MarkovLaw:
-    return _markov(shape, jnp.ones((), sd.dtype), sd, drift, first, first_sd)
-
-
-def _markov(
-    shape: tuple[int, ...], slope: Any, sd: Any, drift: Any, first: Any, first_sd: Any
-) -> MarkovLaw:
-    def joined(at_first: Any, later: Any) -> Any:
-        at_first = jnp.broadcast_to(at_first, shape[:-1])[..., None]
-        later = jnp.broadcast_to(jnp.asarray(later)[..., None], (*shape[:-1], shape[-1] - 1))
-        return jnp.concatenate([at_first, later], -1)
-
-    return MarkovLaw(
-        joined(jnp.zeros_like(slope, shape=()), slope),
-        joined(first, drift),
-        joined(_usable(first_sd), _usable(sd)),
-    )
-
-
-def _usable(sd: Any) -> Any:
-    """Standard deviations; 1 for 0, inf and NaN.
-
-    The maps are one to one for any positive values.
-    """
-    fits = (jnp.abs(sd) > jnp.sqrt(jnp.finfo(sd.dtype).tiny)) & jnp.isfinite(sd)
-    return jnp.where(fits, jnp.abs(sd), 1.0)
-
-
-_LAWS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
-    "multivariate_normal": (("mean", "chol"), _multivariate),
-    "random_walk": (("sd", "drift", "init_mean", "init_sd"), _walk),
-    "ar": (("rho", "sd", "constant", "init_mean", "init_sd"), _autoregressive),
-}

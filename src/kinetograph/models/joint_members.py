@@ -82,7 +82,7 @@ def _members(
         if vector is not None:
             follows = unknown.distribution
             assert follows is not None
-            if vector.data is None and follows.family.key not in ("ar", "random_walk"):
+            if vector.data is None and not vector.markov:
                 standard = not unknowns_above(follows.parents)
                 yield Member(unknown, standard, vector.parameters, _of_vector(vector)), vector.f
             continue

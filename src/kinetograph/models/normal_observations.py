@@ -23,7 +23,7 @@ from ..graph.operations.elementwise import ELEMENTWISE
 if TYPE_CHECKING:
     from .term import Term
 
-__all__ = ["NormalData", "normal_data"]
+__all__ = ["Line", "NormalData", "line_of", "normal_data"]
 
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
     ELEMENTWISE[name] for name in ("add", "subtract", "multiply", "divide", "negative")
@@ -114,7 +114,7 @@ def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData |
         if not isinstance(target, Data) or unknown in ancestors([sd]):
             return None
         if np.broadcast_shapes(mean.shape, target.shape) == target.shape:
-            line = _line(mean, f)
+            line = line_of(mean, f)
         if line is None or any(unknown in ancestors([n]) for n in line.nodes):
             return None
         lines.append(line)
@@ -123,7 +123,7 @@ def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData |
     return NormalData(f.shape, tuple(lines), tuple(sds), tuple(values)) if lines else None
 
 
-def _line(node: Node, f: Node) -> Line | None:
+def line_of(node: Node, f: Node) -> Line | None:
     """A node as a line of f, element by element, if possible."""
     if node is f:
         return Line(lambda _: 1.0, lambda _: 0.0)
@@ -134,7 +134,7 @@ def _line(node: Node, f: Node) -> Line | None:
     if node.operation not in _LINEAR or sum(depends) != 1:
         return None
     place = depends.index(True)
-    line = _line(node.parents[place], f)
+    line = line_of(node.parents[place], f)
     if line is None or (place == 1 and node.operation is _DIVIDE):
         return None
     if node.operation is _NEGATE:

@@ -127,6 +127,23 @@ def walk():
     return {"sd": sd, "x": x}
 
 
+def numbers():
+    """The same walk as a running sum of standard normal numbers."""
+    sd, z = kg.half_normal(1, name="sd"), kg.normal(0, 1, shape=SIZE, name="z")
+    x = sd * kg.cumsum(z)
+    kg.observe(values(), kg.normal(x, NOISE), name="y")
+    return {"sd": sd, "x": x}
+
+
+def steps():
+    """The same walk as a running sum of a first value and of steps by value."""
+    sd = kg.half_normal(1, name="sd")
+    first, later = kg.normal(0, sd, name="first"), kg.normal(0, sd, shape=SIZE - 1, name="later")
+    x = kg.cumsum(kg.concatenate([[first], later]))
+    kg.observe(values(), kg.normal(x, NOISE), name="y")
+    return {"sd": sd, "x": x}
+
+
 def values():
     return np.cumsum(np.random.default_rng(5).normal(size=SIZE))
 
@@ -153,9 +170,12 @@ def exact():
     return mean, np.sqrt(second - mean**2)
 
 
-@pytest.mark.parametrize("method", ["threads", "batch"])
-def test_the_posterior_of_a_walk_is_exact(method):
-    tree = kg.mcmc(kg.model(walk), seed=2, chain_method=method, progress=False)
+@pytest.mark.parametrize(
+    ("build", "method"),
+    [(walk, "threads"), (walk, "batch"), (numbers, "threads"), (steps, "threads")],
+)
+def test_the_posterior_of_a_walk_is_exact(build, method):
+    tree = kg.mcmc(kg.model(build), seed=2, chain_method=method, progress=False)
     precision = tree["sampler_state"]["hyper_information"].values[:, 0]
     assert (precision > 0).any()
     posterior = tree["posterior"]

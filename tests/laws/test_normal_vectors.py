@@ -17,6 +17,17 @@ def walk():
     return kg.model(sd, start, level)
 
 
+def running_sum():
+    """A walk by its steps, which are data of their own, too."""
+    sd, start = kg.half_normal(0.5, name="sd"), kg.normal(0, 1, name="start")
+    drift = kg.normal(0, 0.3, name="drift")
+    first, later = kg.normal(0, 1, name="first"), kg.normal(drift, sd, shape=7, name="later")
+    level = kg.cumsum(kg.concatenate([[start + sd * first], later]))
+    kg.observe(kg.data(np.zeros(8, int)), kg.poisson(kg.exp(1 + level)), name="y")
+    kg.observe(kg.data(np.zeros(7)), kg.normal(later, 1), name="steps")
+    return kg.model(sd, start, drift, first, later)
+
+
 def volatility():
     mu, phi = kg.normal(0, 1, name="mu"), kg.uniform(0, 0.98, name="phi")
     sd = kg.half_normal(0.7, name="sd")
@@ -105,7 +116,18 @@ def calibrated(model):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "build",
-    [walk, volatility, process, slopes, by_value, measured, few_groups, smooth, crossed],
+    [
+        walk,
+        running_sum,
+        volatility,
+        process,
+        slopes,
+        by_value,
+        measured,
+        few_groups,
+        smooth,
+        crossed,
+    ],
 )
 def test_ranks_are_uniform(build):
     least, warned = calibrated(build())

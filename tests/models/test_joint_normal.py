@@ -87,6 +87,16 @@ def rate():
     return a, b, sd, z, w
 
 
+def trends():
+    """A walk and a running sum, which have coordinates of their own, beside effects of a group."""
+    a, sd = kg.normal(0, 1, name="a"), kg.half_normal(1, name="sd")
+    z, steps = kg.normal(0, 1, shape=3, name="z"), kg.normal(0, 1, shape=4, name="steps")
+    walk, level = kg.random_walk(sd, 4, name="walk"), sd * kg.cumsum(steps)
+    eta = a + (sd * z)[GROUP] + walk[np.arange(8) // 2] + level[np.arange(8) // 2]
+    kg.observe(COUNTS, kg.poisson(kg.exp(eta)), name="y")
+    return a, sd, z, steps, walk
+
+
 BUILDS = {
     intercepts: {"b", "a", "z"},
     slopes: {"b", "z"},
@@ -96,6 +106,7 @@ BUILDS = {
     shrunk: {"z"},
     scale_of_scale: {"a", "w"},
     rate: {"a", "z"},
+    trends: {"a", "z"},
 }
 
 

@@ -19,11 +19,12 @@ from ..distributions.variable import Variable
 from ..graph.control.control_node import loops_in
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
-from .gaussian_vectors import GaussianVector, gaussian_vectors
+from .gaussian_vectors import gaussian_vectors
 from .hierarchies import products
 from .joint_members import joint_normal
 from .joint_normal import JointNormal
 from .levels import Level, joined_runs, parts_of, placed, places_of, replaced
+from .normal_vector import GaussianVector
 from .shifts import (
     Shift,
     centred,
@@ -304,7 +305,7 @@ class Centring:
             h, r = (vector.rows(row[part]) for row in information)
             h = jnp.maximum(h, 0.0)
         else:
-            h, r = (vector.rows(rows) for rows in vector.data.information(environment))
+            h, r = vector.information(environment)
         return h, r - h * location
 
     def inverse(

@@ -7,100 +7,48 @@
 A sum with the vector, such as m + b, has the numbers that the data are about.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.support import CholeskyCorrelation, CholeskyCovariance
 from ..distributions.variable import Variable
-from ..graph.lower import Environment
 from ..graph.node import FORM, Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
-from ..graph.operations.reductions import CUMULATIVE
 from ..graph.operations.shaping import TRANSPOSE
-from .gaussian_laws import DenseLaw, ElementwiseLaw, SumLaw
+from .gaussian_laws import DenseLaw, ElementwiseLaw
 from .hierarchies import ScaledUnknown, is_real, products
-from .normal_observations import NormalData, line_of, normal_data
-from .vector_laws import LAWS, signed, usable
+from .normal_observations import normal_data
+from .normal_vector import GaussianVector, Users, used
+from .running_sums import running_sums, summed_steps
+from .vector_laws import LAWS, signed
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["GaussianVector", "gaussian_vectors"]
+__all__ = ["gaussian_vectors"]
 
 _MULTIPLY, _ADD = ELEMENTWISE["multiply"], ELEMENTWISE["add"]
-_CUMSUM = CUMULATIVE["cumsum"]
 MOST_NUMBERS = 200_000  # of the factors of all vectors of an unknown
-
-
-class GaussianVector(NamedTuple):
-    """An unknown whose vectors are jointly normal."""
-
-    unknown: Variable
-    columns: bool  # whether the vectors are columns of the unknown
-    parameters: tuple[Node, ...]  # of the law
-    law_of: Callable[..., Any]  # the law of the values of the parameters and the shape
-    f: Node  # the numbers that the data are about: the vector, or the first sum with it
-    location: Node | None = None  # the other addend of the sum
-    data: NormalData | None = None  # the data, if all of them are normal and linear in f
-    joint: bool = True  # whether the elements depend on each other
-    markov: bool = False  # whether each element depends on the one before it only
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The nodes from which the map is computed."""
-        location = () if self.location is None else (self.location,)
-        return (*self.parameters, *location, *(() if self.data is None else self.data.nodes))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the unknown with the vectors along the last axis."""
-        shape = self.unknown.shape
-        return shape[::-1] if self.columns else shape
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape))
-
-    def rows(self, flat: Any) -> Any:
-        """The vectors along the last axis, from the elements of the unknown."""
-        array = jnp.reshape(flat, self.unknown.shape)
-        return array.T if self.columns else array
-
-    def flat(self, rows: Any) -> Any:
-        """The elements of the unknown in their order."""
-        return jnp.reshape(rows.T if self.columns else rows, -1)
-
-    def law(self, environment: Environment) -> tuple[Any, Any]:
-        """The law, and the location outside of it."""
-        law = self.law_of(self.shape, *(environment[node] for node in self.parameters))
-        if self.location is None:
-            return law, jnp.zeros(self.shape, self.unknown.dtype)
-        location = jnp.broadcast_to(environment[self.location], self.unknown.shape)
-        return law, location.T if self.columns else location
 
 
 def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
     """The vectors whose law depends on unknowns."""
     nodes = ancestors([*model.component.nodes, *model.density.nodes])
-    users: dict[Node, list[Apply]] = {}
+    users: Users = {}
     for node in nodes:
         if isinstance(node, Apply):
             for parent in dict.fromkeys(node.parents):
                 users.setdefault(parent, []).append(node)
-    needed = set(model.density.nodes)
-    for node, uses in users.items():  # results that are only reported do not count
-        users[node] = [use for use in uses if use in needed] or uses
     unknowns = set(model.density.unknowns)
     scaled = {product.unknown: product for product in products(model)}
-    sums = [n for n in model.density.nodes if isinstance(n, Apply) and n.operation is _CUMSUM]
+    sums = running_sums(model.density.nodes)
     for unknown in model.density.unknowns:
         vector = _by_value(unknown, users) or _by_numbers(unknown, users)
-        vector = vector or _by_steps(unknown, sums, users)
+        vector = vector or summed_steps(unknown, sums, users)
         if vector is not None:
             if not unknowns.isdisjoint(ancestors(vector.parameters)):
                 yield vector._replace(data=normal_data(vector.f, unknown, model.density.terms))
@@ -112,7 +60,7 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
             yield vector._replace(data=data)
 
 
-def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
+def _by_value(unknown: Variable, users: Users) -> GaussianVector | None:
     """A vector with a distribution of vectors."""
     follows = unknown.distribution
     if follows is None or not is_real(unknown) or unknown.shape[-1:] in ((), (0,), (1,)):
@@ -127,11 +75,11 @@ def _by_value(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVect
     if follows.family.key == "multivariate_normal" and not _is_small(unknown.shape):
         return None
     markov = follows.family.key != "multivariate_normal"
-    f, location = _sum(unknown, unknown, users)
+    f, location = used(_ADD, unknown, unknown, users)
     return GaussianVector(unknown, False, parameters, law, f, location, markov=markov)
 
 
-def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVector | None:
+def _by_numbers(unknown: Variable, users: Users) -> GaussianVector | None:
     """Standard normal numbers that are multiplied with a Cholesky factor."""
     if not _is_standard_normal(unknown) or not 1 <= len(unknown.shape) <= 2:
         return None
@@ -146,11 +94,7 @@ def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVe
     shape = unknown.shape[::-1] if columns else unknown.shape
     if factor is None or not _is_lower(factor) or not _is_small(shape) or shape[-1] < 2:
         return None
-    scaled = next((n for n in users.get(product, ()) if n.operation is _MULTIPLY), None)
-    scale = None
-    if scaled is not None:
-        scale = _other(scaled, product, unknown)
-    end = product if scaled is None or scale is None else scaled
+    end, scale = used(_MULTIPLY, product, unknown, users)
     parameters: tuple[Node, ...] = (factor,) if scale is None else (factor, scale)
 
     def law(shape: tuple[int, ...], factor: Any, scale: Any = 1.0) -> DenseLaw:
@@ -158,54 +102,11 @@ def _by_numbers(unknown: Variable, users: dict[Node, list[Apply]]) -> GaussianVe
         scale = scale.T if columns else scale
         return DenseLaw(jnp.zeros(shape, factor.dtype), factor * scale[..., None], True)
 
-    return GaussianVector(unknown, columns, parameters, law, *_sum(end, unknown, users))
-
-
-def _by_steps(
-    unknown: Variable, sums: list[Apply], users: dict[Node, list[Apply]]
-) -> GaussianVector | None:
-    """Independent normal steps, of which the density needs the running sum."""
-    follows = unknown.distribution
-    if follows is None or follows.family.key != "normal" or not is_real(unknown):
-        return None
-    for total in sums:
-        axis, flat = total.attributes["axis"], total.attributes["flat"]
-        (steps,) = total.parents
-        line = None if flat or steps.shape != unknown.shape else line_of(steps, unknown)
-        if line is not None and unknown not in ancestors(line.nodes):
-            break
-    else:
-        return None
-    columns = axis == 0 and len(unknown.shape) == 2
-    if not (columns or axis == len(unknown.shape) - 1) or unknown.shape[axis] < 2:
-        return None
-    scaled = next((n for n in users.get(total, ()) if n.operation is _MULTIPLY), None)
-    scale = scaled and _other(scaled, total, unknown)
-    varies = scale and np.broadcast_shapes(scale.shape, (1,) * len(unknown.shape))[axis] > 1
-    end = total if scaled is None or scale is None or varies else scaled
-    scale = None if end is total else scale
-    mean, sd = (follows.arguments[name] for name in ("mean", "sd"))
-    parameters = (mean, sd, *line.nodes, *(() if scale is None else (scale,)))
-
-    def law(shape: tuple[int, ...], *values: Any) -> SumLaw:
-        value = dict(zip(parameters, values, strict=True))
-
-        def rows(array: Any) -> Any:
-            array = jnp.broadcast_to(array, unknown.shape)
-            return array.T if columns else array
-
-        factor = 1.0 if scale is None else value[scale]
-        slope = factor * line.slope(value)
-        drift = factor * line.constant(value) + slope * value[mean]
-        scales = signed(slope * value[sd])
-        return SumLaw(*map(rows, (drift, scales, value[mean], usable(value[sd]))))
-
-    f, location = _sum(end, unknown, users)
-    return GaussianVector(unknown, columns, parameters, law, f, location, markov=True)
+    return GaussianVector(unknown, columns, parameters, law, *used(_ADD, end, unknown, users))
 
 
 def _elements(
-    unknown: Variable, product: ScaledUnknown | None, users: dict[Node, list[Apply]]
+    unknown: Variable, product: ScaledUnknown | None, users: Users
 ) -> GaussianVector | None:
     """An unknown with independent normal elements."""
     follows = unknown.distribution
@@ -238,22 +139,6 @@ def _elements(
 
 def _adds(use: Apply, addend: Node) -> bool:
     return use.operation is _ADD and addend in use.parents
-
-
-def _sum(node: Node, unknown: Variable, users: dict[Node, list[Apply]]) -> tuple[Node, Node | None]:
-    """The first sum with a node, and its other addend, if any."""
-    use = next((use for use in users.get(node, ()) if use.operation is _ADD), None)
-    other = use and _other(use, node, unknown)
-    return (node, None) if use is None or other is None else (use, other)
-
-
-def _other(use: Apply, node: Node, unknown: Variable) -> Node | None:
-    """The other operand, if it fits and does not need the unknown."""
-    left, right = use.parents
-    other = right if left is node else left
-    if use.shape != node.shape or unknown in ancestors([other]):
-        return None
-    return other
 
 
 def _is_standard_normal(unknown: Variable) -> bool:

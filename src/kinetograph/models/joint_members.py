@@ -20,9 +20,9 @@ from ..graph.operations.indexing import READS, SLICE
 from ..graph.operations.linear_algebra import MATMUL
 from ..graph.operations.shaping import BROADCAST, CONCATENATE, RESHAPE, STACK, TRANSPOSE
 from .discovery import unknowns_above
-from .gaussian_vectors import GaussianVector
 from .hierarchies import is_real, products
 from .joint_normal import JointNormal, Member
+from .normal_vector import GaussianVector
 from .shifts import Shift, centred
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The laws of vectors with distributions of vectors, from the values of the parameters."""
+"""The laws of distributions of vectors, from the values of parameters."""
 
 from collections.abc import Callable
 from typing import Any

@@ -354,6 +354,7 @@ def test_other_products_stay_as_written(build):
         ((3,), lambda sd, z: kg.cumsum(kg.concatenate([z[:1], sd * z]))),
         ((3,), lambda sd, z: kg.cumsum(kg.concatenate([sd * z, [1.0]]))),
         ((3,), lambda sd, z: kg.cumsum(kg.concatenate([[1.0], [2.0], sd * z]))),
+        ((3,), lambda sd, z: kg.cumsum(kg.concatenate([[1.0, 2.0], sd * z]))),
         ((3,), lambda sd, z: kg.cumsum(3 * z) + sd),  # of a known scale
         ((3,), lambda sd, z: kg.cumsum(z) * kg.exp(sd * np.arange(3.0))),  # of several scales
     ],

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.errors import KinetographWarning, ShapeError, SymbolicError
-from ..graph.messages import describe, index_text, variable_of
+from ..graph.errors import KinetographWarning, ModelError, ShapeError, SymbolicError
+from ..graph.messages import describe, index_text, site_text, variable_of
 from ..graph.node import Data, Node
 from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
 from .parameter import Parameter
-from .support import REAL, Interval, Simplex
+from .support import REAL, Interval, Ordered, Simplex, Support, Weights, ZeroSum
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
@@ -92,7 +92,7 @@ class Generator:
         raise ValueError(
             f"{self.name}: {parameter.name} must be {support.describe()}, "
             f"got {value[place]}{note}{index_text(place)}{f' in {holder}' if holder else ''}"
-            f"{place_text()}{self._order_hint(nodes)}"
+            f"{place_text()}{_sum_hint(support, value)}{self._order_hint(nodes)}"
         )
 
     def _order_hint(self, nodes: Sequence[Node]) -> str:
@@ -112,20 +112,44 @@ class Generator:
         names = ", ".join(parameter.name for parameter in self.parameters)
         return f"; the order of the values is {self.name}({names})" if fits else ""
 
-    def warn_of_unbounded(self, nodes: Sequence[Node]) -> None:
-        """Warn if an unbounded unknown is used for a bounded parameter."""
+    def check_unknowns(self, nodes: Sequence[Node]) -> None:
+        """Check the parameters that are unknowns.
+
+        Warns of unbounded unknowns as bounded parameters.
+
+        Raises
+        ------
+        ModelError
+            If an unknown whose elements do not add up to 1 is used as probabilities.
+        """
         for parameter, node in zip(self.parameters, nodes, strict=True):
-            self._warn_of_unbounded(parameter, node)
+            if isinstance(parameter.support, Simplex):
+                self._check_sum(parameter, node)
+            else:
+                self._warn_of_unbounded(parameter, node)
+
+    def _check_sum(self, parameter: Parameter, node: Node) -> None:
+        support = getattr(node, "support", None)
+        if not isinstance(support, (Interval, Ordered, ZeroSum)):
+            return
+        what, size = describe(node), node.shape[-1]
+        positive = isinstance(support, Interval) and np.all(~support.contains(np.array(-1e-9)))
+        total = "sum()" if len(node.shape) == 1 else "sum(-1, keepdims=True)"
+        way = f"{what} / {what}.{total}" if positive else f"kg.softmax({what})"
+        raise ModelError(
+            f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and nothing "
+            f"makes the elements of {what}{site_text(node)} add up to 1{place_text()}; write an "
+            f"unknown kg.dirichlet([{', '.join(['1.0'] * min(size, 3))}"
+            f"{', ...' if size > 3 else ''}]), or {way}"
+        )
 
     def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
         if getattr(node, "support", None) is not REAL:
             return
         allowed, what = parameter.support, describe(node)
-        if isinstance(allowed, Simplex):
-            way = f"kg.softmax({what}), or an unknown such as kg.dirichlet([1.0, 1.0])"
-        elif not isinstance(allowed, Interval) or np.all(allowed.contains(np.array([-1.0, 2.0]))):
+        if not isinstance(allowed, Interval) or np.all(allowed.contains(np.array([-1.0, 2.0]))):
             return
-        elif np.all(allowed.contains(np.array(2.0))):
+        if np.all(allowed.contains(np.array(2.0))):
             way = f"kg.exp({what}), or an unknown such as kg.half_normal(1)"
         else:
             way = f"kg.ilogit({what}), or an unknown such as kg.beta(1, 1)"
@@ -200,6 +224,12 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
     if any(n < 0 for n in sizes):
         raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length{place_text()}")
     return tuple(int(n) for n in sizes)
+
+
+def _sum_hint(support: Support, value: np.ndarray) -> str:
+    """The way from numbers in proportion to probabilities."""
+    shares = isinstance(support, Simplex) and np.all(Weights().contains(value))
+    return "; divide by the sum" if shares else ""
 
 
 def _vector_hint(parameter: Parameter, node: Node) -> str:

@@ -213,7 +213,7 @@ def distribute(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
     family.check_values(nodes)
-    family.warn_of_unbounded(nodes)
+    family.check_unknowns(nodes)
     for change, bounds in ((truncate, truncation), (censor, censoring)):
         if bounds is not None:
             family, nodes = change(family, nodes, bounds)

@@ -286,6 +286,18 @@ def test_censored_survival(family):
     assert model.response().shape == (len(data),)
 
 
+@pytest.mark.parametrize("kind", [int, float, bool, np.int8])
+def test_censoring_by_an_expression(kind):
+    """Events are the opposite of censored times."""
+    event = np.resize([1, 0, 1], len(DATA)).astype(kind)
+    data = DATA.assign(event=event, c=np.where(event, "none", "right"))
+    wanted = kg.formula("positive | cens(c) ~ x", data, family="weibull")
+    values = wanted.transform(np.random.default_rng(7).normal(0, 0.4, wanted.free_size))
+    for written in ("1 - event", "event == 0"):
+        model = kg.formula(f"positive | cens({written}) ~ x", data, family="weibull")
+        assert model.log_prob(values) == wanted.log_prob(values)
+
+
 def test_only_intervals_have_an_upper_end_and_it_may_be_infinite():
     kinds = np.resize(["right", "interval"], len(DATA))
     later = np.where(kinds == "right", np.nan, DATA["positive"] + 1)

@@ -284,14 +284,18 @@ class Response:
         """The intervals that contain the responses."""
         call = self.additions["cens"]
         column = call.positional[0]
-        check_present(frame, [column], call.text)
-        kinds = [str(v).removesuffix(".0").lower() for v in frame[column]]
+        if column in frame:
+            check_present(frame, [column], call.text)
+            given = frame[column].to_numpy()
+        else:
+            given = evaluated(column, frame, self._scope, call.text)
+        kinds = [str(v).removesuffix(".0").lower() for v in given]
         for row, kind in enumerate(kinds):
             if kind not in _CENSORING:
                 raise DataError(
-                    f"formula: {call.text} is {frame[column].iloc[row]!r} in "
-                    f"{row_text(frame, row)}{place_text()}; it is one of 'none', 'left', 'right' "
-                    "and 'interval'"
+                    f"formula: {call.text} is {given[row]!r} in {row_text(frame, row)}"
+                    f"{place_text()}; it is one of 'none', 'left', 'right' and 'interval', or 0, "
+                    "-1, 1 and 2"
                 )
         codes = np.array([_CENSORING[kind] for kind in kinds])
         low, high = np.array(self.values, float), np.array(self.values, float)

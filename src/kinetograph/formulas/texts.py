@@ -170,6 +170,13 @@ def _tokens(text: str) -> list[Token]:
         raise ValueError(
             f"formula: {text!r} cannot be read{place_text()}: {reason_of(error)}"
         ) from None
+    except SyntaxError as error:
+        negated = re.search(r"!(?!=)\s*(\w+)", text)
+        way = f"; for '{negated[0]}' write '1 - {negated[1]}'" if negated else ""
+        raise ValueError(
+            f"formula: {text!r} cannot be read{place_text()}: {(error.text or '').strip()!r} is "
+            f"not an expression of Python{way}"
+        ) from None
     return tokens
 
 

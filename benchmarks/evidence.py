@@ -172,7 +172,7 @@ def _rounded(found: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
-    parser.add_argument("--method", default="smc", choices=["smc", "parallel"])
+    parser.add_argument("--method", default="smc", choices=["smc", "nested", "parallel"])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--particles", type=int, default=None)

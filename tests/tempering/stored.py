@@ -10,6 +10,7 @@ from kinetograph.tempering import replicas
 
 SIZES = {
     "smc": {"particles": 60},
+    "nested": {"particles": 60},
     "parallel": {"chains": 2, "draws": 8, "warmup": 10},
 }
 GROUPS = ("posterior", "sample_stats", "unconstrained_posterior", "tempering")
@@ -42,7 +43,7 @@ def assert_same(tree, whole):
 
 def long_run(method, **named):
     """A run of some seconds."""
-    sizes = {"particles": 20_000} if method == "smc" else {"draws": 1000, "warmup": 100}
+    sizes = {"draws": 1000, "warmup": 100} if method == "parallel" else {"particles": 20_000}
     return temper(model(), method, **(sizes | named))
 
 

@@ -25,7 +25,7 @@ from kinetograph.tempering.annealing import Annealing
 from kinetograph.tempering.replicas import Replicas
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
-METHODS = ("smc", "parallel")
+METHODS = ("smc", "nested", "parallel")
 
 
 class PowerCut(Exception):
@@ -85,7 +85,7 @@ def test_a_run_that_is_stopped_again_and_again(method, one, whole, path, monkeyp
         after = (1, 2, 0, 1, 3, 1)[attempts % 6]
         tree = stopped(monkeypatch, method, one, path, after, threads=1 + attempts % 3)
         attempts += 1
-    assert attempts > {"smc": 3, "parallel": 12}[method]
+    assert attempts > {"smc": 3, "nested": 12, "parallel": 12}[method]
     assert_same(tree, whole[method])
 
 

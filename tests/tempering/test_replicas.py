@@ -23,7 +23,7 @@ class ExactPoints:
         self.rng = rng
 
     def place(self, free, powers, hyper):
-        self.powers = powers
+        self.powers = powers[:, 0]
 
     def sweep(self):
         spread = 1 / np.sqrt(1 + STIFFNESS * self.powers)

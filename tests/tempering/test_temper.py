@@ -7,7 +7,7 @@ from scipy import stats
 import kinetograph as kg
 from kinetograph.bits.draws import chain_key
 from kinetograph.models.starting_points import initial_points
-from kinetograph.tempering import parallel, sequential
+from kinetograph.tempering import nested, parallel, sequential
 
 DATA = np.array([1.2, 0.7, 1.9])
 
@@ -30,7 +30,7 @@ def temper(model, *args, **named):
     return kg.temper(model, *args, **({"seed": 1, "progress": False} | named))
 
 
-@pytest.mark.parametrize("method", ["smc", "parallel"])
+@pytest.mark.parametrize("method", ["smc", "nested", "parallel"])
 def test_conjugate_model(model, method):
     tree = temper(model, method)
     attributes = tree.attrs
@@ -40,25 +40,34 @@ def test_conjugate_model(model, method):
     mean, sd = DATA.sum() / 4, 0.5
     assert abs(mu.mean() - mean) < 6 * sd / np.sqrt(300)
     assert abs(mu.std() - sd) < 6 * sd / np.sqrt(2 * 300)
-    parts = tree["tempering"]["log_evidence"].values
-    assert np.nansum(parts) == pytest.approx(attributes["log_evidence"], abs=1e-9)
-    powers = tree["tempering"]["power"].values
-    assert (np.diff(powers) > 0).all()
-    assert powers[-1] == 1
+    if method == "nested":
+        assert (np.diff(tree["tempering"]["level"].values) > 0).all()
+        assert 0.5 < tree["tempering"]["mass"].values.sum() < 1  # the rest are draws of the prior
+    else:
+        parts = tree["tempering"]["log_evidence"].values
+        assert np.nansum(parts) == pytest.approx(attributes["log_evidence"], abs=1e-9)
+        powers = tree["tempering"]["power"].values
+        assert (np.diff(powers) > 0).all()
+        assert powers[-1] == 1
     np.testing.assert_allclose(
         tree["sample_stats"]["lp"].values.ravel(), model.log_prob(mu[:, None]), rtol=1e-9
     )
 
 
-def test_results_do_not_depend_on_threads(model):
-    one, three = (temper(model, particles=300, threads=n)["posterior"]["mu"] for n in (1, 3))
+@pytest.mark.parametrize("method", ["smc", "nested"])
+def test_results_do_not_depend_on_threads(model, method):
+    def draws(**named):
+        return temper(model, method, particles=300, **named)["posterior"]["mu"]
+
+    one, three, other = draws(threads=1), draws(threads=3), draws(seed=2)
     np.testing.assert_array_equal(one.values, three.values)
-    other = temper(model, particles=300, seed=2)["posterior"]["mu"]
     assert (one.values != other.values).all()
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
-@pytest.mark.parametrize(("method", "module"), [("smc", sequential), ("parallel", parallel)])
+@pytest.mark.parametrize(
+    ("method", "module"), [("smc", sequential), ("nested", nested), ("parallel", parallel)]
+)
 def test_results_do_not_depend_on_batches(model, method, module, monkeypatch):
     """Except for rounding."""
     sizes = {"particles": 100, "chains": 2, "draws": 20, "warmup": 20}
@@ -180,7 +189,7 @@ def test_refusals(model):
     for ladder in ([0.5, 0.2, 1], [0.5], [], [0.1, 1.2], "abc", [-0.1, 1]):
         with pytest.raises(ValueError, match=r"ladder must be numbers that rise to 1"):
             temper(model, ladder=ladder)
-    with pytest.raises(ValueError, match=r"method must be 'smc', 'parallel', got 'sm'.*smc"):
+    with pytest.raises(ValueError, match=r"method must be 'smc', 'nested', 'parallel', got 'sm'.*smc"):
         temper(model, "sm")
     with pytest.raises(TypeError, match=r"second argument is the method.*sampler=NUTS"):
         temper(model, kg.samplers.NUTS())

@@ -1,11 +1,14 @@
-"""A model whose likelihood is raised to a power.
+"""Models between the prior and the posterior.
 
-    log p_b(u) = log prior(u) + b log L(u),   0 <= b <= 1
+    log p(u) = log prior(u) + b log L(u),   0 <= b <= 1,              by a power b
+    log p(u) = log prior(u) - log(1 + exp((l - log L(u)) / w)),       by a level l of width w
 
-The prior is the density of the unknowns; b = 0 gives it, and b = 1 gives the posterior. All other
-terms belong to L: observed data, factors, and unknowns with given values. If discrete unknowns are
-marginalised, L is the marginal likelihood. The power b is an argument of the compiled programs,
-like data, so that each of its values uses the same programs.
+The prior is the density of the unknowns; the power 0 gives it, and 1 gives the posterior. A level
+leaves the prior where log L is well above l, and w = 1 with a level far above log L gives the
+posterior. All other terms belong to L: observed data, factors, and unknowns with given values. If
+discrete unknowns are marginalised, L is the marginal likelihood. The settings (the power, or level
+and width) are arguments of the compiled programs, like data, so that all their values use the same
+programs.
 """
 
 from collections.abc import Sequence
@@ -13,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
+from jax.nn import log_sigmoid
 
 from ..distributions.variable import Variable
 from ..graph.inputs import data as make_data
@@ -28,11 +32,19 @@ __all__ = ["TemperedModel"]
 
 
 class TemperedDensity(Density):
-    """The joint log density with the likelihood raised to a power."""
+    """The joint log density, whose likelihood is changed by settings.
 
-    def __init__(self, density: Density, discrete: Sequence[Variable], power: Node) -> None:
+    Attributes
+    ----------
+    settings
+        The power, or the level and its width.
+    """
+
+    def __init__(
+        self, density: Density, discrete: Sequence[Variable], settings: Sequence[Node]
+    ) -> None:
         super().__init__(density.unknowns, density.terms)
-        self.power = power
+        self.settings = settings
         unknowns = {v.distribution for v in (*density.unknowns, *discrete)}
         if density.marginal is None:
             prior = [term for term in density.terms if term.node in unknowns]
@@ -60,9 +72,13 @@ class TemperedDensity(Density):
         """The log density of the free state, without Jacobians unless `adjusted`."""
         scope = Scope() if scope is None else replace(scope)
         prior = self.prior.log_density(free, data, adjusted=adjusted, scope=scope)
-        power = jnp.asarray(data[self.power], free.dtype)
+        settings = [jnp.asarray(data[node], free.dtype) for node in self.settings]
         likelihood = self.likelihood(free, data, scope)
-        return prior + jnp.where(power == 0, 0.0, power * likelihood)
+        if len(settings) == 1:
+            (power,) = settings
+            return prior + jnp.where(power == 0, 0.0, power * likelihood)
+        level, width = settings
+        return prior + log_sigmoid((likelihood - level) / width)
 
 
 def _single(terms: Sequence[Term]) -> list[Term]:
@@ -72,26 +88,29 @@ def _single(terms: Sequence[Term]) -> list[Term]:
 
 
 class TemperedModel(Model):
-    """A model with the power of its likelihood as an argument."""
+    """A model with arguments that change its likelihood.
+
+    `names` are those of the settings: ("power",) or ("level", "width").
+    """
 
     density: TemperedDensity
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, names: Sequence[str] = ("power",)) -> None:
         vars(self).update(vars(model))
         self.original = model
-        power = make_data(1.0).node
-        assert isinstance(power, Data)
-        self.power = power
+        nodes = [make_data(1.0).node for _ in names]
+        self.settings = tuple(node for node in nodes if isinstance(node, Data))
         self.functions = CompiledFunctions()
         self.values = dict(model.values)
-        self.data = (*model.data, power)
-        self._node_names = {**model._node_names, power: _free_name(model._node_names.values())}
+        self.data = (*model.data, *self.settings)
+        taken = set(model._node_names.values())
+        named = {n: _free_name(name, taken) for n, name in zip(self.settings, names, strict=True)}
+        self._node_names = {**model._node_names, **named}
         with self.its_values():
-            self.density = TemperedDensity(model.density, model.component.discrete, power)
+            self.density = TemperedDensity(model.density, model.component.discrete, self.settings)
 
 
-def _free_name(taken: Any) -> str:
-    name, taken = "power", set(taken)
+def _free_name(name: str, taken: Any) -> str:
     while name in taken:
         name += "_"
     return name

@@ -1,10 +1,10 @@
-"""Sequential Monte Carlo: particles of the prior become particles of the posterior.
+"""Sequential Monte Carlo: particles of the prior go along a path.
 
-    b_0 = 0 < b_1 < ... < b_T = 1
-    weights w_i = L_i^(b_t - b_(t-1)), resampling in proportion to them, moves that keep the density
-    prior x L^b_t
+A step takes new settings from the path (`paths.py`), such as the power b_t of the likelihood. It
+weights the particles by the ratio of the densities p_t / p_(t-1), resamples them in proportion to
+the weights, and moves them so that p_t is kept.
 
-    Z = product over t of the mean of the weights
+    Z_t = product over the steps up to t of the mean of the weights
 
 Sources: P. Del Moral, A. Doucet, A. Jasra, Sequential Monte Carlo samplers, JRSS B 68 (2006); the
 next power by the conditional effective sample size: Y. Zhou, A. Johansen, J. Aston, Toward
@@ -20,19 +20,21 @@ import numpy as np
 
 from .checkpoints import State
 from .moves import Moves, scale_of
-from .resampling import log_mean, next_power, systematic, variance_of_evidence
+from .paths import Path, Settings
+from .resampling import log_mean, systematic, variance_of_evidence
 
 __all__ = ["Annealing", "Rung", "Stage"]
 
 
-STATE = ("free", "log_likelihood", "first", "rungs", "noise", "variance", "gradients")
+STATE = ("free", "log_likelihood", "first", "rungs", "noise", "gradients")
 
 
 class Rung(NamedTuple):
-    """A power of the likelihood, and what happened there."""
+    """A step of the path, and what happened there."""
 
-    power: float
-    log_evidence: float  # of the step to this power
+    settings: Settings
+    log_evidence: float  # of the step to these settings
+    variance: float  # of log Z up to here
     efficiency: float  # conditional effective sample size of the step, by particle
     sweeps: int
     acceptance: float
@@ -42,7 +44,7 @@ class Rung(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """The particles at a power, and what their moves have learnt."""
+    """The particles of a step, and what their moves have learnt."""
 
     free: np.ndarray
     scale: np.ndarray
@@ -51,42 +53,41 @@ class Stage(NamedTuple):
 
 @dataclass
 class Annealing:
-    """Particles on their way from the prior to the posterior.
+    """Particles on their way along a path.
 
     Attributes
     ----------
     rng
         Gives the random number of each resampling.
-    efficiency
-        The efficiency of the weights by which the powers are found.
-    ladder
-        The powers above 0, if they are given.
     keeps
-        Whether the particles of each power are kept, as `stages`.
+        Whether the particles of each step are kept, as `stages`.
     """
 
     moves: Moves
+    path: Path
     rng: np.random.Generator
-    efficiency: float
-    ladder: np.ndarray | None
-    keeps: bool
+    keeps: bool = False
     free: np.ndarray = field(init=False)
     log_likelihood: np.ndarray = field(init=False)
     first: np.ndarray = field(init=False)  # the particle of the prior from which each one comes
     rungs: list[Rung] = field(default_factory=list, init=False)
-    stages: list[Stage] = field(default_factory=list, init=False)  # from b = 0 on
+    stages: list[Stage] = field(default_factory=list, init=False)  # from the prior on
     noise: float = field(default=0.0, init=False)  # that resampling added
-    variance: float = field(default=0.0, init=False)  # of the log evidence
     gradients: int = field(default=0, init=False)
 
     @property
-    def power(self) -> float:
-        """The present power of the likelihood."""
-        return self.rungs[-1].power if self.rungs else 0.0
+    def settings(self) -> Settings:
+        """The present settings of the path."""
+        return self.rungs[-1].settings if self.rungs else self.path.begin
+
+    @property
+    def ended(self) -> bool:
+        """Whether the particles are those of the posterior."""
+        return self.settings[0] >= 1.0
 
     @property
     def log_evidence(self) -> float:
-        """The log evidence at the present power."""
+        """The log evidence at the present settings."""
         return sum(rung.log_evidence for rung in self.rungs)
 
     def begin(self, free: np.ndarray) -> None:
@@ -96,27 +97,24 @@ class Annealing:
         self._keep()
 
     def step(self) -> Rung:
-        """Bring the particles to the next power."""
-        before, log_likelihood = self.power, self.log_likelihood
-        if self.ladder is None:
-            power = next_power(log_likelihood, before, self.efficiency)
-        else:
-            power = float(self.ladder[len(self.rungs)])
-        log_weights = (power - before) * log_likelihood
+        """Bring the particles to the next settings."""
+        before, log_likelihood = self.settings, self.log_likelihood
+        settings = self.path.step(log_likelihood, before, len(self.rungs))
+        log_weights = self.path.log_weights(log_likelihood, before, settings)
         weights = np.exp(log_weights - log_weights.max())
         kept = weights.sum() ** 2 / (weights**2).sum() / len(weights)
-        self.variance = variance_of_evidence(self.first, log_weights, self.noise)
+        variance = variance_of_evidence(self.first, log_weights, self.noise)
         parents, added = systematic(log_weights, self.rng.random(), self.first)
         self.noise += added
         self.first = self.first[parents]
-        moved = self.moves.move(self.free[parents], log_likelihood[parents], power)
+        moved = self.moves.move(self.free[parents], log_likelihood[parents], settings)
         self.free, self.log_likelihood = moved.free, moved.log_likelihood
         self.gradients += moved.gradients
-        self._keep()
         self.rungs.append(
             Rung(
-                power,
+                settings,
                 log_mean(log_weights),
+                variance,
                 float(kept),
                 moved.sweeps,
                 moved.acceptance,
@@ -125,6 +123,7 @@ class Annealing:
                 moved.divergences,
             )
         )
+        self._keep()
         return self.rungs[-1]
 
     def _keep(self) -> None:
@@ -146,7 +145,7 @@ class Annealing:
         """Continue from a state."""
         for name in STATE:
             setattr(self, name, state[name])
-        self.rungs = [Rung(*values) for values in self.rungs]
+        self.rungs = [Rung(tuple(settings), *rest) for settings, *rest in self.rungs]
         self.rng.bit_generator.state = state["generator"]
         self.moves.step_size = state["step_size"]
         self.moves.points.placed = state["placed"]

@@ -1,4 +1,4 @@
-"""Moves of particles between two powers of the likelihood.
+"""Moves of particles between two steps of a path from the prior to the posterior.
 
 The particles make sweeps until they have forgotten where they were: until no coordinate, and not
 the log likelihood, is correlated with its value before the moves. A coordinate that keeps its mode
@@ -6,7 +6,7 @@ stays correlated; then the moves end when the correlation no longer falls.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,14 +78,16 @@ class Moves:
             self.step_size *= math.exp(GAIN * (mean - self.target))
         return mean
 
-    def move(self, free: np.ndarray, log_likelihood: np.ndarray, power: float) -> Moved:
-        """Move particles at one power until they are decorrelated."""
+    def move(
+        self, free: np.ndarray, log_likelihood: np.ndarray, settings: Sequence[float]
+    ) -> Moved:
+        """Move particles with the same settings until they are decorrelated."""
         points, size = self.points, len(free)
         before = np.column_stack([free, log_likelihood])
         enough = max(FORGOTTEN, NOISE / math.sqrt(size))
         worst: list[float] = []
         gradients = divergences = 0
-        points.place(free, np.full(size, power), self.hyper(free))
+        points.place(free, np.tile(settings, (size, 1)), self.hyper(free))
         while True:
             sweep = points.sweep()
             free = sweep.free

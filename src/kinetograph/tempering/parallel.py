@@ -9,6 +9,7 @@ import numpy as np
 from ..graph.source import warn_user
 from ..results.advice import SamplingWarning
 from ..runs.signals import stoppable
+from .annealing import Annealing
 from .barrier import ladder_of, local_barrier, round_trip_rate
 from .checkpoints import State
 from .evidence import stepping_stones, thermodynamic
@@ -98,8 +99,8 @@ def _begin(
     task: TemperingTask, chains: int, rng: np.random.Generator, check: Callable[[], None]
 ) -> State:
     """Replicas at a ladder of equal rejection, which start at particles."""
-    found = task.anneal(max(PILOT, chains), GROUP, check, keeps=True)
-    known = np.array([0.0, *(rung.power for rung in found.rungs)])
+    found = task.along(Annealing, max(PILOT, chains), GROUP, check, keeps=True)
+    known = np.array([0.0, *(rung.settings[0] for rung in found.rungs)])
     if task.ladder is None:
         of_points = found.moves.points.log_likelihood
         local = [local_barrier(of_points(stage.free)) for stage in found.stages]

@@ -49,7 +49,7 @@ def tempered_program(model: TemperedModel, sampler: Sampler) -> Program:
     """The program that moves points of a tempered model."""
     untuned = copy.copy(sampler)
     untuned.tune = ()
-    return Program(model, untuned, (), varied=(model.power,), most_rows=RECORDED)
+    return Program(model, untuned, (), varied=model.settings, most_rows=RECORDED)
 
 
 class TemperedPoints:
@@ -89,8 +89,10 @@ class TemperedPoints:
         self.placed = 0
         self._states: list[tuple[ChainState, Any]] = []
 
-    def place(self, free: np.ndarray, powers: np.ndarray, hyper: Mapping[str, np.ndarray]) -> None:
-        """Put the points at free states, each with its own power.
+    def place(
+        self, free: np.ndarray, settings: np.ndarray, hyper: Mapping[str, np.ndarray]
+    ) -> None:
+        """Put the points at free states, each with its own settings (points, settings).
 
         `hyper` has values of hyper-parameters with a leading axis of points. The slots of the
         sampler are made again.
@@ -100,7 +102,7 @@ class TemperedPoints:
             drawn = _words(self.key, np.uint32(self.placed), lanes)
             keys = np.stack(jax.device_get(drawn), -1)[self.groups]
         self.placed += 1
-        placed = partial(self._placed, free, powers, hyper)
+        placed = partial(self._placed, free, settings, hyper)
         self._states = self._on_threads(placed, keys, self.groups)
 
     def sweep(self) -> Sweep:
@@ -170,7 +172,7 @@ class TemperedPoints:
     def _placed(
         self,
         free: np.ndarray,
-        powers: np.ndarray,
+        settings: np.ndarray,
         hyper: Mapping[str, np.ndarray],
         keys: np.ndarray,
         places: np.ndarray,
@@ -184,9 +186,9 @@ class TemperedPoints:
         values = jax.tree.map(repeated, standard) | self._given(hyper, places, standard)
         points = np.asarray(free[places], program.dtype)
         arguments = zip(self.model.arguments, self.model.argument_values, strict=True)
+        given = dict(zip(self.model.settings, settings[places].T, strict=True))
         data = tuple(
-            powers[places].astype(n.dtype) if n is self.model.power else value
-            for n, value in arguments
+            given[n].astype(n.dtype) if n in given else value for n, value in arguments
         )
         yes, no = np.ones(count, bool), np.zeros(count, bool)
         result = self.engine.find((keys, points, yes, no, yes, values), data)

@@ -176,7 +176,7 @@ class Replicas:
         (chains, rungs), size = self.shape, self.free.shape[-1]
         above = rungs - 1
         free = self.free[:, 1:].reshape(-1, size)
-        self.points.place(free, np.tile(self.powers[1:], chains), self._hyper())
+        self.points.place(free, np.tile(self.powers[1:], chains)[:, None], self._hyper())
         sweep = self.points.sweep()
         self.free[:, 1:] = sweep.free.reshape(chains, above, size)
         self.free[:, 0] = self.prior(chains)

@@ -14,6 +14,7 @@ from ..samplers.sampler import Sampler
 from .annealing import Annealing
 from .checkpoints import RunCheckpoints
 from .moves import Moves
+from .paths import LevelPath, Path, PowerPath
 from .points import TemperedPoints
 from .prior import PriorDraws, check_reached
 
@@ -21,7 +22,6 @@ __all__ = ["REPLICAS", "TemperingTask"]
 
 PARTICLES, REPLICAS = range(2)  # uses of random numbers
 
-EFFICIENCY = 0.85  # of the weights of a step of the ladder
 FIRST_STEP = 0.8  # step size of HMC in standard deviations, times d^(-1/4)
 USUAL_TARGET = 0.8  # acceptance for samplers without a target
 
@@ -36,6 +36,8 @@ class TemperingTask:
         Whether the sampler is the default.
     ladder
         The powers above 0, if they are given.
+    by_levels
+        Whether points go up levels of the likelihood, not powers.
     """
 
     model: Model
@@ -45,12 +47,18 @@ class TemperingTask:
     seed: int
     threads: int
     display: Telling
+    by_levels: bool = False
     checkpoints: RunCheckpoints = field(default_factory=RunCheckpoints)
+
+    @property
+    def path(self) -> Path:
+        """The path from the prior to the posterior."""
+        return LevelPath() if self.by_levels else PowerPath(self.ladder)
 
     @cached_property
     def tempered(self) -> TemperedModel:
         """The tempered model; all points share its compiled programs."""
-        return TemperedModel(self.model)
+        return TemperedModel(self.model, self.path.names)
 
     def points(self, size: int, group: int, use: int) -> TemperedPoints:
         """Points of the tempered model; `use` gives their random numbers."""
@@ -71,26 +79,32 @@ class TemperingTask:
             step_size = FIRST_STEP * self.model.free_size**-0.25
         return Moves(points, frozenset(tunes), target, step_size)
 
-    def anneal(
-        self, size: int, group: int, check: Callable[[], None], keeps: bool = False
-    ) -> Annealing:
-        """Particles of the posterior; `keeps` keeps the particles of each power."""
+    def along[Kind: Annealing](
+        self,
+        kind: type[Kind],
+        size: int,
+        group: int,
+        check: Callable[[], None],
+        keeps: bool = False,
+    ) -> Kind:
+        """Particles that have gone along the path; `keeps` keeps the particles of each step."""
         self.display.say("compiling ...")
         moves, rng = self.moves(self.points(size, group, PARTICLES)), self.generator(PARTICLES)
-        particles = Annealing(moves, rng, EFFICIENCY, self.ladder, keeps)
+        particles = kind(moves, self.path, rng, keeps)
+        name = self.path.names[0]
         if (state := self.checkpoints.last) is not None:
             particles.restore(state)
-            self.display.say(f"continues at power {particles.power:.3g}")
+            self.display.say(f"continues at {name} {particles.settings[0]:.3g}")
         else:
             drawn = PriorDraws(self.model, self.seed, "temper")(size)
             particles.begin(drawn.astype(moves.points.program.dtype))
             check_reached(self.model, particles.free, particles.log_likelihood, "temper")
-        while particles.power < 1.0:
+        while not particles.ended:
             rung = particles.step()
             self.checkpoints.keep(particles.state)
             check()
             self.display.say(
-                f"power {rung.power:.3g}: {rung.sweeps} sweeps, acceptance {rung.acceptance:.2f}, "
+                f"{name} {rung.settings[0]:.3g}: {rung.sweeps} sweeps, acceptance {rung.acceptance:.2f}, "
                 f"step size {rung.step_size:.3g}"
             )
         return particles

@@ -1,7 +1,7 @@
 """`kg.temper`: from the prior to the posterior, and the evidence."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from ..runs.signals import stoppable_call
 from ..runs.store.place import folder
 from ..samplers.hmc import HMC
 from ..samplers.sampler import Sampler
+from .nested import nested
 from .parallel import parallel
 from .prior import check_prior
 from .sequential import sequential
@@ -28,14 +29,18 @@ from .task import TemperingTask
 
 __all__ = ["temper"]
 
-METHODS = ("smc", "parallel")
+RUNS: dict[str, Callable[..., Any]] = {
+    "smc": sequential,
+    "nested": nested,
+    "parallel": parallel,
+}
 
 
 @public
 @stoppable_call
 def temper(
     model: Model,
-    method: Literal["smc", "parallel"] | str = "smc",
+    method: Literal["smc", "nested", "parallel"] | str = "smc",
     sampler: Sampler | None = None,
     *,
     particles: int = 1000,
@@ -65,42 +70,45 @@ def temper(
     method
         "smc": sequential Monte Carlo. Particles of the prior are weighted, resampled and moved,
         from one power to the next. The powers are chosen so that the weights of each step have a
-        conditional effective sample size of 85 %. "parallel": non-reversible parallel tempering.
-        Each chain has a replica at each power, and neighbours swap their states. The ladder is
-        tuned to equal rejection of the swaps.
+        conditional effective sample size of 85 %. "nested": nested sampling by sequential Monte
+        Carlo. Particles of the prior go up levels of the likelihood, and those of all levels are
+        weighted as draws of the posterior. It finds narrow maxima that no power of the likelihood
+        favours (a first-order phase transition), and takes more evaluations. "parallel":
+        non-reversible parallel tempering. Each chain has a replica at each power, and neighbours
+        swap their states. The ladder is tuned to equal rejection of the swaps.
     sampler
         The moves at each power: any `kg.Sampler` that moves single points. By default HMC, with
         trajectories of about a quarter of a period. Step size, and scale if the sampler tunes it,
         are tuned at each power. A sampler without a Metropolis test makes the evidence inexact.
     particles
-        Of "smc": the number of particles, which are the draws of the results.
+        Of "smc" and "nested": the number of particles, which are the draws of the results.
     chains, draws, warmup
         Of "parallel": the number of ladders, the scans of each one that are kept, and the scans
         before them that tune it.
     ladder
-        The powers, rising, up to 1; by default they are found.
+        Of "smc" and "parallel": the powers, rising, up to 1; by default they are found.
     seed
         As for `kg.mcmc`. Results do not depend on the number of threads.
     store
         A folder, such as "run.zarr", for checkpoints of the run. The same call of `kg.temper`
         continues a run that was stopped or killed, with the results of an uninterrupted run, to
-        the last bit and for any number of threads. Sequential Monte Carlo writes a checkpoint
-        after each power, and parallel tempering every five seconds, but checkpoints take at most
+        the last bit and for any number of threads. Particles write a checkpoint after each power
+        or level, and parallel tempering every five seconds, but checkpoints take at most
         5 % of the time. When the run has ended, the folder is a zarr store that xarray opens as
         these results, `xarray.open_datatree(store, engine="zarr")`, and the same call returns them
         at once. With `seed=None` the seed of the run is taken.
     threads
         The number of batches of points that run at once; by default the number of processors.
     progress
-        True shows a line for each power. False shows nothing.
+        True shows a line for each power or level. False shows nothing.
 
     Returns
     -------
     xarray.DataTree
         Results in the ArviZ schema, which `kg.summary`, `kg.predict`, `kg.loo` and so on take.
         `tree.attrs["log_evidence"]` is log Z, and `tree.attrs["log_evidence_se"]` its standard
-        error. `tree["tempering"]` has the powers, and what happened at each one. With "smc" the
-        results have one chain, whose draws are the particles; particles with a common ancestor are
+        error. `tree["tempering"]` has the powers or levels, and what happened at each one. With
+        "smc" and "nested" the results have one chain, whose draws are the particles; particles with a common ancestor are
         neighbours, so that effective sample sizes count them as correlated. With "parallel"
         `tree.attrs` also has the communication barrier, the round trips and, as
         `log_evidence_thermodynamic`, a second estimate of log Z.
@@ -108,11 +116,11 @@ def temper(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not valid: "smc" with no more particles than free numbers, a ladder that
-        does not rise to 1, a sampler that moves ensembles.
+        If an argument is not valid: no more particles than free numbers, a ladder that does not
+        rise to 1, a sampler that moves ensembles.
     ModelError
         If an unknown has no distribution, the model has no likelihood or an infinite one, or uses
-        mini-batches.
+        mini-batches. With "nested", if the likelihood has no maximum.
     StartError
         If the likelihood is zero at all draws of the prior.
     KinetographError
@@ -134,11 +142,13 @@ def temper(
     Notes
     -----
     The variance of log Z comes from one run. "smc": from the sizes of the families of particles
-    with a common ancestor (A. Lee, N. Whiteley, Biometrika 105 (2018)). "parallel": from the
-    autocorrelation of the scans. Both see only modes that have been found.
+    with a common ancestor (A. Lee, N. Whiteley, Biometrika 105 (2018)). "nested": in the same way,
+    for the levels that have posterior mass. "parallel": from the autocorrelation of the scans. All
+    see only modes that have been found.
 
     Sources: P. Del Moral, A. Doucet, A. Jasra, Sequential Monte Carlo samplers, JRSS B 68 (2006);
-    S. Syed et al., Non-reversible parallel tempering, JRSS B 84 (2022); W. Xie et al., Systematic
+    R. Salomone et al., Unbiased and consistent nested sampling via sequential Monte Carlo, JRSS B
+    (2024); S. Syed et al., Non-reversible parallel tempering, JRSS B 84 (2022); W. Xie et al., Systematic
     Biology 60 (2011), for the stepping stones.
 
     Examples
@@ -153,14 +163,19 @@ def temper(
     check_model(model, "temper")
     if isinstance(method, Sampler):
         raise TypeError(
-            f'temper: the second argument is the method, "smc" or "parallel"{place_text()}; write '
+            f'temper: the second argument is the method, such as "smc"{place_text()}; write '
             f"sampler={type(method).__name__}(...)"
         )
-    check_one_of("temper", "method", method, METHODS, "")
+    check_one_of("temper", "method", method, tuple(RUNS), "")
     warn_of_later(model, "temper")
     whole = {"particles": (particles, 2), "chains": (chains, 1), "draws": (draws, 4)}
     whole |= {"warmup": (warmup, 0), "threads": (1 if threads is None else threads, 1)}
     check_whole("temper", whole)
+    if method == "nested" and ladder is not None:
+        raise ValueError(
+            f'temper: method="nested" goes up levels that it finds{place_text()}; leave out ladder=, '
+            'or take method="smc"'
+        )
     place = None if store is None else folder("temper", store)
     task = TemperingTask(
         model,
@@ -170,14 +185,15 @@ def temper(
         check_seed(seed, "temper"),
         threads or threads_available(),
         Telling(make_progress(progress, "temper"), "temper"),
+        method == "nested",
     )
     _check(task)
-    if method == "smc":
+    if method == "parallel":
+        sizes = {"chains": int(chains), "draws": int(draws), "warmup": int(warmup)}
+    else:
         _check_particles(model, particles)
         sizes = {"particles": int(particles)}
-    else:
-        sizes = {"chains": int(chains), "draws": int(draws), "warmup": int(warmup)}
-    run = partial(sequential if method == "smc" else parallel, task, **sizes)
+    run = partial(RUNS[str(method)], task, **sizes)
     if place is None:
         return run()
     from .stored_runs import stored  # zarr is slow to import, and rarely used

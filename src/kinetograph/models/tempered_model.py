@@ -90,7 +90,7 @@ def _single(terms: Sequence[Term]) -> list[Term]:
 class TemperedModel(Model):
     """A model with arguments that change its likelihood.
 
-    `names` are those of the settings: ("power",) or ("level", "width").
+    The settings are named by `names`: ("power",) or ("level", "width").
     """
 
     density: TemperedDensity
@@ -104,7 +104,8 @@ class TemperedModel(Model):
         self.values = dict(model.values)
         self.data = (*model.data, *self.settings)
         taken = set(model._node_names.values())
-        named = {n: _free_name(name, taken) for n, name in zip(self.settings, names, strict=True)}
+        named: dict[Node, str] = {}
+        named |= {n: _free_name(name, taken) for n, name in zip(self.settings, names, strict=True)}
         self._node_names = {**model._node_names, **named}
         with self.its_values():
             self.density = TemperedDensity(model.density, model.component.discrete, self.settings)

@@ -82,7 +82,7 @@ class Annealing:
 
     @property
     def ended(self) -> bool:
-        """Whether the particles are those of the posterior."""
+        """Whether the particles are draws of the posterior."""
         return self.settings[0] >= 1.0
 
     @property
@@ -145,7 +145,7 @@ class Annealing:
         """Continue from a state."""
         for name in STATE:
             setattr(self, name, state[name])
-        self.rungs = [Rung(tuple(settings), *rest) for settings, *rest in self.rungs]
+        self.rungs = [Rung(tuple(values[0]), *values[1:]) for values in self.rungs]
         self.rng.bit_generator.state = state["generator"]
         self.moves.step_size = state["step_size"]
         self.moves.points.placed = state["placed"]

@@ -1,4 +1,4 @@
-"""Moves of particles between two steps of a path from the prior to the posterior.
+"""Moves of particles between two steps of a path to the posterior.
 
 The particles make sweeps until they have forgotten where they were: until no coordinate, and not
 the log likelihood, is correlated with its value before the moves. A coordinate that keeps its mode

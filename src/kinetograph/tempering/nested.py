@@ -1,4 +1,4 @@
-"""Nested sampling by sequential Monte Carlo: particles of all levels are draws of the posterior.
+"""Nested sampling: weighted particles of all levels are draws of the posterior.
 
 Particles of the prior go up the levels of `LevelPath`. The N particles of each level l, with the
 estimate Z_l of its mass, are draws of the mixture of all levels, and weights make them draws of the
@@ -14,8 +14,8 @@ The variance of log Z adds that of the levels, each in proportion to the posteri
 and that of the weights.
 
 Source: R. Salomone et al., Unbiased and consistent nested sampling via sequential Monte Carlo, JRSS
-B (2024); the mixture: M. Shirts, J. Chodera, Statistically optimal analysis of samples from multiple
-equilibrium states, J. Chem. Phys. 129 (2008).
+B (2024); the mixture: M. Shirts, J. Chodera, Statistically optimal analysis of samples from
+multiple equilibrium states, J. Chem. Phys. 129 (2008).
 """
 
 import math
@@ -39,7 +39,7 @@ __all__ = ["NestedParticles", "nested"]
 
 GATHERED = 0.1  # largest width of the last level, and largest log L above it
 REMAINS = math.log(1e-12)  # largest mass above the level that is neglected, as a part of Z
-NEGLIGIBLE = 1e-6  # a weight, times the number of particles, that is not kept
+NEGLIGIBLE = 1e-4  # a weight, times the number of particles, that is not kept
 MOST_LEVELS = 5000
 FAR = 60.0  # above log L, a level gives the posterior
 ARCHIVE = ("free", "log_likelihood", "log_mixture", "first", "level")
@@ -81,7 +81,7 @@ class Archive:
         return Archive(*(getattr(self, name)[places] for name in ARCHIVE))
 
     def joined(self, other: "Archive") -> "Archive":
-        """These particles and others."""
+        """These particles, and then the other ones."""
         both = ((getattr(self, name), getattr(other, name)) for name in ARCHIVE)
         return Archive(*(np.concatenate(pair) for pair in both))
 

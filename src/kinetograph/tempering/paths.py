@@ -14,8 +14,7 @@ R. Salomone et al., Unbiased and consistent nested sampling via sequential Monte
 (2024).
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,14 +27,15 @@ __all__ = ["LevelPath", "Path", "PowerPath", "Settings"]
 Settings = tuple[float, ...]
 
 OF_POWERS = 0.85  # efficiency of the weights of a step
-OF_LEVELS = 0.7
-WIDTH = 0.25  # of a level, as a part of the range of half of the log likelihoods
+AROUND = (0.1, 0.3, 0.5)  # quantiles of log likelihoods; the level is the second one
+WIDTH = 0.5  # of a level, as a part of the smaller range between two of them
 LEAST_WIDTH = 1e-6
-BISECTIONS = 60
+MOST_GROWTH = 1.3  # of the width in a step
+LEAST_EFFICIENCY = 0.5  # of the weights of a step to a wider level
 
 
 class Path(Protocol):
-    """How particles go from the prior to the posterior.
+    """A path from the prior to the posterior.
 
     Attributes
     ----------
@@ -45,11 +45,14 @@ class Path(Protocol):
         The settings that give the prior.
     """
 
-    names: tuple[str, ...]
-    begin: Settings
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def begin(self) -> Settings: ...
 
     def step(self, log_likelihood: np.ndarray, before: Settings, count: int) -> Settings:
-        """The settings after `before`, which are those of the step `count`, from 0 on."""
+        """The settings after `before`; `count` is the number of steps before."""
         ...
 
     def log_weights(
@@ -88,23 +91,20 @@ class LevelPath:
     begin: Settings = (-np.inf, 1.0)
 
     def step(self, log_likelihood: np.ndarray, before: Settings, count: int) -> Settings:
-        """The highest level at which the weights keep the efficiency."""
-        finite = log_likelihood[log_likelihood > -np.inf]
-        level, width = before
-        low, high = np.quantile(finite, [0.25, 0.75])
-        wanted = max(WIDTH * float(high - low), LEAST_WIDTH)
-        if not count:
-            level = float(finite.min()) - 50 * wanted  # the factor is 1 at all particles
-        for _ in range(BISECTIONS):  # a new width alone must keep the efficiency
-            if self._efficiency(finite, before, (level, wanted)) >= OF_LEVELS:
-                break
-            wanted = math.sqrt(wanted * width)
-        efficient = _bisected(
-            lambda x: self._efficiency(finite, before, (x, wanted)) >= OF_LEVELS,
-            level,
-            float(finite.max()),
-        )
-        return (efficient, wanted)
+        """The next level, a quantile of the log likelihoods.
+
+        Far below a level the density is a power of the likelihood, by 1 / width, which jumps over
+        narrow maxima. So the width is narrow for the particles on both sides of the level.
+        """
+        low, level, high = np.quantile(log_likelihood[log_likelihood > -np.inf], AROUND)
+        width = max(WIDTH * float(min(level - low, high - level)), LEAST_WIDTH)
+        if count:
+            width = min(width, MOST_GROWTH * before[1])
+        settings = (max(float(level), before[0] + width / 10), width)  # rises on plateaus, too
+        if count and self._efficiency(log_likelihood, before, settings) < LEAST_EFFICIENCY:
+            width = min(width, before[1])
+            settings = (max(float(level), before[0] + width / 10), width)
+        return settings
 
     def log_weights(
         self, log_likelihood: np.ndarray, before: Settings, after: Settings
@@ -124,13 +124,6 @@ class LevelPath:
 
     def _efficiency(self, log_likelihood: np.ndarray, before: Settings, after: Settings) -> float:
         log_weights = self.log_weights(log_likelihood, before, after)
+        log_weights = log_weights[log_weights > -np.inf]
         weights = np.exp(log_weights - log_weights.max())
         return float(weights.sum() ** 2 / (weights**2).sum() / len(weights))
-
-
-def _bisected(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest number up to which a condition holds, if it holds at `low`."""
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low

@@ -92,10 +92,10 @@ class TemperedPoints:
     def place(
         self, free: np.ndarray, settings: np.ndarray, hyper: Mapping[str, np.ndarray]
     ) -> None:
-        """Put the points at free states, each with its own settings (points, settings).
+        """Put the points at free states, each with its own settings.
 
-        `hyper` has values of hyper-parameters with a leading axis of points. The slots of the
-        sampler are made again.
+        `settings` (points, settings) has a row for each point. `hyper` has values of
+        hyper-parameters with a leading axis of points. The slots of the sampler are made again.
         """
         lanes = np.arange(self.groups.size, dtype=np.uint32)
         with x64():
@@ -187,9 +187,7 @@ class TemperedPoints:
         points = np.asarray(free[places], program.dtype)
         arguments = zip(self.model.arguments, self.model.argument_values, strict=True)
         given = dict(zip(self.model.settings, settings[places].T, strict=True))
-        data = tuple(
-            given[n].astype(n.dtype) if n in given else value for n, value in arguments
-        )
+        data = tuple(given[n].astype(n.dtype) if n in given else value for n, value in arguments)
         yes, no = np.ones(count, bool), np.zeros(count, bool)
         result = self.engine.find((keys, points, yes, no, yes, values), data)
         return result.chain, data

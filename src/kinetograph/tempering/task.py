@@ -87,7 +87,7 @@ class TemperingTask:
         check: Callable[[], None],
         keeps: bool = False,
     ) -> Kind:
-        """Particles that have gone along the path; `keeps` keeps the particles of each step."""
+        """Particles at the end of the path; `keeps` keeps all steps."""
         self.display.say("compiling ...")
         moves, rng = self.moves(self.points(size, group, PARTICLES)), self.generator(PARTICLES)
         particles = kind(moves, self.path, rng, keeps)
@@ -104,7 +104,7 @@ class TemperingTask:
             self.checkpoints.keep(particles.state)
             check()
             self.display.say(
-                f"{name} {rung.settings[0]:.3g}: {rung.sweeps} sweeps, acceptance {rung.acceptance:.2f}, "
-                f"step size {rung.step_size:.3g}"
+                f"{name} {rung.settings[0]:.3g}: {rung.sweeps} sweeps, acceptance "
+                f"{rung.acceptance:.2f}, step size {rung.step_size:.3g}"
             )
         return particles

@@ -71,9 +71,9 @@ def temper(
         "smc": sequential Monte Carlo. Particles of the prior are weighted, resampled and moved,
         from one power to the next. The powers are chosen so that the weights of each step have a
         conditional effective sample size of 85 %. "nested": nested sampling by sequential Monte
-        Carlo. Particles of the prior go up levels of the likelihood, and those of all levels are
-        weighted as draws of the posterior. It finds narrow maxima that no power of the likelihood
-        favours (a first-order phase transition), and takes more evaluations. "parallel":
+        Carlo. Particles of the prior go up levels of the likelihood, and the particles of all
+        levels are weighted as draws of the posterior. It finds narrow maxima that no power of the
+        likelihood favours (a first-order phase transition), and takes more evaluations. "parallel":
         non-reversible parallel tempering. Each chain has a replica at each power, and neighbours
         swap their states. The ladder is tuned to equal rejection of the swaps.
     sampler
@@ -108,9 +108,9 @@ def temper(
         Results in the ArviZ schema, which `kg.summary`, `kg.predict`, `kg.loo` and so on take.
         `tree.attrs["log_evidence"]` is log Z, and `tree.attrs["log_evidence_se"]` its standard
         error. `tree["tempering"]` has the powers or levels, and what happened at each one. With
-        "smc" and "nested" the results have one chain, whose draws are the particles; particles with a common ancestor are
-        neighbours, so that effective sample sizes count them as correlated. With "parallel"
-        `tree.attrs` also has the communication barrier, the round trips and, as
+        "smc" and "nested" the results have one chain, whose draws are the particles; particles with
+        a common ancestor are neighbours, so that effective sample sizes count them as correlated.
+        With "parallel" `tree.attrs` also has the communication barrier, the round trips and, as
         `log_evidence_thermodynamic`, a second estimate of log Z.
 
     Raises
@@ -148,8 +148,8 @@ def temper(
 
     Sources: P. Del Moral, A. Doucet, A. Jasra, Sequential Monte Carlo samplers, JRSS B 68 (2006);
     R. Salomone et al., Unbiased and consistent nested sampling via sequential Monte Carlo, JRSS B
-    (2024); S. Syed et al., Non-reversible parallel tempering, JRSS B 84 (2022); W. Xie et al., Systematic
-    Biology 60 (2011), for the stepping stones.
+    (2024); S. Syed et al., Non-reversible parallel tempering, JRSS B 84 (2022); W. Xie et al.,
+    Systematic Biology 60 (2011), for the stepping stones.
 
     Examples
     --------
@@ -173,8 +173,8 @@ def temper(
     check_whole("temper", whole)
     if method == "nested" and ladder is not None:
         raise ValueError(
-            f'temper: method="nested" goes up levels that it finds{place_text()}; leave out ladder=, '
-            'or take method="smc"'
+            f'temper: method="nested" goes up levels that it finds{place_text()}; leave out '
+            'ladder=, or take method="smc"'
         )
     place = None if store is None else folder("temper", store)
     task = TemperingTask(

@@ -265,3 +265,13 @@ def test_it_is_said_what_others_are():
     kg.observe([1.0], kg.normal(mu, 1), name="y")
     with pytest.raises(ValueError, match="given must be 'others' or 'before', got 'after'"):
         kg.log_likelihood(kg.model(mu), drawn(mu=0), given="after")
+
+
+def test_densities_too_many_for_memory(monkeypatch):
+    a, s = kg.normal(0, 1, name="a"), kg.categorical(np.full(5, 0.2), name="s")
+    kg.observe(np.ones(5), kg.normal(kg.where(np.arange(5) < s, a, 0.0), 1.0), name="y")
+    model = kg.model(a)
+    draws = kg.mcmc(model, draws=2, warmup=10, chains=1, seed=1, progress=False)
+    monkeypatch.setattr("kinetograph.models.marginal.pointwise.MOST", 20)
+    with pytest.raises(kg.ModelError, match=r"values of s are 30 numbers .* 20 .*kg\.kfold"):
+        kg.log_likelihood(model, draws)

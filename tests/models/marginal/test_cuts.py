@@ -358,3 +358,56 @@ def test_fewer_evaluations(second, monkeypatch):
     kg.observe(COUNTS, kg.poisson(mean))
     kg.model(a, b, c).log_prob(np.zeros(3))
     assert sorted(sizes) == [4, 59, 59]
+
+
+DAYS = np.arange(150)
+MANY = np.random.default_rng(6).poisson(np.where(DAYS < 40, 2, np.where(DAYS < 90, 7, 1)))
+
+
+def in_order(first, second):
+    kg.factor(kg.where(second > first, 0.0, -np.inf))
+    return second
+
+
+@pytest.mark.parametrize("second", [lambda s, r: r, in_order, lambda s, r: s + r + 1])
+@pytest.mark.parametrize("uniform", [False, True])
+def test_two_changes_among_many_days(second, uniform):
+    (a, b, c), n = levels(), len(DAYS)
+    s, r = [
+        kg.discrete_uniform(0, n - 1, name=name) if uniform else point(name, np.full(n, 1 / n))
+        for name in "sr"
+    ]
+    later = second(s, r)
+    rate = kg.exp(kg.where(DAYS < s, a, kg.where(DAYS < later, b, c)))
+    kg.observe(MANY, kg.poisson(rate))
+    u = np.array([0.6, 1.9, 0.1])
+    rates = stats.poisson(np.exp(u)[:, None]).logpmf(MANY)
+    before, middle, after = np.concatenate([np.zeros((3, 1)), np.cumsum(rates, 1)], 1)
+    first, other = np.indices((n, n))
+    then = np.minimum(first + other + 1, n) if later is not r else other
+    between = np.where(then > first, middle[np.maximum(then, first)] - middle[first], 0)
+    totals = before[first] + between + after[-1] - after[np.maximum(then, first)]
+    if second is in_order:
+        totals = np.where(other > first, totals, -np.inf)
+    wanted = special.logsumexp(totals) - 2 * np.log(n) + stats.norm.logpdf(u).sum()
+    np.testing.assert_allclose(kg.model(a, b, c).log_prob(u), wanted, rtol=1e-12)
+
+
+def test_two_hinges_among_many_days():
+    """The densities of all days at all places are needed, and these are too many."""
+    a, s = kg.normal(0, 1, name="a"), point("s", np.full(150, 1 / 150))
+    r = point("r", np.full(190, 1 / 190))
+    hinges = kg.where(DAYS < s, 0, DAYS - s) + kg.where(DAYS < r, 0, DAYS - r)
+    kg.observe(MANY, kg.normal(a * hinges, 1.0))
+    said = r"28500 combinations .* at most 26666 .* for 150 elements.*kg\.where\(t < s, a, b\)"
+    with pytest.raises(kg.ModelError, match=said):
+        kg.model(a)
+
+
+def test_windows_too_many_for_memory():
+    a, (s, r) = kg.normal(0, 1, name="a"), [point(n, np.full(170, 1 / 170)) for n in "sr"]
+    t = np.arange(170)
+    inside = (t >= s) & (t < s + 3) | (t >= r) & (t < r + 3)
+    kg.observe(np.zeros(170), kg.normal(kg.where(inside, a, 0.0), 1.0))
+    with pytest.raises(kg.ModelError, match="28900 combinations"):
+        kg.model(a)

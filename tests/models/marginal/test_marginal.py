@@ -335,12 +335,12 @@ def test_a_run_with_a_likelihood_that_has_few_columns():
             lambda mu: kg.discrete_uniform(kg.discrete_uniform(0, 3, name="first"), 9, name="z"),
             r"z .*bounds that are numbers, .*kg.factor\(kg.where\(allowed, 0.0, -np.inf\)\)$",
         ),
-        (lambda mu: kg.categorical(np.ones(20_000) / 20_000, name="z"), "20000 combinations"),
+        (lambda mu: kg.categorical(np.ones(20_000) / 20_000, name="z"), "20000 .* most 13333"),
     ],
 )
 def test_what_has_too_many_values(state, text):
     mu = kg.normal(0, 1, name="mu")
-    kg.observe([1.0], kg.normal(mu + state(mu), 1))
+    kg.observe(np.ones(300), kg.normal(mu + state(mu), 1))
     with pytest.raises(kg.ModelError, match=text):
         kg.model(mu)
 

@@ -12,7 +12,7 @@ from ...graph.lower import Environment, Scope
 from ...graph.node import Node, ancestors
 from .cuts import Cuts, cut_nodes, cuts_of
 from .owners import NONE, SEVERAL
-from .tables import Table, grouped
+from .tables import NUMBERS, Table, grouped
 
 __all__ = ["CutTable"]
 
@@ -25,6 +25,8 @@ class CutTable(Table):
     def __init__(self, term: Any, discrete: Sequence[Variable], domains: Any) -> None:
         super().__init__(term, discrete, domains)
         self.cuts, self.row_of = self._cuts()
+        if self.cuts is None or self.cuts.size > NUMBERS:
+            self.check_size()
 
     def _cuts(self) -> tuple[Cuts | None, np.ndarray]:
         """The comparisons with the unknowns, and the row of each element."""

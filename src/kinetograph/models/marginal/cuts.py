@@ -236,6 +236,14 @@ class Cuts:
             self.by_number, key=lambda n: (self._cases(n).threshold, len(self._cases(n).case))
         )
 
+    @property
+    def size(self) -> int:
+        """The number of numbers in the largest array of the sums."""
+        lengths = (len(c.case) for n, c in self.by_number.items() if n is not self.last)
+        last = self._cases(self.last)
+        along = last.count if last.threshold else len(last.case)
+        return math.prod(lengths) * along * len(self.classes[1])
+
     def _cases(self, number: Node) -> Cases:
         return self.by_number[number]
 

@@ -10,6 +10,7 @@ Sources: D. Koller, N. Friedman (2009), Probabilistic Graphical Models, chapter 
 (1989), A tutorial on hidden Markov models, Proceedings of the IEEE 77.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from ...distributions.markov_chain import MARKOV_CHAIN, log_steps
@@ -27,7 +27,7 @@ from ...graph.lower import Environment
 from ...graph.messages import describe, site_text
 from ...graph.numerics.log_sums import logsumexp
 from .domains import Domain
-from .tables import COMBINATIONS
+from .tables import COMBINATIONS, NUMBERS
 
 __all__ = ["Elimination", "AtomTable", "EliminationStep"]
 
@@ -93,12 +93,14 @@ class Elimination:
             self.steps.append(EliminationStep(variable, others, chain))
 
     def _check(self, variable: Variable, others: tuple[Variable, ...]) -> None:
-        size = np.prod([len(self.domains[v].values) for v in (variable, *others)], dtype=float)
-        if size > COMBINATIONS:
+        size = math.prod(len(self.domains[v].values) for v in (variable, *others))
+        single = variable.size == 1 and all(o.size == 1 for o in others)
+        most = NUMBERS if single else COMBINATIONS
+        if size > most:
             names = ", ".join(map(describe, (variable, *others)))
             raise ModelError(
                 f"model: to marginalise {describe(variable)}{site_text(variable)}, {names} have "
-                f"{size:.0f} combinations of values; at most {COMBINATIONS} are allowed"
+                f"{size} combinations of values; at most {most} are allowed"
             )
 
     def run(self, factors: Sequence[AtomTable], environment: Environment) -> tuple[Any, list[Any]]:

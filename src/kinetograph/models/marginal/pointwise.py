@@ -22,14 +22,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...graph.errors import ModelError
 from ...graph.lower import Environment, Scope
+from ...graph.messages import describe
 from ...graph.node import Bundle, Node, Operation
+from ...graph.source import place_text
 from .marginal import MarginalTerm
 from .tables import Table
 
 __all__ = ["GIVEN", "Pointwise"]
 
 GIVEN = ("others", "before")
+MOST = 200_000_000  # largest number of numbers for one draw
 POINTWISE = Operation("pointwise", lambda *tensors: tensors)
 
 
@@ -50,6 +54,13 @@ class Pointwise(Bundle):
         self.term, self.given = term, given
         self._seen: dict[tuple[int, int], int] = {}  # number of elements of each unit
         by_node = {table.term.node: table for table in term.tables}
+        if self.size > MOST:
+            names = ", ".join(map(describe, term.discrete))
+            raise ModelError(
+                f"the densities of single observations for all values of {names} are {self.size} "
+                f"numbers for each draw{place_text()}; at most {MOST} are allowed; kg.kfold "
+                "predicts observations without them"
+            )
         self.wanted = tuple(by_node[node] for node in wanted)
         self.left_out = frozenset(left_out)
         self.ranks = self._ranks()

@@ -1,5 +1,6 @@
 """Terms that depend on discrete unknowns, for all values of these."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,9 +19,10 @@ from ...graph.node import Data, Node, ancestors
 from ...graph.trips import Trips
 from .owners import NONE, SEVERAL, merged, merged_along, owners_of, thin_shapes
 
-__all__ = ["COMBINATIONS", "Table", "depends", "grouped"]
+__all__ = ["COMBINATIONS", "NUMBERS", "Table", "depends", "grouped"]
 
-COMBINATIONS = 10_000
+COMBINATIONS = 10_000  # largest number of combinations of values, if each costs much
+NUMBERS = 4_000_000  # largest number of numbers in a table
 
 
 def depends(nodes: Iterable[Node], on: Iterable[Node]) -> set[Node]:
@@ -56,7 +58,6 @@ class Table:
         )
         self.captured += tuple(n for n in roots if n not in dependent and n not in self.captured)
         self.loops = tuple(loops_in([n for n in order if n in dependent]))
-        self._check_size()
         self.owner = self._owners([n for n in order if n in dependent])
 
     def _without_supports(self, order: list[Node]) -> set[Node]:
@@ -71,13 +72,23 @@ class Table:
     def _names(self) -> str:
         return ", ".join(describe(v) for v in self.variables)
 
-    def _check_size(self) -> None:
-        if np.prod(self.sizes, dtype=float) > COMBINATIONS:
+    def check_size(self) -> None:
+        """Refuse a table of too many combinations of values (ModelError)."""
+        combinations = math.prod(self.sizes)
+        few = COMBINATIONS if self.owner is not None or self.loops else NUMBERS // self._elements
+        if combinations > max(few, COMBINATIONS):
             raise ModelError(
                 f"model: {self._what()} depends on {self._names()} together. To marginalise them, "
-                f"{np.prod(self.sizes, dtype=float):.0f} combinations of values are needed; at "
-                f"most {COMBINATIONS} are allowed"
+                f"{combinations} combinations of values are needed; at most "
+                f"{max(few, COMBINATIONS)} are allowed for {self._elements} elements. More are "
+                "allowed if the elements depend on the unknowns only through comparisons with "
+                "known numbers, such as kg.where(t < s, a, b); else use fewer values"
             )
+
+    @property
+    def _elements(self) -> int:
+        """The number of elements of the term."""
+        return max(math.prod(self.shape), 1)
 
     def _what(self) -> str:
         node, target = self.term.node, self.term.target

@@ -21,12 +21,13 @@ INFINITE = np.full(SIZE, np.inf)
 
 def updated(state, first, transitions, spread, rng, least=INFINITE, free=lambda k: np.ones(2)):
     """The first number of the information after transitions; `spread` has sd(y) sd(slope)."""
-    information = np.zeros((SIZE + 1, SIZE))
+    size = state.current.evidence.mean.shape[-1]
+    information = np.zeros((size + 1, size))
     information[0, 0] = first
     asked = []
     with x64():
         for done in transitions:
-            rows = rng.normal(size=(ROWS, SIZE))
+            rows = rng.normal(size=(ROWS, size))
             rows[:2] *= np.sqrt(spread[0])
             rows[2:] *= np.sqrt(spread[1])
             state, new, _, _ = state.update(rows, free(done), information, least, done, LATE)
@@ -57,6 +58,16 @@ def test_good_forms_of_the_elements_are_enough():
     assert updated(start(), UNUSED, range(300), (4.0, 4.0), rng, good)[1:] == (UNUSED, [])
     some = np.array([0.02, np.inf, np.inf])
     assert updated(start(), UNUSED, range(60), (4.0, 4.0), rng, some)[1] == WANTED
+
+
+@pytest.mark.parametrize(
+    ("size", "spread", "expected"), [(64, 1.2, WANTED), (65, 1.2, UNUSED), (65, 1.5, WANTED)]
+)
+def test_large_blocks_must_gain_more(size, spread, expected):
+    """D is the logarithm of the spread: 0.18 or 0.41."""
+    rng, block = np.random.default_rng(3), JointChoice.start(size, 2, float)
+    infinite = np.full(size, np.inf)
+    assert updated(block, UNUSED, range(60), (spread, spread), rng, infinite)[1] == expected
 
 
 def test_information_is_computed_again_or_left_for_good():

@@ -21,7 +21,8 @@ __all__ = ["UNUSED", "WANTED", "JointChoice"]
 
 # The first number of the information, if it is not in use.
 UNUSED, WANTED = -1.0, -2.0
-WORTH = 0.12  # D of the best forms from which information is asked for
+WORTH = 0.12  # D of the best forms from which information is asked for,
+MANY, WORTH_OF_MANY = 64, 0.3  # and of more elements, whose map costs as much as many gradients
 AGAIN = 0.3  # D given information from which it is asked for again
 WORSE = 0.02  # D by which the written form must be better to be taken again
 ROWS = 4  # of the evidence: the free number x, its slope, the coordinate y, its slope
@@ -75,7 +76,8 @@ class JointChoice(NamedTuple):
         best = _mean(jnp.minimum(used, least))
         written, used = _mean(written), _mean(used)
         back = due & in_use & (written < used - WORSE)
-        first = ~in_use & ~self.tried & (best > WORTH)
+        worth = WORTH if evidence.shape[-1] <= MANY else WORTH_OF_MANY
+        first = ~in_use & ~self.tried & (best > worth)
         asks = due & ~back & (first | (in_use & (used > AGAIN)))
         state = jnp.where(asks, WANTED, jnp.where(back, UNUSED, information[0, 0]))
         information = _with_first(information, state)

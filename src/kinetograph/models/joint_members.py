@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["joint_normal"]
 
-MOST = 64  # elements of all members
+MOST = 128  # elements of all members
 
 
 def joint_normal(

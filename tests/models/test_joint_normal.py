@@ -146,8 +146,8 @@ def factors_by_place():
 
 
 def many_groups():
-    a, sd, z = kg.normal(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=80)
-    kg.observe(np.zeros(80), kg.normal((sd * z)[np.arange(80)] + a * np.arange(80.0), 1))
+    a, sd, z = kg.normal(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=128)
+    kg.observe(np.zeros(128), kg.normal((sd * z)[np.arange(128)] + a * np.arange(128.0), 1))
     return a, sd, z
 
 

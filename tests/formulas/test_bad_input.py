@@ -31,6 +31,10 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ X", DATA, {}, "unknown column 'X'.* did you mean 'x'"),
         ("yy ~ x", DATA, {}, "unknown column 'yy'.* did you mean 'y'"),
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
+        ("y ~ factor(g)", DATA, {}, r"a column of numbers as categories is C\(x\)"),
+        ("y ~ sqrt(x)", DATA, {}, r"square roots are np.sqrt\(x\)"),
+        ("mvbind(y, x) ~ g", DATA, {}, "a formula has one response"),
+        ("y ~ I(x^2)", DATA, {}, r"write \*\*, as in I\(x\*\*2\)"),
         ("b ~ x", DATA, {"family": "bernoulli()"}, "; did you mean 'bernoulli'"),
         (
             "count ~ x",

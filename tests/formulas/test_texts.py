@@ -60,6 +60,7 @@ def test_additions_of_the_response():
         ("y | trails(n) ~ x", "did you mean 'trials'"),
         ("y ~ (1 | g | h)", "must have effects and one group"),
         ("y ~ 'x", "cannot be read"),
+        ("y ~ as.factor(x)", r"a column of numbers as categories is C\(x\)"),
         ("y ~ x +", r"a term is missing between '\+' and the end of 'y ~ x \+' \(test_texts.py:"),
         ("y ~ - ", "a term is missing between '-' and the end"),
         ("y ~ s(x) + z:", "a term is missing between ':' and the end"),

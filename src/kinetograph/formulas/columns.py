@@ -26,6 +26,12 @@ __all__ = [
     "row_text",
 ]
 
+_OF_R = {  # functions of R
+    "factor": "; a column of numbers as categories is C(x)",
+    "sqrt": "; square roots are np.sqrt(x)",
+    "mvbind": "; a formula has one response: write several models, or one with kg.observe",
+}
+
 
 _WITHOUT_NUMBERS = {  # kinds of types, and what to do
     "m": "convert it to numbers, for example data[{0!r}].dt.total_seconds()",
@@ -117,7 +123,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
             of = "" if what == repr(name) else f" in {what}"
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
-                f"{meant(name, columns)}"
+                f"{_OF_R.get(name, '') or meant(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):

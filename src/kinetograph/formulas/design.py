@@ -205,7 +205,9 @@ class Design:
                 ones = frame.assign(**dict.fromkeys(self._calls, 1.0))
                 return encode(ones, context=self._scope, na_action="ignore")
         except (FormulaicError, DataMismatchWarning, ValueError, TypeError) as error:
-            reason = error.__cause__ or error
+            reason = str(error.__cause__ or error)
+            if "'xor'" in reason:  # ^ within I(...)
+                reason = "^ is not the power within a call; write **, as in I(x**2)"
             raise DataError(
                 f"formula: {self.text!r} cannot be computed{place_text()}: {reason}"
                 f"{self._of_dates(frame)}"

@@ -173,6 +173,8 @@ def _tokens(text: str) -> list[Token]:
     except SyntaxError as error:
         negated = re.search(r"!(?!=)\s*(\w+)", text)
         way = f"; for '{negated[0]}' write '1 - {negated[1]}'" if negated else ""
+        if "as.factor(" in text:
+            way = "; a column of numbers as categories is C(x)"
         raise ValueError(
             f"formula: {text!r} cannot be read{place_text()}: {(error.text or '').strip()!r} is "
             f"not an expression of Python{way}"

@@ -88,3 +88,49 @@ def test_draws_in_single_precision_may_lie_beyond_a_bound():
     tree["posterior"]["edge"][0, 2] = 0.11
     with pytest.raises(ModelError, match=r"edge is 0\.11 in a draw, and between 0 and 0\.1 in"):
         kg.predict(kg.model(edge), tree, seed=1)
+
+
+X = np.linspace(-1, 1, 20)
+Y = 1 + 2 * X + np.random.default_rng(0).normal(0, 0.3, 20)
+
+
+def line(power=1, written=lambda a, b, x: a + b * x, y=Y):
+    a, b, sd = kg.normal(0, 2, name="a"), kg.normal(0, 2, name="b"), kg.half_normal(1, name="sd")
+    group = kg.normal(0, sd, shape=4, name="group")
+    k = kg.bernoulli(0.3, name="k")
+    kg.observe(y, kg.normal(written(a, b, X**power) + group[np.arange(20) % 4] + k, 0.3), name="y")
+    return kg.model(a, b, sd, group)
+
+
+@pytest.fixture(scope="module")
+def line_results():
+    return kg.mcmc(line(), draws=20, warmup=200, chains=2, seed=1, progress=False)
+
+
+OTHER = r"the results are of another model \(.*\): the log density of a draw is .* there, and "
+CALLS = {
+    "predict": lambda model, results: kg.predict(model, results, seed=1),
+    "loo": kg.loo,
+    "compare": lambda model, results: kg.compare({"a": (model, results), "b": (model, results)}),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_other_likelihoods_of_the_same_family_are_warned_of(line_results, call):
+    with pytest.warns(kg.KinetographWarning, match=OTHER):
+        CALLS[call](line(2), line_results)
+
+
+def test_runs_of_other_likelihoods_are_not_continued(line_results):
+    with pytest.raises(ModelError, match=f"extra_samples: {OTHER}"):
+        kg.extra_samples(line_results, line(2), draws=5, progress=False)
+
+
+def test_the_same_likelihood_in_another_form(line_results):
+    same = line(written=lambda a, b, x: 0.5 * (2 * b * x + a) + 0.5 * a)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.KinetographWarning)
+        kg.predict(same, line_results, seed=1)
+        kg.predict(line(2, y=Y + 1), line_results, seed=1)  # other data: nothing can be said
+    longer = kg.extra_samples(line_results, same, draws=5, progress=False)
+    assert longer["posterior"].sizes["draw"] == 25

@@ -29,12 +29,12 @@ def recorded_distributions(model: Model) -> dict[str, str]:
     return {DISTRIBUTIONS: text} if len(text) <= MOST_BYTES else {}
 
 
-def warn_of_other_distributions(doing: str, model: Model, results: Any) -> None:
-    """Warn if results are of a model with other distributions."""
+def warn_of_other_distributions(doing: str, model: Model, results: Any) -> bool:
+    """Warn of results of other distributions; returns whether it did."""
     try:
         there = dict(json.loads(results.attrs.get(DISTRIBUTIONS, "{}")))
     except (TypeError, ValueError):
-        return
+        return False
     here = _distributions(model)
     texts = [text for name in here if name in there and (text := _change(here, there, name))]
     if texts:
@@ -44,6 +44,7 @@ def warn_of_other_distributions(doing: str, model: Model, results: Any) -> None:
             f"{more}; give results of this model, or the model of the results",
             KinetographWarning,
         )
+    return bool(texts)
 
 
 def _distributions(model: Model) -> dict[str, Recorded]:

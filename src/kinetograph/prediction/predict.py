@@ -84,7 +84,7 @@ def predict(
     Warns
     -----
     KinetographWarning
-        If the results are of a model with other distributions; if a quantity of an earlier call is
+        If the results are of another model; if a quantity of an earlier call is
         left out, because an axis has other labels now.
 
     Examples

@@ -23,6 +23,7 @@ from ..models.recorded_distributions import warn_of_other_distributions
 from ..models.recorded_unknowns import rows_of_unknowns
 from ..models.result_groups import FIXED
 from ..results.check import check_tree, unknowns_of
+from ..results.recorded_density import warn_of_other_density
 
 __all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
 
@@ -180,7 +181,8 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
         )
     for node in draws.values.keys() & {*model.component.unknowns}:
         _check_axes(doing, model, node, results)
-    warn_of_other_distributions(doing, model, results)
+    if not warn_of_other_distributions(doing, model, results):
+        warn_of_other_density(doing, model, results)
     return draws, names
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..graph.errors import ModelError
 from ..graph.public import public
+from ..graph.source import place_text
 from ..models.model import Model, check_model
 from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.result_groups import data_groups
@@ -18,6 +19,7 @@ from ..observables.observable import as_observables
 from ..programs.averages import averaged_targets
 from ..programs.program import Program
 from ..results.check import check_tree, unknowns_of
+from ..results.recorded_density import other_density
 from ..samplers.sampler import Sampler
 from .arguments import check_one_of, check_whole
 from .assembly import blank_rows, join_statistics
@@ -156,6 +158,12 @@ def extra_samples(
     )
     check_unknowns(program, results, CALLER)
     _check_same(program, results)
+    text = other_density(model, results)
+    if text:
+        raise ModelError(
+            f"{CALLER}: the results are of another model{place_text()}: {text}; give the model of "
+            "the results, or draw from this one by kg.mcmc"
+        )
     thin = int(attributes["thin"])
     before = posterior.sizes.get("draw", 0) * thin
     if not keep:

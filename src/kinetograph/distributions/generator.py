@@ -13,8 +13,9 @@ from ..graph.messages import describe, index_text, site_text, variable_of
 from ..graph.node import Data, Node
 from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
+from .linear_predictors import may_be_any_number
 from .parameter import Parameter
-from .support import REAL, Interval, Ordered, Simplex, Support, Weights, ZeroSum
+from .support import Interval, Ordered, Simplex, Support, Weights, ZeroSum
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
@@ -144,11 +145,12 @@ class Generator:
         )
 
     def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
-        if getattr(node, "support", None) is not REAL:
-            return
-        allowed, what = parameter.support, describe(node)
+        allowed = parameter.support
         if not isinstance(allowed, Interval) or np.all(allowed.contains(np.array([-1.0, 2.0]))):
             return
+        if not may_be_any_number(node):
+            return
+        what = describe(node)
         if np.all(allowed.contains(np.array(2.0))):
             way = f"kg.exp({what}), or an unknown such as kg.half_normal(1)"
         else:

@@ -62,6 +62,15 @@ def vectors():
     return {"a": a, "sd": sd, "L": L, "r": r}
 
 
+def correlated():
+    """The data see sums of two elements of a vector, whose mean is unknown."""
+    mean, sd = kg.normal(0, 1, shape=2, name="mean"), kg.half_normal(1, shape=2, name="sd")
+    L, z = kg.lkj_cholesky(2, dim=2, name="L"), kg.normal(0, 1, shape=(3, 2), name="z")
+    r = mean + z @ (sd[:, None] * L).T
+    kg.observe(COUNTS, kg.poisson(kg.exp(r[GROUP, 0] + r[GROUP, 1] * X)), name="y")
+    return {"mean": mean, "sd": sd, "L": L, "z": z}
+
+
 def shrunk():
     """Coefficients with unknown scales of their own, without an intercept."""
     tau, width = kg.half_normal(1, name="tau"), kg.half_normal(1, shape=3, name="width")
@@ -103,6 +112,7 @@ BUILDS = {
     columns: {"a", "z", "other"},
     process: {"z", "a"},
     vectors: {"a", "r"},
+    correlated: {"mean", "z"},
     shrunk: {"z"},
     scale_of_scale: {"a", "w"},
     rate: {"a", "z"},

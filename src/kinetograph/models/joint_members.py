@@ -171,8 +171,13 @@ def _has_known_factors(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
 
 
 def _is_mixed(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
-    """Whether elements of f are summed up in matrix products."""
-    return any(user.operation is MATMUL for _, user in _linear_uses(f, users))
+    """Whether elements of f are summed up, by matrix products or as f[i, 0] + x * f[i, 1]."""
+    uses = [user for _, user in _linear_uses(f, users)]
+    linear = {f, *uses}
+    sums = (user for user in uses if user.operation in _SUMS)
+    return any(user.operation is MATMUL for user in uses) or any(
+        sum(parent in linear for parent in user.parents) > 1 for user in sums
+    )
 
 
 _MULTIPLY = ELEMENTWISE["multiply"]

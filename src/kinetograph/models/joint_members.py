@@ -171,7 +171,10 @@ def _has_known_factors(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
 
 
 def _is_mixed(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
-    """Whether elements of f are summed up, by matrix products or as f[i, 0] + x * f[i, 1]."""
+    """Whether elements of f are summed up.
+
+    This is by matrix products, or as in f[i, 0] + x * f[i, 1].
+    """
     uses = [user for _, user in _linear_uses(f, users)]
     linear = {f, *uses}
     sums = (user for user in uses if user.operation in _SUMS)

@@ -8,14 +8,9 @@ import pytest
 import kinetograph as kg
 
 
-def two(p):
-    return kg.mixture(kg.normal(0, 1), kg.normal(5, 1), weights=p)
-
-
 USES = {
     "categorical: prob": kg.categorical,
     "multinomial: prob": lambda p: kg.multinomial(5, p),
-    "mixture: weights": two,
     "markov_chain: initial": lambda p: kg.markov_chain(p, np.full((2, 2), 0.5), 4),
 }
 UNKNOWNS = {
@@ -59,6 +54,20 @@ def test_constants_that_do_not_add_up_to_1(use):
     for p in ([0.5, 0.6], kg.data([0.5, 0.6])):
         with pytest.raises(ValueError, match=f"^{use} must be .* 1 .*; divide by the sum$"):
             USES[use](p)
+
+
+def test_weights_of_mixtures_are_divided_by_their_sum():
+    """Unless an unknown may be negative."""
+
+    def mixed(weights):
+        return kg.mixture(kg.normal(0, 1), kg.normal(5, 1), weights=weights)
+
+    for weights in ([1, 3], kg.gamma(2, 1, shape=2), kg.beta(1, 1, shape=2)):
+        mixed(weights)
+    w = kg.normal(0, 1, shape=2)
+    said = r"^mixture: weights must be non-negative .* elements of w .* may be negative .*softmax"
+    with pytest.raises(kg.ModelError, match=said):
+        mixed(w)
 
 
 @pytest.mark.parametrize("use", USES)

@@ -20,7 +20,7 @@ CASES = {
         "<variable following a normal distribution truncated below, a number>",
     ),
     "a mixture": (
-        lambda: kg.mixture(kg.normal(0, 1), kg.normal(5, 1), weights=[0.5, 0.5]),
+        lambda: kg.mixture(kg.normal(0, 1), kg.normal(5, 1), weights=[1, 1]),
         "<variable following a mixture distribution, a number>",
     ),
     "flat": (lambda: kg.variable(lower=0, shape=(2, 3)), "<variable, shape (2, 3)>"),

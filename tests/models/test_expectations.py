@@ -35,14 +35,14 @@ def test_of_distributions_made_of_others():
     joint = kg.joint(kg.poisson([1.0, 2.0]), kg.bernoulli(0.25))
     np.testing.assert_allclose(value(kg.expectation(joint)), [[1.0, 0.25], [2.0, 0.25]])
     parts = [kg.normal(0, 1), kg.normal(np.zeros((2, 1)), [1.0, 2.0, 3.0])]
-    mixed = kg.mixture(*parts, weights=[0.25, 0.75])
+    mixed = kg.mixture(*parts, weights=[1, 3])
     wanted = np.array([[1.0, 13 / 4, 7.0]] * 2)
     np.testing.assert_allclose(value(kg.variance(mixed)), wanted)
     cut = kg.normal([0.0, 1.0], 1, truncation=(0, None))
     wanted = stats.truncnorm([0, -1], np.inf, loc=[0, 1]).mean()
     np.testing.assert_allclose(value(kg.expectation(cut)), wanted, rtol=1e-12)
     cuts = [kg.exponential(rate, truncation=(1, None)) for rate in (1, 2)]
-    both = kg.mixture(*cuts, weights=[0.5, 0.5])
+    both = kg.mixture(*cuts, weights=[1, 1])
     assert value(kg.expectation(both)) == pytest.approx(1.75)
 
 

@@ -121,10 +121,11 @@ class Generator:
         Raises
         ------
         ModelError
-            If an unknown whose elements do not add up to 1 is used as probabilities.
+            If an unknown whose elements do not add up to 1 is used as probabilities, or one that
+            may be negative as weights.
         """
         for parameter, node in zip(self.parameters, nodes, strict=True):
-            if isinstance(parameter.support, Simplex):
+            if isinstance(parameter.support, (Simplex, Weights)):
                 self._check_sum(parameter, node)
             else:
                 self._warn_of_unbounded(parameter, node)
@@ -135,12 +136,16 @@ class Generator:
             return
         what, size = describe(node), node.shape[-1]
         positive = isinstance(support, Interval) and np.all(~support.contains(np.array(-1e-9)))
+        if isinstance(parameter.support, Weights) and positive:
+            return
+        fault = f"nothing makes the elements of {what}{site_text(node)} add up to 1"
+        if isinstance(parameter.support, Weights):
+            fault = f"the elements of {what}{site_text(node)} may be negative"
         total = "sum()" if len(node.shape) == 1 else "sum(-1, keepdims=True)"
         way = f"{what} / {what}.{total}" if positive else f"kg.softmax({what})"
         raise ModelError(
-            f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and nothing "
-            f"makes the elements of {what}{site_text(node)} add up to 1{place_text()}; write an "
-            f"unknown kg.dirichlet([{', '.join(['1.0'] * min(size, 3))}"
+            f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and {fault}"
+            f"{place_text()}; write an unknown kg.dirichlet([{', '.join(['1.0'] * min(size, 3))}"
             f"{', ...' if size > 3 else ''}]), or {way}"
         )
 

@@ -22,7 +22,7 @@ from ..graph.numerics.log_sums import logsumexp
 from .family import Family
 from .moments import Moments
 from .parameter import Parameter
-from .support import AnyOf, Interval, Simplex, Support, WholeNumbers
+from .support import AnyOf, Interval, Support, Weights, WholeNumbers
 from .tails import Tails
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "same_support",
 ]
 
-WEIGHTS = Parameter("weights", Simplex(), event_ndim=1)
+WEIGHTS = Parameter("weights", Weights(), event_ndim=1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

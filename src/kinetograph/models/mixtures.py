@@ -50,8 +50,8 @@ def mixture(
         Two or more distributions that are not used elsewhere; or a single one whose parameters have
         the components along their last axis (for vectors: along the last axis of the batch).
     weights
-        The probabilities of the components, (..., number of components), which add up to 1; data,
-        or unknowns such as `kg.dirichlet`.
+        Proportional to the probabilities of the components, (..., number of components); data, or
+        unknowns such as `kg.dirichlet`.
     shape, dims, name
         Shape of the result (default: the shape of the components), names of its axes, name in the
         results.
@@ -60,12 +60,10 @@ def mixture(
     ------
     TypeError
         If a component is not a distribution.
-    ValueError
-        If the weights are known and do not add up to 1.
     ModelError
-        If there are fewer than two components, if nothing makes an unknown of weights add up to 1,
-        if the shapes of a single value differ, or if supports differ and are not intervals. A
-        mixture whose components have different intervals can be observed, but cannot be an unknown.
+        If there are fewer than two components, if the shapes of a single value differ, or if
+        supports differ and are not intervals. A mixture whose components have different intervals
+        can be observed, but cannot be an unknown.
     ShapeError
         If weights and components do not fit together.
 

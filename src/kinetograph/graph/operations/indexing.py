@@ -13,13 +13,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import ShapeError, SymbolicError
+from ..errors import KinetographWarning, ShapeError, SymbolicError
 from ..messages import describe
 from ..missing import refuse_masked
 from ..node import CURRENT, Apply, Data, Node, Operation
 from ..numerics.special import segment_prod
 from ..precision import float_dtype
-from ..source import place_text
+from ..source import place_text, warn_user
 from . import bounds
 from .elementwise import astype, clip, elementwise, promoted
 from .flags import Flags, axes_taken
@@ -189,6 +189,7 @@ class _Key:
             return
         if self.axis < len(node.shape):
             check_bounds(index_node.value, self.axis, self._size(self.axis), node, index_node)
+            warn_of_missing(index_node.value, self._size(self.axis), node, index_node)
         self._slot(
             index_node,
             np.zeros(index_node.shape, np.int64) if index_node.size == 0 else index_node.value,
@@ -264,6 +265,23 @@ def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: No
         f"{describe(node)}[{describe(index)}]: index {low if low < -size else high} is out of "
         f"bounds for axis {axis} of length {size}{place_text()}"
         + ("; the smallest is 1: do the labels start at 1? Subtract 1" if labels else "")
+    )
+
+
+def warn_of_missing(values: np.ndarray, size: int, node: Node, index: Node) -> None:
+    """Warn if -1 seems to mark rows without a group.
+
+    An index of rows has more elements than there are groups, and no other negative ones.
+    """
+    missing = values == -1
+    if values.size <= size or not missing.any() or values.min() < -1 or values.max() < 1:
+        return
+    row = np.argwhere(missing)[0]
+    warn_user(
+        f"{describe(node)}[{describe(index)}]: {np.sum(missing)} of {values.size} indices are -1, "
+        f"the first in row {', '.join(map(str, row))}{place_text()}: -1 is the last element; if it "
+        "marks rows without a group, as codes of pandas do, leave these rows out",
+        KinetographWarning,
     )
 
 

@@ -13,6 +13,7 @@ Source   H. Rue, S. Martino, N. Chopin, JRSS B 71 (2009) 319-392, section 2 (nor
          of latent vectors); C. C. Margossian et al., NeurIPS 2020 (the matrix P).
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -24,12 +25,18 @@ from .markov_smoother import from_normal, to_normal
 __all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw", "SumLaw"]
 
 
-class DenseLaw(NamedTuple):
-    """x = m + A z with a lower triangular matrix A."""
+class _LinearMap:
+    """A law whose unknown is z or x = m + A z."""
 
-    mean: Any  # (..., n)
-    factor: Any  # A, (..., n, n)
     standard: bool  # whether z is the unknown, otherwise x
+
+    def _from_numbers(self, z: Any) -> Any:
+        """x of z."""
+        raise NotImplementedError
+
+    def _to_numbers(self, x: Any) -> Any:
+        """z of x."""
+        raise NotImplementedError
 
     def value(self, unknown: Any) -> Any:
         """x of the unknown."""
@@ -42,6 +49,15 @@ class DenseLaw(NamedTuple):
     def numbers(self, unknown: Any) -> Any:
         """z of the unknown."""
         return unknown if self.standard else self._to_numbers(unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseLaw(_LinearMap):
+    """x = m + A z with a lower triangular matrix A."""
+
+    mean: Any  # (..., n)
+    factor: Any  # A, (..., n, n)
+    standard: bool
 
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
         """The unknown of u, with the logarithm of the Jacobian."""
@@ -71,24 +87,13 @@ class DenseLaw(NamedTuple):
         return root, _solved(root, _times(self.factor.mT, r - h * self.mean))
 
 
-class ElementwiseLaw(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ElementwiseLaw(_LinearMap):
     """x = m + s z, element by element."""
 
     mean: Any
     scales: Any  # s
-    standard: bool  # whether z is the unknown, otherwise x
-
-    def value(self, unknown: Any) -> Any:
-        """x of the unknown."""
-        return self._from_numbers(unknown) if self.standard else unknown
-
-    def written(self, x: Any) -> Any:
-        """The unknown of x."""
-        return self._to_numbers(x) if self.standard else x
-
-    def numbers(self, unknown: Any) -> Any:
-        """z of the unknown."""
-        return unknown if self.standard else self._to_numbers(unknown)
+    standard: bool
 
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
         """The unknown of u, with the logarithm of the Jacobian."""

@@ -95,9 +95,9 @@ class Observations:
         held = results.get("observed_data", {}) if hasattr(results, "get") else {}
         if self.name not in held:
             return
-        theirs, ours = np.asarray(held[self.name].values), model.value_of(self.node)
-        real = theirs.dtype.kind == "f" and ours.dtype.kind == "f"
-        if theirs.shape == ours.shape and not np.array_equal(theirs, ours, equal_nan=real):
+        values, expected = np.asarray(held[self.name].values), model.value_of(self.node)
+        real = values.dtype.kind == "f" and expected.dtype.kind == "f"
+        if values.shape == expected.shape and not np.array_equal(values, expected, equal_nan=real):
             raise DataError(
                 f"{doing}: the results are of other values of {self.name} than the model has; "
                 "sample the model with its present data"

@@ -145,12 +145,13 @@ def _check_axes(doing: str, model: Model, node: Node, results: Any) -> None:
         if dim == other:
             if dim not in found.coords or dim not in model.coords:
                 continue
-            theirs, ours = plain_labels(found.coords[dim].values), model.coords[dim]
-            if labels_agree(theirs, ours):
+            labels, expected = plain_labels(found.coords[dim].values), model.coords[dim]
+            if labels_agree(labels, expected):
                 continue
-            k = int(np.argmax(theirs != ours))
+            k = int(np.argmax(labels != expected))
             difference = (
-                f"element {k} of {dim!r} is {theirs[k]} in the results, and {ours[k]} in the model"
+                f"element {k} of {dim!r} is {labels[k]} in the results, and {expected[k]} in the "
+                "model"
             )
         raise ModelError(
             f"{doing}: the results are of another model: {difference}{place_text()}; give results "

@@ -36,7 +36,7 @@ class _Outputs(NamedTuple):
     """The values that a block computes from its draws after the loop."""
 
     targets: tuple[Any, ...]
-    observed: Any  # None if there are no observables
+    observed: Any  # the values of observables, or None
     trips: tuple[Trips, ...]  # of the loops in the graph of the targets
 
 

@@ -100,6 +100,9 @@ def test_other_rows_of_one_frame_are_warned_of():
         kg.model(lambda: line(SHUFFLED["x"][:6], SHUFFLED["y"][6:]))
 
 
+HOURS = pd.date_range("2024", periods=12, freq="h", tz="UTC")
+
+
 @pytest.mark.parametrize(
     ("x", "y"),
     [
@@ -113,6 +116,8 @@ def test_other_rows_of_one_frame_are_warned_of():
         (NAMED["y"][1:], NAMED["y"][:-1]),
         (SHUFFLED["x"][:6], NAMED["y"][:6]),
         (DATA["x"][6:], DATA["y"][:6]),
+        (DATA["x"].set_axis(HOURS), DATA["y"].set_axis(HOURS.tz_convert("Europe/Oslo"))),
+        (DATA["x"].set_axis(DATA.index.astype("Int64")), DATA["y"].set_axis([*range(12)])),
         (NAMED["x"], pd.Series(DATA["y"].to_numpy(), index=list("ab") * 6)),
     ],
 )

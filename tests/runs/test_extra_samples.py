@@ -68,6 +68,14 @@ def test_a_run_and_more_is_one_run(name, tmp_path):
         )
 
 
+def test_a_run_from_zarr_goes_on(tmp_path):
+    """Its arrays are in alphabetical order."""
+    tree = run(schools(), draws=50)
+    tree.to_zarr(tmp_path / "run.zarr")
+    found = more(xr.open_datatree(tmp_path / "run.zarr", engine="zarr"))
+    assert same_draws(found, run(schools(), draws=120), GROUPS)
+
+
 @pytest.mark.parametrize("transitions", [0, 90, 230, 900])
 @pytest.mark.parametrize("method", ["threads", "batch"])
 def test_a_stopped_run_goes_on_from_anywhere(monkeypatch, transitions, method):

@@ -8,6 +8,8 @@ import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.tempered_model import TemperedModel
 from kinetograph.tempering import nested
+from kinetograph.tempering.moves import Moves
+from kinetograph.tempering.paths import LevelPath
 
 NARROW, WIDE, SHIFT, MASS = 0.01, 0.1, 0.031, 100.0
 
@@ -75,6 +77,24 @@ def test_factors_and_discrete_unknowns():
     assert abs(draws.mean() - mean) < 6 * draws.std() / np.sqrt(100)
 
 
+def test_the_last_moves_keep_the_posterior(monkeypatch):
+    """Their level is so far above the likelihood that its factor is the likelihood."""
+    move, settings = Moves.move, []
+
+    def recorded(self, free, log_likelihood, given):
+        settings.append((given, log_likelihood))
+        return move(self, free, log_likelihood, given)
+
+    monkeypatch.setattr(Moves, "move", recorded)
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([1.2, 0.7], kg.normal(mu, 1))
+    temper(kg.model(mu), particles=60)
+    last, log_likelihood = settings[-1]
+    ratio = LevelPath().log_factor(log_likelihood, last) - log_likelihood
+    assert np.ptp(log_likelihood) > 0.5
+    assert np.ptp(ratio) < 1e-9
+
+
 def test_a_likelihood_without_a_maximum(monkeypatch):
     monkeypatch.setattr(nested, "MOST_LEVELS", 3)
     x = kg.uniform(0, 1, name="x")
@@ -91,6 +111,27 @@ def test_a_likelihood_of_zero_in_a_part_of_the_prior():
     error = tree.attrs["log_evidence_se"]
     assert abs(tree.attrs["log_evidence"] - np.log(0.5 / np.sqrt(2))) < 6 * error < 1
     assert (tree["posterior"]["x"].values > 0).all()
+
+
+def test_a_high_plateau_in_single_precision():
+    """The levels rise by more than the last digit of the log likelihood."""
+    with kg.precision("float32"):
+        x = kg.normal(0, 1, name="x")
+        kg.factor(-1e5 + kg.where(x > 1, 0.0, -1.0))
+        tree = temper(kg.model(x), particles=400)
+    above = stats.norm.sf(1)
+    truth = -1e5 + np.log(above + (1 - above) / np.e)
+    error = tree.attrs["log_evidence_se"]
+    assert abs(tree.attrs["log_evidence"] - truth) < 6 * error + 0.02 < 1
+    assert len(tree["tempering"]["level"]) < 60
+
+
+def test_a_constant_likelihood():
+    x = kg.normal(0, 1, name="x")
+    kg.factor(0.0 * x + 3.0)
+    tree = temper(kg.model(x), particles=100)
+    assert tree.attrs["log_evidence"] == pytest.approx(3.0, abs=1e-9)
+    assert tree.attrs["log_evidence_se"] < 1e-6
 
 
 def test_a_ladder_is_refused():

@@ -12,6 +12,7 @@ LOG_LIKELIHOODS = {
     "few are possible": lambda rng: np.where(
         rng.random(1000) < 0.2, rng.normal(size=1000), -np.inf
     ),
+    "a plateau": lambda rng: np.r_[np.zeros(900), rng.uniform(1, 2, size=100)],
     "a peak on a hill": lambda rng: np.r_[rng.normal(size=995) / 100, np.full(5, 50.0)],
 }
 

@@ -1,7 +1,7 @@
 """Linear predictors: sums of unknowns times known numbers.
 
 A sum in which an unknown of the whole line has known coefficients may be any real number.
-The other summands must not depend on this unknown, because `u + abs(u)` is bounded.
+The other summands must not depend on this unknown, because `u + abs(u)` and `u - u` are bounded.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _PRODUCTS = ("multiply", "divide", "matmul")
 
 def may_be_any_number(node: Node) -> bool:
     """Whether the values of a node are known to be unbounded."""
-    pending, linear, others = [node], set[Node](), list[Node]()
+    pending, linear, others = [node], list[Node](), list[Node]()
     while pending:
         summand = pending.pop()
         if isinstance(summand, Apply) and summand.operation.name in _SUMS:
@@ -28,8 +28,9 @@ def may_be_any_number(node: Node) -> bool:
         if unknown is None:
             others.append(summand)
         else:
-            linear.add(unknown)
-    return bool(linear) and linear.isdisjoint(ancestors(others))
+            linear.append(unknown)
+    above = ancestors(others)
+    return any(linear.count(unknown) == 1 and unknown not in above for unknown in linear)
 
 
 def _unknown_in(node: Node) -> Node | None:

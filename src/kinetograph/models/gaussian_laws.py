@@ -26,7 +26,7 @@ __all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw", "SumLaw"]
 
 
 class _LinearMap:
-    """A law whose unknown is z or x = m + A z."""
+    """A law whose unknown is z or x."""
 
     standard: bool  # whether z is the unknown, otherwise x
 

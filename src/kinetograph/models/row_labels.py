@@ -8,6 +8,8 @@ index of its rows, which are its first axis, where a rule below says so.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..distributions.variable import Distribution, Variable
 from ..graph.dims import named
 from ..graph.errors import KinetographWarning
@@ -89,7 +91,8 @@ def _differ(a: Any, b: Any) -> str:
     if a is b or a.equals(b) or not (a.is_unique and b.is_unique):
         return ""
     if a.isin(b).all():
-        return "the same labels in another order"
+        same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
+        return "" if same else "the same labels in another order"
     if not (named(plain_labels(a)) and named(plain_labels(b))):
         return ""
     in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
@@ -106,7 +109,8 @@ def _continues(a: Any, b: Any) -> bool:
 def _text(found: Sequence[tuple[Data, Data, str]]) -> str:
     a, b, how = found[0]
     x, y = (f"{describe(node)}{site_text(node)}" for node in (a, b))
-    place = next(i for i, pair in enumerate(zip(a.rows, b.rows, strict=True)) if pair[0] != pair[1])
+    pairs = enumerate(zip(a.rows, b.rows, strict=True))
+    place = next(i for i, (left, right) in pairs if left != right)
     more = f" (and {len(found) - 1} more such pairs)" if len(found) > 1 else ""
     return (
         f"{x} and {y} are combined{place_text()}{more}, but the indices of their pandas objects "

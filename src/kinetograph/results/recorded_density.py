@@ -39,7 +39,7 @@ def other_density(model: Model, results: Any) -> str:
     density = statistics["lp"]
     if density.dims != ("chain", "draw") or not density.size or density.dtype != np.float64:
         return ""
-    if any(not draws[name].draw.equals(density.draw) for name in names):
+    if any(not draws[name][dim].equals(density[dim]) for name in names for dim in density.dims):
         return ""
     if any(draws[name].dtype != np.float64 for name in names) or not _same_data(model, results):
         return ""
@@ -62,7 +62,8 @@ def warn_of_other_density(doing: str, model: Model, results: Any) -> None:
     if text:
         warn_user(
             f"{doing}: the results are of another model{place_text()}: {text}; give results of "
-            "this model, or the model of the results",
+            "this model, or the model of the results. Other values of covariates are given by "
+            "kg.data and model.set_data",
             KinetographWarning,
         )
 

@@ -218,7 +218,7 @@ def _check_same(program: Program, results: Any) -> None:
     """Refuse results with other records, or results of other data."""
     statistics = [s.name for s in program.statistics]
     recorded = list(results["sample_stats"].data_vars) if "sample_stats" in results.children else []
-    if statistics != recorded:
+    if set(statistics) != set(recorded):
         only = [
             f"{', '.join(a)} {where}"
             for a, where in (

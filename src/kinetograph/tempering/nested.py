@@ -106,8 +106,9 @@ class NestedParticles(Annealing):
         if len(self.rungs) >= MOST_LEVELS:
             raise ModelError(
                 f"temper: after {MOST_LEVELS} levels the log likelihood still rises, to "
-                f"{self.log_likelihood.max():.4g}; it seems to have no maximum, for example where "
-                "a standard deviation is 0: give this unknown a prior that keeps away from there"
+                f"{self.log_likelihood.max():.4g}. If it has no maximum, as where a standard "
+                "deviation is 0, give this unknown a prior that keeps away from there. If the data "
+                'are very informative, take method="smc"'
             )
         level, width = self.settings
         if max(self.log_likelihood.max() - level, width) < GATHERED:
@@ -148,7 +149,8 @@ class NestedParticles(Annealing):
         masses = np.bincount(archive.level, weights, minlength=len(self.rungs) + 1)
         from_level_on = masses[::-1].cumsum()[::-1]
         levels = np.maximum.accumulate([0.0, *(rung.variance for rung in self.rungs)])
-        return float((np.diff(levels) * from_level_on[1:] ** 2).sum() + (weights**2).sum())
+        within = (weights**2).sum() - (masses**2).sum() / len(self.free)
+        return float((np.diff(levels) * from_level_on[1:] ** 2).sum() + max(within, 0.0))
 
     def drawn(self, archive: Archive) -> tuple[Moved, np.ndarray]:
         """Draws of the posterior, moved, and their first ancestors.

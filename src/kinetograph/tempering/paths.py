@@ -30,6 +30,7 @@ OF_POWERS = 0.85  # efficiency of the weights of a step
 AROUND = (0.1, 0.3, 0.5)  # quantiles of log likelihoods; the level is the second one
 WIDTH = 0.5  # of a level, as a part of the smaller range between two of them
 LEAST_WIDTH = 1e-6
+DIGITS = 32  # least width in units of the last digit of log likelihoods
 MOST_GROWTH = 1.3  # of the width in a step
 LEAST_EFFICIENCY = 0.5  # of the weights of a step to a wider level
 
@@ -96,14 +97,18 @@ class LevelPath:
         Far below a level the density is a power of the likelihood, by 1 / width, which jumps over
         narrow maxima. So the width is narrow for the particles on both sides of the level.
         """
-        low, level, high = np.quantile(log_likelihood[log_likelihood > -np.inf], AROUND)
-        width = max(WIDTH * float(min(level - low, high - level)), LEAST_WIDTH)
+        possible = log_likelihood[log_likelihood > -np.inf]
+        low, level, high = map(float, np.quantile(possible, AROUND))
+        least = LEAST_WIDTH + DIGITS * float(np.spacing(np.abs(possible).max()))
+        width = max(WIDTH * min(level - low, high - level), least)
         if count:
             width = min(width, MOST_GROWTH * before[1])
-        settings = (max(float(level), before[0] + width / 10), width)  # rises on plateaus, too
+        # A plateau, where a quantile does not rise, is left in steps of a width.
+        rise = width if level <= before[0] + width / 10 else 0.0
+        settings = (max(level, before[0] + rise), width)
         if count and self._efficiency(log_likelihood, before, settings) < LEAST_EFFICIENCY:
             width = min(width, before[1])
-            settings = (max(float(level), before[0] + width / 10), width)
+            settings = (max(level, before[0] + width / 10), width)
         return settings
 
     def log_weights(

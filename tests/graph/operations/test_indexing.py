@@ -2,6 +2,7 @@ import warnings
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -254,11 +255,12 @@ def test_a_boolean_of_the_graph_is_no_index():
 def test_codes_of_missing_groups_are_told():
     """pandas marks rows without a group by -1, which NumPy reads as the last element."""
     effects = kg.normal(0, 1, shape=3, name="effects")
-    codes = np.array([0, 2, -1, 1, -1])
-    said = r"effects\[codes\]: 2 of 5 indices are -1, the first in row 2 \(.*leave these rows out"
+    codes = pd.Series(["a", "c", None, "b", None], dtype="category").cat.codes
+    said = r"effects\[\w+\]: 2 of 5 indices are -1, the first in row 2 \(.*leave these rows out"
     with pytest.warns(kg.KinetographWarning, match=said):
         effects[codes]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for usual in ([0, -1], np.arange(3) - 1, [0, 1, 2, -3, -1], [-1] * 5, [0, 2, 1, 1, 0]):
-            effects[np.array(usual)]
+        for usual in ([0, 2, 1, 1, 0], [-1] * 5, [0, 1, 2, -3, -1]):
+            effects[pd.Series(usual)]
+        effects[codes.to_numpy()]  # lags and borders of arrays

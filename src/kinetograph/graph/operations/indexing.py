@@ -20,6 +20,7 @@ from ..node import CURRENT, Apply, Data, Node, Operation
 from ..numerics.special import segment_prod
 from ..precision import float_dtype
 from ..source import place_text, warn_user
+from ..tables import row_index
 from . import bounds
 from .elementwise import astype, clip, elementwise, promoted
 from .flags import Flags, axes_taken
@@ -189,7 +190,7 @@ class _Key:
             return
         if self.axis < len(node.shape):
             check_bounds(index_node.value, self.axis, self._size(self.axis), node, index_node)
-            warn_of_missing(index_node.value, self._size(self.axis), node, index_node)
+            warn_of_missing(index_node, node)
         self._slot(
             index_node,
             np.zeros(index_node.shape, np.int64) if index_node.size == 0 else index_node.value,
@@ -230,7 +231,9 @@ def _index_array(node: Node, part: Any) -> Node:
             f"index of {describe(node)}: a Groups is not an index{place_text()}; write "
             f"{describe(node)}[g.codes]"
         )
-    return literal(array, operation=f"index of {describe(node)}")
+    found = literal(array, operation=f"index of {describe(node)}")
+    found.rows = row_index(part)
+    return found
 
 
 def _fixed_slice(node: Node, part: slice) -> slice:
@@ -268,19 +271,16 @@ def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: No
     )
 
 
-def warn_of_missing(values: np.ndarray, size: int, node: Node, index: Node) -> None:
-    """Warn if -1 seems to mark rows without a group.
-
-    An index of rows has more elements than there are groups, and no other negative ones.
-    """
-    missing = values == -1
-    if values.size <= size or not missing.any() or values.min() < -1 or values.max() < 1:
+def warn_of_missing(index: Data, node: Node) -> None:
+    """Warn if codes of pandas mark rows without a group by -1."""
+    values = index.value
+    if index.rows is None or not values.size or values.min() != -1 or values.max() < 1:
         return
-    row = np.argwhere(missing)[0]
+    missing = values == -1
     warn_user(
         f"{describe(node)}[{describe(index)}]: {np.sum(missing)} of {values.size} indices are -1, "
-        f"the first in row {', '.join(map(str, row))}{place_text()}: -1 is the last element; if it "
-        "marks rows without a group, as codes of pandas do, leave these rows out",
+        f"the first in row {np.argmax(missing)}{place_text()}: -1 is the last element; if it marks "
+        "rows without a group, as codes of pandas do, leave these rows out",
         KinetographWarning,
     )
 

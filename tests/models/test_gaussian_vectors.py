@@ -158,6 +158,27 @@ def sums_after_a_value():
     return sd, error, mu, steps, zero, apart, rows
 
 
+def sums_by_loops():
+    """Running sums whose values are computed one after another, with normal data."""
+    sd, error = kg.half_normal(1, shape=2, name="sd"), kg.half_normal(1, name="error")
+    mu = kg.normal(0, 1, shape=2, name="mu")
+    z, apart = kg.normal(0, 1, shape=24, name="z"), kg.normal(0.3, 2, shape=24, name="apart")
+    rows = kg.normal(0, 1, shape=(24, 2), name="rows")
+    level, value, row = 0, mu[0], mu
+    levels, values, table = [], [value], []
+    for t in range(24):
+        level = level + mu[1] * 0.2 + z[t] * sd[0]
+        value += apart[t] * mu[1]
+        row = row + sd * rows[t]
+        levels.append(level)
+        values.append(value)
+        table.append(row)
+    kg.observe(np.cos(np.arange(24.0)), kg.normal(kg.stack(levels), error))
+    kg.observe(np.cos(np.arange(25.0)), kg.normal(2 - kg.stack(values), error))
+    kg.observe(np.ones((24, 2)), kg.normal(kg.stack(table), error))
+    return sd, error, mu, z, apart, rows
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -189,6 +210,7 @@ BUILDS = {
     sums: {"after": "mu", "before": None, "value": None},
     sums_of_tables: {"one": "mu", "columns": "mu", "deep": None},
     sums_after_a_value: {"steps": "mu", "zero": "mu", "apart": "mu", "rows": "mu"},
+    sums_by_loops: {"z": None, "apart": "mu", "rows": "mu"},
 }
 
 
@@ -238,7 +260,7 @@ def scored():
 
 
 NORMAL = [levels, measured, measured_numbers, repeated, negative, scored, sums_of_tables]
-NORMAL += [sums_after_a_value]
+NORMAL += [sums_after_a_value, sums_by_loops]
 
 
 @pytest.mark.parametrize("build", NORMAL)

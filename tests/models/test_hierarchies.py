@@ -80,3 +80,20 @@ def test_the_other_form_has_the_same_prior():
 
 def test_a_scale_of_the_noise_is_not_a_hierarchy():
     assert hierarchies(kg.model(regression)) == []
+
+
+def test_a_series_of_steps_is_written_as_one_unknown():
+    """Levels of a hierarchy are not a series."""
+
+    def build(steps):
+        sd, level = kg.half_normal(1), kg.normal(0, 1)
+        for _ in range(steps):
+            level = kg.normal(0.9 * level + 1, sd)
+        kg.observe(1.0, kg.normal(level, 1))
+        return sd, level
+
+    long = hierarchies(kg.model(lambda: build(6)))
+    assert "kg.random_walk(sd, n) or kg.ar(rho, sd, n)" in long[-1].instead
+    short = [each.instead for each in hierarchies(kg.model(lambda: build(2)))]
+    assert short
+    assert not any("random_walk" in text for text in short)

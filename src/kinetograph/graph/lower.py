@@ -19,6 +19,7 @@ from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
 from .rewriting.batched_operations import Groups, together
 from .rewriting.participation import read
+from .rewriting.stacked_steps import StackedSteps, stacked_steps, with_steps
 from .rewriting.where_derivatives import Sides
 from .trips import NO_TRIPS, Capacity, Trips
 
@@ -232,9 +233,16 @@ def evaluate(
             lambda node, values: lower_node(node, values, replace(scope, watch=None)),
         )
     groups: Groups = {}
+    steps: list[StackedSteps] = []
     if not first and not scope.eager and scope.watch is None:
         order, groups = together(order, environment)
-    for node in order:
+        if not groups:
+            chosen = () if sides is None else (node for node, _ in sides.edges)
+            steps = stacked_steps(new, nodes, environment, {*scope.instead, *chosen})
+    for node in with_steps(nodes, environment, steps) if steps else order:
+        if isinstance(node, StackedSteps):
+            environment.update(node.compute(environment))
+            continue
         if node in environment:
             continue
         if node in groups:

@@ -41,6 +41,11 @@ LOCATION_SCALE = {
 }
 _MOVES = {*READS, SLICE, BROADCAST, RESHAPE, TRANSPOSE}
 _MULTIPLY, _ADD, _EXP = (ELEMENTWISE[name] for name in ("multiply", "add", "exp"))
+FEWEST_STEPS = 4  # of a series: shorter ones are levels of a hierarchy
+_SERIES = (
+    "the series as one unknown, kg.random_walk(sd, n) or kg.ar(rho, sd, n), which is sampled given "
+    "the data"
+)
 MOST = 20  # hierarchies of a model that are found
 
 
@@ -87,14 +92,35 @@ def _centred(
     value = spread if centre in ("0", "0.0") else f"{centre} + {spread}"
     value = f"kg.exp({value})" if follows.family.key == "lognormal" else value
     name = model.name(unknown)
+    series = _series_before(unknown)
     return Hierarchy(
         _called(model, unknown),
         True,
         describe(arguments[scale], names),
         scales,
         f"{name} ~ {follows.expression(names)}",
-        f"{name} = {value}",
+        f"{name} = {value}" if len(series) < FEWEST_STEPS else _SERIES,
     )
+
+
+def _series_before(unknown: Variable) -> list[Variable]:
+    """The unknowns of the same family, each of which is in the location of the next."""
+    series = [unknown]
+    while (follows := series[-1].distribution) is not None:
+        location = follows.arguments[LOCATION_SCALE[follows.family.key][0]]
+        above = ancestors([location], lambda node: isinstance(node, Variable))
+        before = [
+            node
+            for node in above
+            if isinstance(node, Variable)
+            and node.shape == unknown.shape
+            and node.distribution is not None
+            and node.distribution.family is follows.family
+        ]
+        if not before or len(series) == FEWEST_STEPS:
+            break
+        series.append(before[-1])
+    return series
 
 
 def is_real(unknown: Variable) -> bool:

@@ -1,10 +1,12 @@
 """Alike pieces as one batch: the density and the gradient of the same model without batches."""
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
 
 import kinetograph as kg
+from kinetograph.graph.precision import x64
 from kinetograph.models import density as densities
 from kinetograph.models.rewrites import pieces
 
@@ -227,3 +229,37 @@ def test_counts_that_are_small_and_large(monkeypatch):
     wanted += [1e14 * (step - np.expm1(step)) - 0.5 * np.log(2e14 * np.pi) - 1 / 12e14] * 8
     wanted = sum(wanted) + stats.norm.logpdf(at)
     assert float(model.log_prob([at])) == pytest.approx(wanted, abs=1e-6)
+
+
+def observed_steps(y):
+    """A recurrence with an observation in each step."""
+    rho, sd, z = kg.uniform(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=len(y))
+    level = 0.0
+    for t, value in enumerate(y):
+        level = rho * level + sd * z[t]
+        kg.observe(value, kg.normal(level, 0.5))
+    return kg.model(rho, sd, z)
+
+
+def test_an_observation_of_each_step_of_a_recurrence(monkeypatch):
+    y = np.cos(np.arange(40.0))
+    model = check(monkeypatch, lambda: observed_steps(y), groups=1)
+    u = RNG.normal(size=42)
+    values = model.transform(u)
+    level, expected = 0.0, model.log_prob(u) - model.log_prob(u, adjusted=False)
+    for value, z in zip(y, u[2:], strict=True):
+        level = values["rho"] * level + values["sd"] * z
+        expected += stats.norm(level, 0.5).logpdf(value) + stats.norm.logpdf(z)
+    expected += stats.halfnorm.logpdf(values["sd"])
+    assert model.log_prob(u) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_program_of_observed_steps_does_not_grow_with_their_number():
+    def size(count):
+        model = observed_steps(np.zeros(count))
+        with x64():
+            data = model.bind().data
+            program = jax.make_jaxpr(lambda u: model.density.log_density(u, data))
+            return len(program(np.zeros(count + 2)).jaxpr.eqns)
+
+    assert size(40) == size(80)

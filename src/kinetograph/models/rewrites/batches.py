@@ -15,12 +15,12 @@ import jax.numpy as jnp
 from ...distributions.variable import Distribution, Variable
 from ...graph.lower import Environment
 from ...graph.node import Data, ancestors
+from ...graph.rewriting.alike import Column
 from ..bijectors import Image
 from ..term import Term, widened
 from .columns import ColumnEvaluation, Columns, Ensure, PieceRows, Place, Unknowns, repeated
 from .normal_regression import Compressed, compress
 from .pieces import Alike, alike_terms, classes
-from .places import Column
 
 __all__ = ["Batches", "find_batches"]
 

@@ -16,9 +16,17 @@ import numpy as np
 from ...distributions.variable import Variable
 from ...graph.lower import Environment
 from ...graph.node import Apply, Data, Node
+from ...graph.operations.shaping import stack
+from ...graph.rewriting.alike import (
+    Column,
+    at,
+    equal_literals,
+    is_batchable,
+    is_single,
+    place_of,
+)
 from ..bijectors import Image, SupportBijector, bijector
-from .pieces import FEWEST, is_batchable, row_parents
-from .places import Column, is_single, place_of
+from .pieces import FEWEST, row_parents
 
 __all__ = ["Columns", "Ensure", "ColumnEvaluation", "Place", "PieceRows", "Unknowns", "repeated"]
 
@@ -96,13 +104,13 @@ class Columns:
 
     def _kind(self, column: Column) -> tuple[str, Any]:
         first = column[0]
-        if is_single(column) or _equal_literals(column):
+        if is_single(column) or equal_literals(column):
             return "single", None
         distinct = tuple(dict.fromkeys(column))
         if len(distinct) < len(column):
             return "rows", [distinct]
         if len(column) < FEWEST:
-            return "singles", None
+            return "singles", stack(column)
         same = len({self._classes.get(node, -1) for node in column}) == 1
         if same and isinstance(first, Data):
             return "data", None
@@ -110,10 +118,10 @@ class Columns:
             return "unknowns", None
         if same and place_of(first) is not None:
             whole = all(node.parents[0] is first.parents[0] for node in column)
-            return ("places", [(first.parents[0],)]) if whole else ("singles", None)
+            return ("places", [(first.parents[0],)]) if whole else ("singles", stack(column))
         if same and is_batchable(first):
             return "operation", list(zip(*(node.parents for node in column), strict=True))
-        return "singles", None
+        return "singles", stack(column)
 
     def families(self, unknowns: Sequence[Variable]) -> list[tuple[Variable, ...]]:
         """The groups of unknowns that form one array each."""
@@ -199,19 +207,20 @@ class ColumnEvaluation:
         The axis is None if all pieces have the same value. The search is iterative, as pieces may
         be deep.
         """
-        tensors, stack = self._tensors, [place]
-        while stack:
-            top = stack[-1]
+        tensors, pending = self._tensors, [place]
+        while pending:
+            top = pending[-1]
             if top in tensors:
-                stack.pop()
+                pending.pop()
                 continue
             kind, parts = self.columns.split(top)
-            missing = [p for p in parts or () if p not in tensors]
-            if missing and kind in ("operation", "rows"):
-                stack += missing
+            columns = parts if kind in ("operation", "rows") else ()
+            missing = [p for p in columns if p not in tensors]
+            if missing:
+                pending += missing
                 continue
             tensors[top] = self._computed(top, kind, parts)
-            stack.pop()
+            pending.pop()
         return tensors[place]
 
     def _computed(self, place: Place, kind: str, parts: Any) -> tuple[Any, int | None]:
@@ -221,7 +230,7 @@ class ColumnEvaluation:
         if kind == "single":
             return self.ensure(column[0]), None
         if kind == "singles":
-            return jnp.stack([self.ensure(node) for node in column]), 0
+            return self.ensure(parts), 0
         if kind == "rows":
             places = {node: i for i, node in enumerate(parts[0])}
             source, axis = self._tensors[parts[0]]
@@ -256,25 +265,3 @@ def stacked(place: Place) -> np.ndarray:
     nodes = place.nodes if isinstance(place, PieceRows) else place
     values = [np.asarray(node.value) for node in nodes if isinstance(node, Data)]
     return np.concatenate(values)[:, None] if isinstance(place, PieceRows) else np.stack(values)
-
-
-def at(array: Any, places: np.ndarray) -> Any:
-    """The rows at these places.
-
-    Consecutive places are read by a slice, whose derivative needs no scatter.
-    """
-    first, step = int(places[0]), int(places[1] - places[0]) if len(places) > 1 else 1
-    stop = int(places[-1]) + 1
-    if step > 0 and np.array_equal(places, np.arange(first, stop, step)):
-        return array if (first, stop, step) == (0, len(array), 1) else array[first:stop:step]
-    in_order = bool(np.all(np.diff(places) >= 0))
-    return jnp.asarray(array).at[places].get(mode="promise_in_bounds", indices_are_sorted=in_order)
-
-
-def _equal_literals(column: Column) -> bool:
-    first = column[0]
-    if not isinstance(first, Data) or not first.literal:
-        return False
-    return all(
-        isinstance(n, Data) and n.literal and np.array_equal(n.value, first.value) for n in column
-    )

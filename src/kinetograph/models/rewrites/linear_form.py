@@ -19,7 +19,7 @@ from ...graph.operations.elementwise import ELEMENTWISE
 from ...graph.operations.indexing import READ
 from ...graph.operations.linear_algebra import MATMUL
 from ...graph.precision import x64
-from .places import Column, is_single, place_of
+from ...graph.rewriting.alike import Column, is_single, place_of
 
 __all__ = ["LinearPredictor", "NotLinear", "Reader"]
 

@@ -29,8 +29,8 @@ from ...distributions.normal import HALF_LOG_2PI, NORMAL
 from ...distributions.variable import Distribution
 from ...graph.lower import Environment
 from ...graph.node import Data, Node
+from ...graph.rewriting.alike import Column, is_single, same_place
 from .linear_form import LinearPredictor, NotLinear, Reader
-from .places import Column, is_single, same_place
 
 __all__ = ["Compressed", "compress"]
 

@@ -4,7 +4,8 @@ A loop that makes an unknown and observes data in each step states the same term
 are found by the nodes that they are computed from. Two nodes are of one class if they are the same
 operation with the same attributes, and their parents are pairwise of one class, up to unknowns with
 the same support, data of the same shape and places of the same array. A node that is computed from
-the step before is of another class in each step, and is not changed.
+the step before is of another class in each step: terms of many such nodes are batched, too, and
+their nodes are stacked (see `graph.rewriting.stacked_steps`).
 
 Pieces may also have different numbers of rows, if they are computed row by row. Then nodes that
 have a row for each row of the piece can be of one class with any number of rows.
@@ -18,14 +19,14 @@ import numpy as np
 
 from ...distributions import support as sp
 from ...distributions.variable import Distribution, Variable
-from ...graph.faults import has_faults
-from ...graph.node import Apply, Data, FormOf, Node, ancestors
+from ...graph.node import Apply, Data, Node, ancestors
 from ...graph.operations.indexing import READ, SLICE
 from ...graph.operations.linear_algebra import MATMUL
+from ...graph.rewriting.alike import hashable, is_batchable, place_of
+from ...graph.rewriting.stacked_steps import FEWEST as FEWEST_STEPS
 from ..term import Term
-from .places import place_of
 
-__all__ = ["FEWEST", "Alike", "alike_terms", "classes", "is_batchable", "row_parents"]
+__all__ = ["FEWEST", "Alike", "alike_terms", "classes", "row_parents"]
 
 FEWEST = 8  # smallest number of pieces for which a further axis pays
 
@@ -40,14 +41,6 @@ class Alike:
 
     terms: tuple[Term, ...]
     by_rows: tuple[bool, ...] = ()
-
-
-def is_batchable(node: Node) -> bool:
-    """Whether alike nodes can be one operation with another axis."""
-    if type(node) not in (Apply, FormOf) or node.context is not None:
-        return False
-    assert isinstance(node, Apply)
-    return node.alike is None and not node.computes and not node.tracks and not has_faults(node)
 
 
 def classes(nodes: Iterable[Node], unknowns: Iterable[Variable]) -> dict[Node, int]:
@@ -76,7 +69,7 @@ def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
     if not is_batchable(node):
         return None
     assert isinstance(node, Apply)
-    attributes = "place" if place_of(node) is not None else _hashable(node.attributes)
+    attributes = "place" if place_of(node) is not None else hashable(node.attributes)
     if attributes is None:
         return None
     parents = tuple(found[p] for p in node.parents)
@@ -91,27 +84,7 @@ def _support_key(support: sp.Support) -> Hashable:
     values = vars(support)
     if any(isinstance(v, Node) for v in values.values()):
         return None
-    return (type(support), _hashable(values))
-
-
-def _hashable(value: Any) -> Hashable:
-    """A text or tuple that identifies attributes; None if there is none."""
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes())
-    if hasattr(value, "items"):
-        value = tuple(sorted(value.items()))
-    if isinstance(value, (tuple, list)):
-        parts = tuple(map(_hashable, value))
-        return None if None in parts else ("of", *parts)
-    if value is None:
-        return "None"
-    if isinstance(value, slice):
-        return ("slice", repr(value))
-    try:
-        hash(value)
-    except TypeError:
-        return None
-    return (type(value).__name__, value)
+    return (type(support), hashable(values))
 
 
 def row_parents(node: Apply) -> tuple[bool, ...] | None:
@@ -159,7 +132,7 @@ def _row_key(
     node: Apply, rows: tuple[bool, ...], found: Mapping[Node, int], exact: Mapping[Node, int]
 ) -> Hashable:
     pairs = list(zip(node.parents, rows, strict=True))
-    attributes = _hashable(node.attributes)
+    attributes = hashable(node.attributes)
     if attributes is None or any(row and p not in found for p, row in pairs):
         return None
     parents = tuple((row, (found if row else exact)[p]) for p, row in pairs)
@@ -207,7 +180,20 @@ def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[Ali
         if term not in done:
             needs = tuple(exact[n] for n in term.plain_needs())
             kinds.setdefault((*_kind(term), term.node.shape, needs), []).append(term)
-    return groups + [Alike(tuple(group)) for group in kinds.values() if len(group) >= FEWEST]
+    alike = [group for group in kinds.values() if len(group) >= FEWEST]
+    steps: dict[Hashable, list[Term]] = {}
+    for term in (term for group in kinds.values() if len(group) < FEWEST for term in group):
+        keys = tuple(_step_key(node, exact) for node in term.plain_needs())
+        steps.setdefault((*_kind(term), term.node.shape, keys), []).append(term)
+    alike += (group for group in steps.values() if len(group) >= FEWEST_STEPS)
+    return groups + [Alike(tuple(group)) for group in alike]
+
+
+def _step_key(node: Node, exact: Mapping[Node, int]) -> Hashable:
+    """The key of a node that may be computed from the step before."""
+    if not isinstance(node, Apply) or not is_batchable(node):
+        return exact[node]
+    return (id(node.operation), node.shape, node.dtype)
 
 
 def _kind(term: Term) -> tuple[Any, ...]:

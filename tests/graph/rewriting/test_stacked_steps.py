@@ -1,0 +1,196 @@
+"""Stacks of alike steps: values and derivatives are those of plain Python.
+
+A random recurrence is one function, which Python runs on NumPy's numbers, and the graph as nodes.
+"""
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.lower import Scope, evaluate
+from kinetograph.graph.precision import x64
+from kinetograph.graph.rewriting.stacked_steps import FEWEST
+
+COUNT = 2 * FEWEST
+ROWS = np.random.default_rng(0).normal(size=(COUNT + 1, 3))
+
+
+def equations(outputs, inputs):
+    """The number of equations of the program that computes outputs."""
+
+    def program(*tensors):
+        environment = dict(zip(inputs, tensors, strict=True))
+        return [evaluate([o], dict(environment), scope=Scope())[o] for o in outputs]
+
+    with x64():
+        return len(jax.make_jaxpr(program)(*(np.zeros(i.shape) for i in inputs)).jaxpr.eqns)
+
+
+def checked(recurrence, a=0.7, b=-0.4, few=True):
+    """Compare values and gradients with Python's numbers; few says whether it is one batch."""
+    x, y = kg.placeholder(), kg.placeholder()
+    rows = kg.data(ROWS)
+    out = recurrence(x, y, rows, kg)
+    weights = np.cos(np.arange(np.prod(out.shape))).reshape(out.shape)
+    gradients = kg.gradients((out * weights).sum(), [x, y])
+    values = kg.compile([x, y], [out, *gradients])(a, b)
+    with x64():
+
+        def plain(x, y):
+            return recurrence(x, y, ROWS, jax.numpy)
+
+        expected = plain(a, b)
+        derivatives = jax.grad(lambda p: (plain(*p) * weights).sum())((a, b))
+    np.testing.assert_allclose(values[0], expected, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(values[1:], derivatives, rtol=1e-9, atol=1e-10)
+    assert (equations([out.node], [x.node, y.node]) < COUNT) == few
+
+
+def batch(x, y, rows, np):
+    return np.stack([np.exp(x + y * rows[t, 0]) / (1 + np.exp(x)) for t in range(COUNT)])
+
+
+def columns(x, y, rows, np):
+    return np.stack([x * rows[:, 1][t] + rows[t] @ rows[0] * y for t in range(COUNT)], -1)
+
+
+def vectors(x, y, rows, np):
+    return np.stack([np.sin(x * rows[t] + y) for t in range(COUNT)], 1)
+
+
+def running_sum(x, y, rows, np):
+    level, levels = 0.0, []
+    for t in range(COUNT):
+        level = level + x * rows[t, 1]
+        levels.append(level)
+    return np.stack(levels)
+
+
+def autoregression(x, y, rows, np):
+    level, levels = y, []
+    for t in range(COUNT):
+        level = x * level + rows[t, 2]
+        levels.append(level)
+    return np.stack(levels)
+
+
+def second_order(x, y, rows, np):
+    levels = [x, y]
+    for t in range(COUNT):
+        levels.append(0.5 * levels[-1] - x * 0.3 * levels[-2] + rows[t, 0])
+    return np.stack(levels)
+
+
+def far_before_near(x, y, rows, np):
+    levels = [x, y, x * y]
+    for t in range(COUNT):
+        levels.append(np.sin(levels[-3]) * y + 0.5 * levels[-1] + rows[t, 0])
+    return np.stack(levels)
+
+
+def hidden(x, y, rows, np):
+    level, slope, levels = x, y, []
+    for t in range(COUNT):
+        level = level + slope + 0.1 * rows[t, 0]
+        slope = 0.9 * slope + x * rows[t, 1]
+        levels.append(level)
+    return np.stack(levels)
+
+
+def of_vectors(x, y, rows, np):
+    state, states = rows[0] * y, []
+    turn = rows[:3] * 0.3
+    for t in range(COUNT):
+        state = np.tanh(turn @ state + x * rows[t])
+        states.append(state)
+    return np.stack(states)
+
+
+def used_elsewhere(x, y, rows, np):
+    level, levels = y, []
+    for t in range(COUNT):
+        level = 0.8 * level + x * rows[t, 2]
+        levels.append(level)
+    return np.stack(levels) + levels[3] * level
+
+
+def two_stacks(x, y, rows, np):
+    level, levels, means = y, [], []
+    for t in range(COUNT):
+        level = 0.8 * level + x * rows[t, 2]
+        levels.append(level)
+        means.append(np.exp(level) * y)
+    return np.stack(levels) * np.stack(means) + np.stack(means)[3]
+
+
+def one_after_another(x, y, rows, np):
+    first = running_sum(x, y, rows, np)
+    second, each = first[5], []
+    for t in range(COUNT):
+        second = 0.7 * second + x * first[t]
+        each.append(second)
+    return np.stack(each)
+
+
+def differences(x, y, rows, np):
+    each = [np.sin(x * rows[t, 0]) for t in range(COUNT + 1)]
+    return np.stack([each[t + 1] - y * each[t] for t in range(COUNT)])
+
+
+def literals(x, y, rows, np):
+    level, levels = x, []
+    for t in range(COUNT):
+        level = level * (0.5 + 0.01 * t) + y
+        levels.append(level)
+    return np.stack(levels)
+
+
+def growing(x, y, rows, np):
+    level, levels = x, []
+    for _ in range(COUNT):
+        level = level + y
+        levels.append(level)
+    return np.stack(levels)
+
+
+def downwards(x, y, rows, np):
+    level, levels = x, []
+    for t in reversed(range(COUNT)):
+        level = y * level + rows[t, 0]
+        levels.append(level)
+    return np.stack(levels[::-1])
+
+
+@pytest.mark.parametrize(
+    "recurrence",
+    [
+        batch,
+        columns,
+        vectors,
+        running_sum,
+        autoregression,
+        second_order,
+        far_before_near,
+        hidden,
+        of_vectors,
+        used_elsewhere,
+        two_stacks,
+        one_after_another,
+        differences,
+        literals,
+        growing,
+    ],
+)
+def test_steps_are_one_batch_or_one_loop(recurrence):
+    checked(recurrence)
+
+
+def unlike(x, y, rows, np):
+    each = [x * rows[t, 0] if t % 2 else np.sin(y) for t in range(COUNT)]
+    return np.stack(each)
+
+
+@pytest.mark.parametrize("recurrence", [unlike, downwards])
+def test_other_stacks_are_computed_one_by_one(recurrence):
+    checked(recurrence, few=False)

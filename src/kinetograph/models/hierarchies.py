@@ -104,7 +104,7 @@ def _centred(
 
 
 def _series_before(unknown: Variable) -> list[Variable]:
-    """The unknowns of the same family, each of which is in the location of the next."""
+    """An unknown, the unknown in its location, and so on."""
     series = [unknown]
     while (follows := series[-1].distribution) is not None:
         location = follows.arguments[LOCATION_SCALE[follows.family.key][0]]

@@ -190,7 +190,7 @@ def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[Ali
 
 
 def _step_key(node: Node, exact: Mapping[Node, int]) -> Hashable:
-    """The key of a node that may be computed from the step before."""
+    """The key of a node of a step, without its parents."""
     if not isinstance(node, Apply) or not is_batchable(node):
         return exact[node]
     return (id(node.operation), node.shape, node.dtype)

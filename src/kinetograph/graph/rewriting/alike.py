@@ -1,4 +1,4 @@
-"""Columns: nodes in one place of alike pieces or steps of a computation."""
+"""Columns: nodes in one place of alike pieces or steps."""
 
 from collections.abc import Hashable
 from typing import Any

@@ -1,8 +1,8 @@
-"""Stacks of many alike arrays, computed as one batch or as one loop.
+"""Stacks of alike arrays, computed as one batch or loop.
 
     kg.stack([f(x[t]) for t in range(n)])           a batch over t
-    for t in range(n):                              a loop, of which `kg.stack(levels)` is the
-        level = rho * level + steps[t]              output
+    for t in range(n):                              a loop, whose output is `kg.stack(levels)`
+        level = rho * level + steps[t]
         levels.append(level)
 
 XLA compiles such a stack in time that grows faster than n, as it sees n separate expressions. The
@@ -150,7 +150,7 @@ class StackedSteps:
                 yield from column
 
     def _sorted(self) -> list[Column]:
-        """The columns, those of the same step that are computed first coming first."""
+        """The columns in the order in which a step computes them."""
         order: list[Column] = []
         visited: set[Column] = set()
         pending: list[tuple[Column, bool]] = [(c, False) for c in self._kinds]
@@ -197,7 +197,7 @@ class StackedSteps:
         return RunningSum(column[0], tuple(steps)) if steps and whole else None
 
     def array(self, column: Column) -> Node | None:
-        """A node for all steps of a column, if it is elementwise in whole arrays."""
+        """A node for all steps of a column, if there is one."""
         kind, one, count = self._kinds[column], column[0], len(column)
         if isinstance(kind, Node):
             return kind
@@ -377,7 +377,7 @@ def plan_steps(stack: Apply, computed: Container[Node] = ()) -> StackedSteps | N
 
 
 def _key(node: Node) -> Any:
-    """A key, equal for the same operation with the same attributes; None without one."""
+    """A key of the operation and its attributes; None without one."""
     if not is_batchable(node):
         return None
     assert isinstance(node, Apply)
@@ -387,7 +387,7 @@ def _key(node: Node) -> Any:
 
 
 def _places(column: Column) -> _Places | None:
-    """The elements of one array along one axis, if a column reads them."""
+    """The elements of one array that a column reads, if so."""
     one = column[0]
     if not all(isinstance(n, Apply) and n.operation is SLICE for n in column):
         return None
@@ -411,7 +411,7 @@ def _places(column: Column) -> _Places | None:
 
 
 def _is_constant(column: Column, depth: int = 0) -> bool:
-    """Whether nodes are one node, or computed from one node in the same way."""
+    """Whether nodes are computed from one node in one way."""
     if is_single(column) or equal_literals(column):
         return True
     keys = {_key(node) for node in column}

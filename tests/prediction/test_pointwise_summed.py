@@ -142,6 +142,31 @@ def test_sites_that_are_visited_several_times(given):
         np.testing.assert_allclose(group["seen"][1, 1, site], wanted, rtol=1e-11, atol=1e-11)
 
 
+JUMPS = [0.0, 0, 0, 10, 0, 0, 10, 10]
+
+
+@pytest.mark.parametrize("given", ["others", "before"])
+@pytest.mark.parametrize("sd", [2.0, 0.3, 0.16, 0.01])  # of 12, 560, 2,000 and 500,000 nats
+@pytest.mark.parametrize("y", [JUMPS, [0.0] * 7 + [10], [0.0, 10, 0, 10, 0, 10, 0, 10]])
+def test_observations_that_contradict_the_other_ones(y, sd, given):
+    """Change points with rows on the wrong side, up to densities of 0 in double precision."""
+    y = np.array(y)
+    a = kg.normal(0, 1, name="a")
+    first, last = kg.discrete_uniform(0, 8, name="first"), kg.discrete_uniform(0, 8, name="last")
+    t = np.arange(8)
+    inside = kg.where(t >= first, kg.where(t < last, 1.0, 0.0), 0.0)
+    kg.observe(kg.data(y, name="y"), kg.normal(a + 10 * inside, sd))
+    tree = drawn(count=1, a=0)
+    tree["posterior"]["a"][:] = [[0.01], [-0.02]]
+    found = likelihood(kg.model(a), tree, given)["y"]
+    for chain, value in enumerate([0.01, -0.02]):
+        joint = []
+        for start, stop in product(range(9), repeat=2):
+            mean = value + 10.0 * ((t >= start) & (t < stop))
+            joint.append((0.0, stats.norm(mean, sd).logpdf(y)))
+        np.testing.assert_allclose(found[chain, 0], by_hand(joint, 8, given), rtol=1e-8, atol=1e-8)
+
+
 @pytest.mark.parametrize("given", ["others", "before"])
 def test_one_for_all_beside_one_for_each(given):
     y = RNG.normal(size=3)
@@ -272,6 +297,6 @@ def test_densities_too_many_for_memory(monkeypatch):
     kg.observe(np.ones(5), kg.normal(kg.where(np.arange(5) < s, a, 0.0), 1.0), name="y")
     model = kg.model(a)
     draws = kg.mcmc(model, draws=2, warmup=10, chains=1, seed=1, progress=False)
-    monkeypatch.setattr("kinetograph.models.marginal.pointwise.MOST", 20)
-    with pytest.raises(kg.ModelError, match=r"values of s are 30 numbers .* 20 .*kg\.kfold"):
+    monkeypatch.setattr("kinetograph.models.marginal.pointwise.MOST", 10)
+    with pytest.raises(kg.ModelError, match=r"values of s are 20 numbers .* 10 .*kg\.kfold"):
         kg.log_likelihood(model, draws)

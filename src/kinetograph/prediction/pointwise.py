@@ -80,7 +80,9 @@ def log_likelihood(
 
     Notes
     -----
-    T observations that share discrete unknowns take T sums over these for each draw.
+    Observations that share discrete unknowns take one sum over these, and its derivative, for each
+    draw. With `given="before"`, T observations take T sums; so do draws in which an observation is
+    nearly impossible.
 
     Examples
     --------

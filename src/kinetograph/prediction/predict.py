@@ -20,6 +20,7 @@ from ..models.result_types import DataTree
 from ..models.rewritten_model import Remaker
 from ..runs.arguments import check_seed
 from .current_data import with_current_data
+from .discrete_draws import with_discrete
 from .observed_distributions import followed
 from .predicted_groups import as_group, with_earlier, with_group
 from .recorded_draws import recorded_of
@@ -45,7 +46,8 @@ def predict(
     that depend on the unknowns: at new rows of the covariates, or for new groups. Write such a
     quantity as in a model, with the same unknowns: `y_new=kg.normal(a + b * x_new, sd)`. Unknowns
     that do not belong to the model, such as the effect of a new group, are drawn from their
-    distributions.
+    distributions. Discrete unknowns that the model marginalises and the results do not hold are
+    drawn from p(z | x, y), for each draw x of the other unknowns.
 
     Parameters
     ----------
@@ -125,7 +127,12 @@ def predict(
         simulated |= {node: distributions[node] for node in observed_data}
         names |= wanted
     inferred = set(model.component.unknowns)
-    program = plan("predict", list(wanted), posterior_draws.values, simulated, names, inferred)
+    arguments = simulated, names, inferred
+    program = plan("predict", list(wanted), posterior_draws.values, *arguments)
+    unrecorded = [drawn.node for drawn in program.drawn]
+    posterior_draws = with_discrete(model, posterior_draws, unrecorded)
+    if not posterior_draws.values.keys().isdisjoint(unrecorded):
+        program = plan("predict", list(wanted), posterior_draws.values, *arguments)
     key = make_key(used, SIMULATION, 0)
     with model.its_values():
         rows = run_rows(program, key, posterior_draws.count, posterior_draws.of(program.given))

@@ -1,5 +1,6 @@
 """Totals of terms that discrete unknowns cut into ranges, as cumulative sums."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ...distributions.variable import Distribution, Variable
 from ...graph.lower import Environment, Scope
-from ...graph.node import Node, ancestors
+from ...graph.node import ancestors
 from .cuts import Cuts, cut_nodes, cuts_of
 from .owners import NONE, SEVERAL
 from .tables import NUMBERS, Table, grouped
@@ -67,35 +68,67 @@ class CutTable(Table):
         if self.cuts is None:
             return super().evaluate(environment, scope)
         cuts, choices = self.cuts, self.cuts.choices
-        nodes = list(choices)
-        rows = self._by_case(environment, scope, nodes, list(choices.values()))
+        rows = self._by_case(environment, scope, list(choices.values()))
         if not isinstance(self.term.node, Distribution):  # which guards its own elements
             lost = jnp.isneginf(jax.lax.stop_gradient(rows))
             place = jnp.where(lost, jnp.argmin(lost, 0), np.arange(len(rows))[:, None])
             others = [jnp.asarray(t)[place, np.arange(cuts.rows)] for t in choices.values()]
             dead = jnp.broadcast_to(lost.all(0).any(), len(rows))
-            again = self._by_case(environment, scope, nodes, others, dead)
+            again = self._by_case(environment, scope, others, dead)
             rows = jnp.where(lost, -jnp.inf, again)
-        classes, row = cuts.classes
+        return self._totals(rows)
+
+    def _totals(self, rows: Any) -> Any:
+        """The result of `evaluate`, given the log density of each row in each case."""
+        assert self.cuts is not None
+        classes, row = self.cuts.classes
         densities = jax.vmap(lambda each: grouped(each, classes, len(row)))(rows)
-        return cuts.totals(densities)[..., None]
+        return self.cuts.totals(densities)[..., None]
+
+    @property
+    def element_count(self) -> int:
+        """The number of numbers in `elements`, and in the totals."""
+        if self.cuts is None:
+            return super().element_count
+        cases = len(next(iter(self.cuts.choices.values())))
+        return cases * math.prod(self.shape) + math.prod(self.sizes)
+
+    def elements(self, environment: Environment, scope: Scope) -> Any:
+        """The log density of each element in each combination of cases: (cases, *shape)."""
+        if self.cuts is None:
+            return super().elements(environment, scope)
+        choices = self.cuts.choices
+        return self._vmapped(
+            environment,
+            scope,
+            lambda each: jnp.broadcast_to(each, self.shape),
+            self._comparisons_at,
+            list(choices.values()),
+            False,
+        )
+
+    def gathered(self, elements: Any) -> Any:
+        """The result of `evaluate`, given the result of `elements`."""
+        if self.cuts is None:
+            return super().gathered(elements)
+        return self._totals(jax.vmap(self._by_row)(elements))
+
+    def _by_row(self, elements: Any) -> Any:
+        assert self.cuts is not None
+        return grouped(self._flat(elements), self.row_of, self.cuts.rows)
+
+    def _comparisons_at(self, values: Sequence[Any]) -> Environment:
+        """The tensors of the comparisons with these values."""
+        assert self.cuts is not None
+        pairs = zip(self.cuts.choices, values, strict=True)
+        return {node: value.reshape(node.shape) for node, value in pairs}
 
     def _by_case(
         self,
         environment: Environment,
         scope: Scope,
-        nodes: Sequence[Node],
         choices: Sequence[Any],
         dead: Any = False,
     ) -> Any:
         """The log density of each row: (combinations of cases, rows)."""
-        assert self.cuts is not None
-        count = self.cuts.rows
-
-        def by_row(elements: Any) -> Any:
-            return grouped(self._flat(elements), self.row_of, count)
-
-        def tensors_at(values: Sequence[Any]) -> Environment:
-            return {n: v.reshape(n.shape) for n, v in zip(nodes, values, strict=True)}
-
-        return self._vmapped(environment, scope, by_row, tensors_at, choices, dead)
+        return self._vmapped(environment, scope, self._by_row, self._comparisons_at, choices, dead)

@@ -10,14 +10,21 @@ density is
 
 Each is the difference of two sums over the discrete unknowns; one of the sums leaves observations
 out. The k-th observations of all units are left out at the same time, so that the number of sums is
-the size of the largest unit.
+the size of the largest unit. One sum and its slopes are enough for the first of them:
+
+    1 / p(y_i | the other y, x) = sum_z p(z | y, x) / p(y_i | z, x),
+
+where p(z | y, x) is the slope of log p(y | x) by log p(y_i | z, x). A density p(y_i | z, x) of 0 or
+nearly 0 is replaced by exp(-600) of the largest one, so that the product is not 0 times infinity.
+If such a value of z is not improbable, the sums are computed one by one.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -26,6 +33,7 @@ from ...graph.errors import ModelError
 from ...graph.lower import Environment, Scope
 from ...graph.messages import describe
 from ...graph.node import Bundle, Node, Operation
+from ...graph.numerics.log_sums import logsumexp
 from ...graph.source import place_text
 from .marginal import MarginalTerm
 from .tables import Table
@@ -33,6 +41,9 @@ from .tables import Table
 __all__ = ["GIVEN", "Pointwise"]
 
 GIVEN = ("others", "before")
+FEWEST = 3  # observations of the largest unit from which slopes are used
+LARGE = 600.0  # nats by which densities of one observation may differ
+NEGLIGIBLE = 1e-12  # largest probability of values whose density is replaced
 MOST = 200_000_000  # largest number of numbers for one draw
 POINTWISE = Operation("pointwise", lambda *tensors: tensors)
 
@@ -87,7 +98,7 @@ class Pointwise(Bundle):
     @property
     def size(self) -> int:
         """The number of numbers that the computation takes."""
-        return sum(math.prod((*t.sizes, *t.shape)) for t in self.term.tables)
+        return sum(table.element_count for table in self.term.tables)
 
     @cached_property
     def units(self) -> dict[Table, tuple[int, np.ndarray]]:
@@ -129,13 +140,63 @@ class Pointwise(Bundle):
             alone, as `given` says.
             """
             values = [
-                table.gathered(jnp.where(self._counts(table, turn), each, 0.0))
+                jnp.where(self._counts(table, turn), each, 0.0)
                 for table, each in zip(tables, elements, strict=True)
             ]
-            return tuple(self.term.elimination.parts(self.term.factors(values), environment)[0])
+            return self._sums(values, environment)
 
-        sums_by_turn = lax.map(sums, jnp.arange(self.most + 1))
-        return [self._differences(table, sums_by_turn) for table in self.wanted]
+        if self.given == "before" or self.most < FEWEST:
+            sums_by_turn = lax.map(sums, jnp.arange(self.most + 1))
+            return [self._differences(table, sums_by_turn) for table in self.wanted]
+        return self._by_slopes(elements, environment, sums)
+
+    def _sums(self, elements: Sequence[Any], environment: Environment) -> tuple[Any, ...]:
+        """The independent sums, given the elements of the tables."""
+        pairs = zip(self.term.tables, elements, strict=True)
+        factors = self.term.factors([table.gathered(each) for table, each in pairs])
+        return tuple(self.term.elimination.parts(factors, environment)[0])
+
+    def _by_slopes(
+        self, elements: Sequence[Any], environment: Environment, sums: Callable[[Any], Any]
+    ) -> list[Any]:
+        """The densities given the other observations."""
+        tables = self.term.tables
+        counted = [
+            jnp.where(table.term.node in self.left_out, 0.0, each)
+            for table, each in zip(tables, elements, strict=True)
+        ]
+        raised = [
+            jnp.maximum(each, jnp.max(each, 0) - LARGE) if table in self.wanted else each
+            for table, each in zip(tables, counted, strict=True)
+        ]
+
+        def total(elements: Sequence[Any]) -> Any:
+            return sum(jnp.sum(part) for part in self._sums(elements, environment))
+
+        doubtful: Any = False
+        found = {}
+        shares = jax.grad(total)(raised)
+        for table, each, before, share in zip(tables, raised, counted, shares, strict=True):
+            if table in self.wanted:
+                doubtful |= ~(jnp.max(jnp.where(each > before, share, 0.0)) < NEGLIGIBLE)
+                found[table] = -logsumexp(jnp.log(share) - each, 0)
+
+        def more(state: Any) -> Any:
+            return doubtful & (state[0] <= self.most)
+
+        def summed(state: Any) -> Any:
+            turn, kept = state
+            new = sums(turn)
+            return turn + 1, [k.at[turn].set(n) for k, n in zip(kept, new, strict=True)]
+
+        # A loop without trips costs nothing, also where draws are computed side by side.
+        shapes = jax.eval_shape(sums, jnp.zeros((), int))
+        empty = [jnp.zeros((self.most + 1, *each.shape), each.dtype) for each in shapes]
+        _, kept = lax.while_loop(more, summed, (jnp.zeros((), int), empty))
+        return [
+            jnp.where(doubtful, self._differences(table, kept), found[table])
+            for table in self.wanted
+        ]
 
     def _counts(self, table: Table, turn: Any) -> Any:
         """The mask of the elements of a table that count."""

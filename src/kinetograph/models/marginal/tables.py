@@ -233,6 +233,11 @@ class Table:
         again = jnp.transpose(again.reshape(*sizes, -1), back).reshape(totals.shape)
         return jnp.where(lost, -jnp.inf, again)
 
+    @property
+    def element_count(self) -> int:
+        """The number of numbers in `elements`."""
+        return math.prod((*self.sizes, *self.shape))
+
     def elements(self, environment: Environment, scope: Scope) -> Any:
         """The log density of each element for all values: (values, *shape)."""
         return self._for_all(environment, scope, lambda each: jnp.broadcast_to(each, self.shape))

@@ -162,3 +162,14 @@ def test_the_constant_is_a_number_for_unknowns_and_for_draws():
     for make in (kg.ar, kg.RandomStreams(1).ar):
         with pytest.raises(TypeError, match="ar: constant is a number, got True"):
             make([0.5], 1.0, shape=4, constant=True)
+
+
+def test_a_drift_with_a_number_for_each_step():
+    slope = kg.random_walk(0.1, 6)
+    with pytest.raises(kg.ShapeError, match=r"means 5 walks of 6 values.*kg\.cumsum\(drift\)"):
+        kg.random_walk(0.4, 6, drift=slope[:-1])
+    with pytest.raises(kg.ShapeError, match=r"shape=\(6, 6\)"):
+        kg.random_walk(0.4, shape=6, drift=slope)
+    assert kg.random_walk(0.4, shape=(5, 6), drift=slope[:-1]).shape == (5, 6)
+    assert kg.random_walk(0.4, 6, dims=("group", "time"), drift=slope[:-1]).shape == (5, 6)
+    assert kg.random_walk(0.4, 4, drift=slope).shape == (6, 4)

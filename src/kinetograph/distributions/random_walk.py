@@ -6,7 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
+from ..graph.errors import ShapeError
 from ..graph.numerics.special import divide
+from ..graph.source import place_text
 from .declaration import Chosen, declared
 from .family import Family
 from .moments import Moments
@@ -88,14 +90,16 @@ def random_walk(
     dim
         The number of values, at least 2; by default the last length of `shape` or of `dims`.
     drift
-        Mean of a step.
+        Mean of a step, the same for all steps. For a drift that changes, add
+        `kg.concatenate([[0.0], kg.cumsum(drifts)])` to a walk without one.
     init_mean, init_sd
         Mean and standard deviation of the first value; the latter is `sd` if not given.
 
     Raises
     ------
     ShapeError
-        If `dim` is below 2, or the length is not known.
+        If `dim` is below 2, or the length is not known; if `drift` has a number for each step and
+        `shape` does not ask for as many walks.
 
     Examples
     --------
@@ -105,4 +109,18 @@ def random_walk(
     (100,)
     """
     parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
-    return Chosen(RANDOM_WALK, parameters, length_of(dim, "random_walk", 2, shape, dims, drawn))
+    length = length_of(dim, "random_walk", 2, shape, dims, drawn)
+    if not any(isinstance(axes, (tuple, list)) and len(axes) > 1 for axes in (shape, dims)):
+        _check_drift(np.shape(drift), length[0])
+    return Chosen(RANDOM_WALK, parameters, length)
+
+
+def _check_drift(sizes: tuple[int, ...], length: int) -> None:
+    """Refuse a drift that looks like one number for each step (ShapeError)."""
+    if sizes in ((length - 1,), (length,)) and sizes != (1,):
+        raise ShapeError(
+            f"random_walk: drift has shape {sizes}, which means {sizes[0]} walks of {length} values"
+            f"{place_text()}; a walk whose drift changes is kg.random_walk(sd, {length}) + "
+            "kg.concatenate([[0.0], kg.cumsum(drift)]), with a drift for each step; for "
+            f"{sizes[0]} walks give shape={(sizes[0], length)}"
+        )

@@ -10,6 +10,7 @@ import pytest
 import kinetograph as kg
 from kinetograph.graph.lower import Scope, evaluate
 from kinetograph.graph.precision import x64
+from kinetograph.graph.rewriting import stacked_steps
 from kinetograph.graph.rewriting.stacked_steps import FEWEST
 
 COUNT = 2 * FEWEST
@@ -185,6 +186,12 @@ def downwards(x, y, rows, np):
 )
 def test_steps_are_one_batch_or_one_loop(recurrence):
     checked(recurrence)
+
+
+def test_large_arrays_are_computed_one_by_one(monkeypatch):
+    monkeypatch.setattr(stacked_steps, "LARGEST", 3 * COUNT - 1)
+    checked(vectors, few=False)
+    checked(batch)
 
 
 def unlike(x, y, rows, np):

@@ -39,6 +39,7 @@ from .step_columns import (
 __all__ = ["StackedSteps", "plan_steps", "stacked_steps", "with_steps"]
 
 FEWEST = 24  # smallest number of steps
+LARGEST = 2**23  # numbers of a column that is computed for all steps at once
 _MOST_FIRST = 3  # largest number of first elements that are computed alone
 _UNROLLED = 8  # steps in one trip of the loop
 
@@ -68,6 +69,8 @@ class StackedSteps:
         if not self.inside.isdisjoint(above):
             raise NotAlike
         self.alone = len(above)  # nodes that are computed one by one
+        together = [c for c in operations if c in self._columns.free]
+        self.largest = max((len(c) * c[0].size for c in together), default=0)
         self.outputs: dict[Column, list[tuple[int, Node]]] = {}
 
     @property
@@ -201,7 +204,9 @@ def stacked_steps(
         if stack in inside or stack in excluded or not is_batchable(stack):
             continue
         steps = plan_steps(stack, computed)
-        if steps is not None and not any(node in excluded for node in steps.inside):
+        if steps is None or steps.largest > LARGEST:
+            continue
+        if not any(node in excluded for node in steps.inside):
             found.insert(0, steps)
             inside |= steps.inside | {stack}
     uses = {p for n in order if n not in inside for p in n.parents}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kinetograph.graph.precision import x64
-from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw, SumLaw
+from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw, StepLaw
 
 
 def dense(rng, batch, n, standard):
@@ -28,8 +28,17 @@ def markov(rng, batch, n, standard=False):
 def sums(rng, batch, n, standard=False):
     """Running sums of steps, some of which have negative scales."""
     drifts, scales, means = rng.normal(size=(3, *batch, n))
-    law = SumLaw(drifts, scales, means, rng.uniform(0.3, 2, size=(*batch, n)))
+    law = StepLaw(None, drifts, scales, means, rng.uniform(0.3, 2, size=(*batch, n)))
     return law, np.cumsum(drifts, -1), np.tril(np.ones((n, n))) * scales[..., None, :]
+
+
+def steps(rng, batch, n, standard=False):
+    """A process of steps, some of which have negative scales."""
+    law, mean, factor = markov(rng, batch, n)
+    signs = np.sign(rng.normal(size=n))
+    means, sds = rng.normal(size=(*batch, n)), rng.uniform(0.3, 2, size=(*batch, n))
+    scales = law.scales * signs
+    return StepLaw(law.slopes, law.drifts, scales, means, sds), mean, factor * signs
 
 
 def test_scales_of_very_different_sizes_lose_no_digits():
@@ -63,6 +72,7 @@ def elementwise(rng, batch, n, standard):
         (elementwise, False),
         (markov, False),
         (sums, False),
+        (steps, False),
     ],
 )
 def test_the_map_gives_the_normal_distribution_given_data(kind, standard, batch, n):
@@ -87,7 +97,7 @@ def test_the_map_gives_the_normal_distribution_given_data(kind, standard, batch,
     transposed = np.swapaxes(factor, -1, -2)
     covariance = np.linalg.inv(np.eye(n) + transposed @ (h[..., None] * factor))
     expected = (covariance @ transposed @ (r - h * mean)[..., None])[..., 0]
-    if kind is sums:
+    if kind in (sums, steps):
         mean, factor = law.means, law.sds[..., None] * np.eye(n)
     if not standard:
         expected = mean + (factor @ expected[..., None])[..., 0]

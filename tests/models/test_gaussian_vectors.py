@@ -179,6 +179,29 @@ def sums_by_loops():
     return sd, error, mu, z, apart, rows
 
 
+def recurrences_by_loops():
+    """Linear recurrences of each kind: a value before, a first element, a stationary start."""
+    sd, error = kg.half_normal(1, shape=2, name="sd"), kg.half_normal(1, name="error")
+    mu, rho = kg.normal(0, 1, shape=2, name="mu"), kg.uniform(-1, 1, name="rho")
+    z, after = kg.normal(0, 1, shape=25, name="z"), kg.normal(0, 1, shape=24, name="after")
+    rows = kg.normal(0.5, 2, shape=(24, 2), name="rows")
+    factors = 1 + 0.1 * np.cos(np.arange(24.0))
+    level = mu[0] + sd[0] / kg.sqrt(1 - rho**2) * z[0]
+    value, row = mu[1], mu
+    levels, values, table = [level], [value], []
+    for t in range(24):
+        level = mu[0] + rho * (level - mu[0]) - sd[0] * z[t + 1]
+        value = factors[t] * value / 1.1 + after[t] * sd[1]
+        row = 0.3 + rho * row + sd * rows[t]
+        levels.append(level)
+        values.append(value)
+        table.append(row)
+    kg.observe(np.cos(np.arange(25.0)), kg.normal(kg.stack(levels) + sd[1], error))
+    kg.observe(np.cos(np.arange(25.0)), kg.normal(2 - kg.stack(values), error))
+    kg.observe(np.ones((24, 2)), kg.normal(kg.stack(table), error))
+    return sd, error, mu, rho, z, after, rows
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -211,6 +234,7 @@ BUILDS = {
     sums_of_tables: {"one": "mu", "columns": "mu", "deep": None},
     sums_after_a_value: {"steps": "mu", "zero": "mu", "apart": "mu", "rows": "mu"},
     sums_by_loops: {"z": None, "apart": "mu", "rows": "mu"},
+    recurrences_by_loops: {"z": "sd", "after": None, "rows": None},
 }
 
 
@@ -260,7 +284,7 @@ def scored():
 
 
 NORMAL = [levels, measured, measured_numbers, repeated, negative, scored, sums_of_tables]
-NORMAL += [sums_after_a_value, sums_by_loops]
+NORMAL += [sums_after_a_value, sums_by_loops, recurrences_by_loops]
 
 
 @pytest.mark.parametrize("build", NORMAL)

@@ -22,7 +22,7 @@ from jax import lax
 from ..graph.operations.linear_algebra import small_cholesky
 from .markov_smoother import from_normal, to_normal
 
-__all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw", "SumLaw"]
+__all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw", "StepLaw"]
 
 
 class _LinearMap:
@@ -152,25 +152,37 @@ class MarkovLaw(NamedTuple):
         return to_normal(*self, h, r, x)
 
 
-class SumLaw(NamedTuple):
-    """Running sums, whose steps w are the unknown.
+class StepLaw(NamedTuple):
+    """A Markov process, whose steps w are the unknown.
 
-    x_t = x_(t-1) + d_t + s_t z_t,  w_t = m_t + k_t z_t
+    x_t = a_t x_(t-1) + d_t + s_t z_t,  w_t = m_t + k_t z_t,  a_1 = 0
     """
 
-    drifts: Any  # d, (..., n)
+    slopes: Any  # a, (..., n); None for running sums, where a_t is 1 from the second step on
+    drifts: Any  # d
     scales: Any  # s
     means: Any  # m
     sds: Any  # k > 0
 
     def value(self, steps: Any) -> Any:
         """x of the steps."""
-        return jnp.cumsum(self.drifts + self.scales * self.numbers(steps), -1)
+        changes = self.drifts + self.scales * self.numbers(steps)
+        if self.slopes is None:
+            return jnp.cumsum(changes, -1)
+
+        def step(before: Any, row: Any) -> tuple[Any, Any]:
+            slope, change = row
+            x = slope * before + change
+            return x, x
+
+        rows = [jnp.moveaxis(row, -1, 0) for row in jnp.broadcast_arrays(self.slopes, changes)]
+        return jnp.moveaxis(lax.scan(step, jnp.zeros_like(rows[0][0]), rows)[1], 0, -1)
 
     def written(self, x: Any) -> Any:
         """The steps of x."""
-        changes = jnp.diff(x, axis=-1, prepend=0.0)
-        return self.means + self.sds * (changes - self.drifts) / self.scales
+        slopes, drifts, _ = self._process
+        before = jnp.concatenate([jnp.zeros_like(x[..., :1]), x[..., :-1]], -1)
+        return self.means + self.sds * (x - slopes * before - drifts) / self.scales
 
     def numbers(self, steps: Any) -> Any:
         """z of the steps."""
@@ -189,8 +201,10 @@ class SumLaw(NamedTuple):
     @property
     def _process(self) -> tuple[Any, Any, Any]:
         """The slopes, drifts and scales of x."""
-        later = jnp.arange(self.drifts.shape[-1]) > 0
-        return later.astype(self.drifts.dtype), self.drifts, jnp.abs(self.scales)
+        slopes = self.slopes
+        if slopes is None:
+            slopes = (jnp.arange(self.drifts.shape[-1]) > 0).astype(self.drifts.dtype)
+        return slopes, self.drifts, jnp.abs(self.scales)
 
 
 def _times(matrix: Any, vector: Any) -> Any:

@@ -1,8 +1,9 @@
-"""Running sums of independent normal steps.
+"""Running sums of independent normal steps, and other linear recurrences.
 
     f = m + sd * kg.cumsum(z),  f = kg.cumsum(kg.normal(drift, sd, 100))
 
-The sum may also be written as a loop, `x = x + sd * z[t]`, and a stack of its values.
+A loop may compute the values one after another, as in `x = rho * x + sd * z[t]`, where f is the
+stack of these values. The first of them may be written in another way.
 
 Another value may precede the steps, as in kg.cumsum(kg.concatenate([[m], sd * z])), or the sums, as
 in kg.concatenate([[m], m + sd * kg.cumsum(z)]).
@@ -16,12 +17,13 @@ import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.node import Apply, Data, Node, ancestors
-from ..graph.operations.elementwise import ELEMENTWISE, elementwise
+from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.operations.indexing import SLICE
 from ..graph.operations.reductions import CUMULATIVE
 from ..graph.operations.shaping import CONCATENATE, STACK
 from ..graph.rewriting.alike import equal_literals
 from ..graph.rewriting.stacked_steps import plan_steps
-from .gaussian_laws import SumLaw
+from .gaussian_laws import StepLaw
 from .hierarchies import is_real
 from .normal_observations import Line, line_of
 from .normal_vector import GaussianVector, Users, used
@@ -33,12 +35,21 @@ _MULTIPLY, _ADD = ELEMENTWISE["multiply"], ELEMENTWISE["add"]
 
 
 class RunningSum(NamedTuple):
-    """A running sum along an axis."""
+    """A running sum along an axis: x_t = slope_t * x_(t-1) + step_t."""
 
     total: Apply
     axis: int
     first: Node | None  # the value before the steps
     steps: Node
+    slope: Node | None = None  # None for 1
+    includes_first: bool = False  # whether `first` is an element of the sum
+
+
+class _Steps(NamedTuple):
+    """The steps of a sum as lines of an unknown."""
+
+    later: Line
+    start: Line | None  # of the first element, if it has a step of another form
 
 
 def running_sums(nodes: Iterable[Node]) -> list[RunningSum]:
@@ -60,17 +71,13 @@ def _stacked(total: Apply) -> RunningSum | None:
     if total.operation is not STACK or total.attributes["axis"] != 0:
         return None
     plan = plan_steps(total)
-    found = None if plan is None else plan.running_sum
+    found = None if plan is None else plan.linear_steps
     if plan is None or found is None or len(plan.first) > 1:
         return None
-    continued = plan.first in ((), (found.before,)) or equal_literals((found.before, *plan.first))
-    if not continued:
+    same = plan.first in ((), (found.before,)) or equal_literals((found.before, *plan.first))
+    if not same:
         return None
-    arrays = [plan.array(column) for column in found.steps]
-    steps = arrays[0]
-    for array in arrays[1:]:
-        steps = steps and array and elementwise("add", steps, array)
-    return None if steps is None else RunningSum(total, 0, found.before, steps)
+    return RunningSum(total, 0, found.before, found.steps, found.slope, bool(plan.first))
 
 
 def summed_steps(
@@ -80,51 +87,107 @@ def summed_steps(
     follows = unknown.distribution
     if follows is None or follows.family.key != "normal" or not is_real(unknown):
         return None
-    pairs = ((each, _line(each, unknown)) for each in sums)
-    found, line = next(((each, line) for each, line in pairs if line is not None), (None, None))
-    if found is None or line is None:
+    pairs = ((each, _lines(each, unknown)) for each in sums)
+    found, lines = next(((each, lines) for each, lines in pairs if lines), (None, None))
+    if found is None or lines is None:
         return None
     mean, sd = (follows.arguments[name] for name in ("mean", "sd"))
     columns = found.axis == 0 and len(unknown.shape) == 2
+    line, start, before = *lines, None
     f, scale, location = _around(found, unknown, users)
+    if start is None and found.slope is not None:
+        before = found.first
     if found.first is None:
         f = _joined(f, unknown, found.axis, users)
-    parameters = (mean, sd, *line.nodes, *(() if scale is None else (scale,)))
+    parameters = (mean, sd, *line.nodes, *(() if start is None else start.nodes))
+    parameters += tuple(node for node in (scale, before, found.slope) if node is not None)
 
-    def law(_: tuple[int, ...], *values: Any) -> SumLaw:
+    def law(_: tuple[int, ...], *values: Any) -> StepLaw:
         value = dict(zip(parameters, values, strict=True))
 
         def rows(array: Any) -> Any:
             array = jnp.broadcast_to(array, unknown.shape)
             return array.T if columns else array
 
+        def joined(at_start: Any, later: Any) -> Any:
+            """The values of all steps, if the first one has a value of its own."""
+            shape = unknown.shape
+            later = jnp.asarray(later, unknown.dtype)
+            if len(later.shape) == len(shape) and later.shape[0] == shape[0] > 1:
+                later = later[1:]
+            later = jnp.broadcast_to(later, (shape[0] - 1, *shape[1:]))
+            at_start = jnp.broadcast_to(jnp.asarray(at_start, unknown.dtype), shape[1:])
+            return jnp.concatenate([at_start[None], later])
+
+        slope, constant = line.slope(value), line.constant(value)
+        if start is not None:
+            slope = joined(start.slope(value), slope)
+            constant = joined(start.constant(value), constant)
         factor = 1.0 if scale is None else value[scale]
-        slope = factor * line.slope(value)
-        drift = factor * line.constant(value) + slope * value[mean]
-        scales = signed(slope * value[sd])
-        return SumLaw(*map(rows, (drift, scales, value[mean], usable(value[sd]))))
+        drift = factor * constant + factor * slope * value[mean]
+        slopes = None
+        if start is not None or found.slope is not None:
+            each = 1.0 if found.slope is None else value[found.slope]
+            slopes = rows(joined(0.0, each))
+            if before is not None:
+                whole = jnp.broadcast_to(each, unknown.shape)
+                drift = drift + joined(whole[0] * value[before], 0.0)
+        scales = signed(factor * slope * value[sd])
+        return StepLaw(slopes, *map(rows, (drift, scales, value[mean], usable(value[sd]))))
 
     return GaussianVector(unknown, columns, parameters, law, f, location, markov=True)
 
 
-def _line(found: RunningSum, unknown: Variable) -> Line | None:
-    """The steps of a sum as a line of an unknown."""
+def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
+    """The steps of a sum as lines of an unknown, if they are such lines."""
     axis, first, steps = found.axis, found.first, found.steps
     dimensions = len(unknown.shape)
-    if steps.shape != unknown.shape or unknown.shape[axis] < 2:
+    if not dimensions or not (axis == dimensions - 1 or (axis, dimensions) == (0, 2)):
         return None
-    line = line_of(steps, unknown)
-    if line is None or not (axis == dimensions - 1 or (axis, dimensions) == (0, 2)):
+    if unknown.shape[axis] < 2:
         return None
-    others = [*line.nodes, *([] if first is None else [first])]
-    return None if unknown in ancestors(others) else line
+    above = [] if found.slope is None else [found.slope]
+    start = None
+    if found.includes_first and first is not None and unknown in ancestors([first]):
+        later = _read(steps, unknown, slice(1, unknown.shape[0]))
+        read = _read(first, unknown, 0)
+        if later is None or read is None or found.total.shape != unknown.shape:
+            return None
+        start, line = line_of(first, read), line_of(steps, later)
+        if start is None or steps.shape != later.shape:
+            return None
+        above += start.nodes
+    else:
+        line = line_of(steps, unknown) if steps.shape == unknown.shape else None
+        above += [] if first is None else [first]
+    if line is None or unknown in ancestors([*line.nodes, *above]):
+        return None
+    return _Steps(line, start)
+
+
+def _read(node: Node, unknown: Variable, part: Any) -> Apply | None:
+    """The read of a part of an unknown above a node."""
+    for above in ancestors([node]):
+        if isinstance(above, Apply) and above.operation is SLICE and above.parents[0] is unknown:
+            template = above.attributes["template"]
+            if len(template) == 1 and repr(template[0]) in (repr(part), repr(_open(part))):
+                return above
+    return None
+
+
+def _open(part: Any) -> Any:
+    return slice(part.start, None) if isinstance(part, slice) else part
 
 
 def _around(
     found: RunningSum, unknown: Variable, users: Users
 ) -> tuple[Node, Node | None, Node | None]:
     """The numbers that the data are about, scale and location."""
-    total, axis, first, _ = found
+    total, axis, first = found[:3]
+    recurs = found.slope is not None or (first is not None and unknown in ancestors([first]))
+    if recurs:
+        f, location = used(_ADD, total, unknown, users)
+        return (f, None, location) if total.shape == unknown.shape else (total, None, None)
 
     def varies(node: Node | None) -> bool:
         shape = () if node is None else node.shape

@@ -31,9 +31,9 @@ from .step_columns import (
     ArrayPlaces,
     ColumnOperation,
     DelayedColumn,
+    LinearSteps,
     NotAlike,
     StepColumns,
-    StepSum,
 )
 
 __all__ = ["StackedSteps", "plan_steps", "stacked_steps", "with_steps"]
@@ -74,13 +74,9 @@ class StackedSteps:
         self.outputs: dict[Column, list[tuple[int, Node]]] = {}
 
     @property
-    def running_sum(self) -> StepSum | None:
-        """The running sum that the stack is, if it is one."""
-        return self._columns.running_sum
-
-    def array(self, column: Column) -> Node | None:
-        """A node for all steps of a column, if there is one."""
-        return self._columns.array(column)
+    def linear_steps(self) -> LinearSteps | None:
+        """The steps, if they are linear in the value before and else elementwise."""
+        return self._columns.linear_steps
 
     def give(self, nodes: Iterable[Node]) -> None:
         """Add nodes to the outputs."""
@@ -152,7 +148,7 @@ class StackedSteps:
         delayed = {c: k for c in steps if isinstance(k := self._columns.kinds[c], DelayedColumn)}
         operations = [c for c in steps if c not in delayed]
         alone = self.outputs.keys() <= {self.column}
-        if alone and (total := self.running_sum) is not None:
+        if alone and (total := self._columns.running_sum) is not None:
             each = [arrays[c] if c in arrays else single[c] for c in total.steps]
             shape, dtype = (len(self.column), *self.column[0].shape), self.column[0].dtype
             whole = jnp.broadcast_to(sum(each[1:], start=each[0]), shape).astype(dtype)

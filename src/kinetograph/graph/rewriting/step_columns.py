@@ -10,14 +10,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..node import Apply, Data, Node
-from ..operations.elementwise import ELEMENTWISE
-from ..operations.indexing import SLICE
+from ..operations.elementwise import ELEMENTWISE, elementwise
+from ..operations.indexing import SLICE, index
 from .alike import Column, equal_literals, hashable, is_batchable, is_single
 
-__all__ = ["DelayedColumn", "NotAlike", "ColumnOperation", "ArrayPlaces", "StepSum", "StepColumns"]
+__all__ = [
+    "DelayedColumn",
+    "LinearSteps",
+    "NotAlike",
+    "ColumnOperation",
+    "ArrayPlaces",
+    "StepSum",
+    "StepColumns",
+]
 
 _MOST_DEPTH = 4  # operations between equal nodes and their common node
 _ADD = ELEMENTWISE["add"]
+_LINEAR = {
+    ELEMENTWISE[name]: name for name in ("add", "subtract", "multiply", "divide", "negative")
+}
 
 
 class ArrayPlaces(NamedTuple):
@@ -49,6 +60,14 @@ class StepSum(NamedTuple):
     steps: tuple[Column, ...]  # the addends of a step
 
 
+class LinearSteps(NamedTuple):
+    """Steps that are linear in the value before: x = slope * x + step."""
+
+    before: Node
+    slope: Node | None  # of all steps, along the first axis, or of each step; None for 1
+    steps: Node
+
+
 class NotAlike(Exception):
     """The elements of a stack are not alike."""
 
@@ -74,6 +93,7 @@ class StepColumns:
         self._computed = computed
         self.kinds: dict[Column, Any] = {}
         self.places: dict[Node, tuple[Column, int]] = {}
+        self._parts: dict[tuple[Node, int], Node] = {}
         self._plan()
         self.order = self._sorted()
         self.free = self._independent()
@@ -170,23 +190,77 @@ class StepColumns:
         whole = kind == DelayedColumn(self.column, 1)
         return StepSum(column[0], tuple(steps)) if steps and whole else None
 
+    @property
+    def linear_steps(self) -> LinearSteps | None:
+        """The steps, if they are linear in the value before and else elementwise."""
+        column = self.column
+        slope: Node | float | None = None
+        steps: Node | None = None
+        while column not in self.free and isinstance(kind := self.kinds[column], ColumnOperation):
+            moving = [i for i, parent in enumerate(kind.parents) if parent not in self.free]
+            operation = column[0].operation  # type: ignore[attr-defined]
+            if len(moving) != 1 or operation not in _LINEAR:
+                return None
+            (place,) = moving
+            name, other = _LINEAR[operation], None
+            if len(kind.parents) == 2 and (other := self.array(kind.parents[1 - place])) is None:
+                return None
+            if other is None:
+                slope = _product(slope, -1.0)
+            elif name in ("add", "subtract"):
+                sign = -1.0 if name == "subtract" and place == 0 else None
+                addend = _product(_product(slope, other), sign)
+                steps = addend if steps is None else elementwise("add", steps, addend)
+                slope = _product(slope, -1.0) if name == "subtract" and place else slope
+            elif name == "multiply" or place == 0:
+                inverse = other if name == "multiply" else elementwise("divide", 1.0, other)
+                slope = _product(slope, inverse)
+            else:
+                return None
+            column = kind.parents[place]
+        if self.kinds[column] != DelayedColumn(self.column, 1) or steps is None:
+            return None
+        if isinstance(slope, float):  # the value before, with the other sign
+            return None
+        return LinearSteps(column[0], slope, steps)
+
     def array(self, column: Column) -> Node | None:
         """A node for all steps of a column, if there is one."""
         kind, one, count = self.kinds[column], column[0], len(column)
         if isinstance(kind, Node):
             return kind
+        if isinstance(kind, np.ndarray):
+            return Data(kind, literal=True)
         if isinstance(kind, ArrayPlaces):
-            whole = np.array_equal(kind.places, np.arange(count)) and not kind.rest
-            return kind.array if whole and kind.array.shape[kind.axis] == count else None
+            return None if kind.axis or kind.rest else self._part(kind, count)
         if not isinstance(kind, ColumnOperation) or not one.operation.elementwise:  # type: ignore[attr-defined]
             return None
         parents = [self.array(parent) for parent in kind.parents]
         shape = (count, *one.shape)
         for node, parent in zip(parents, kind.parents, strict=True):
-            if node is None or (node is not self.kinds[parent] and node.shape != shape):
+            if node is None or (not isinstance(self.kinds[parent], Node) and node.shape != shape):
                 return None
         assert isinstance(one, Apply)
         return Apply(one.operation, tuple(filter(None, parents)), shape, one.dtype, one.attributes)
+
+    def _part(self, places: ArrayPlaces, count: int) -> Node | None:
+        """The rows of an array, if they follow one another."""
+        first, whole = int(places.places[0]), places.array
+        if not np.array_equal(places.places, np.arange(first, first + count)):
+            return None
+        if count == whole.shape[0]:
+            return whole
+        key = whole, first
+        if key not in self._parts:
+            self._parts[key] = index(whole, (slice(first, first + count),))
+        return self._parts[key]
+
+
+def _product(a: Node | float | None, b: Node | float | None) -> Any:
+    """The product of two factors; None is 1."""
+    if a is None or b is None:
+        return b if a is None else a
+    return elementwise("multiply", a, b)
 
 
 def _key(node: Node) -> Any:

@@ -345,11 +345,28 @@ def test_what_has_too_many_values(state, text):
         kg.model(mu)
 
 
-def test_what_depends_on_several_elements_at_once():
+@pytest.mark.parametrize(
+    ("state", "of", "advice"),
+    [
+        (
+            lambda: kg.bernoulli(0.5, shape=4, name="z"),
+            kg.sum,
+            r"in place of z \(written.*\), write z_1 = kg.bernoulli\(...\), z_2 = .*, \.\.\.$",
+        ),
+        (
+            lambda: kg.discrete_uniform(0, 9, shape=2, name="z"),
+            lambda z: kg.sort(z)[0],
+            r"z_1 = kg.discrete_uniform\(\.\.\.\), z_2 = kg.discrete_uniform\(\.\.\.\)$",
+        ),
+        (lambda: kg.bernoulli(0.5, shape=9, name="z"), kg.sum, "kg.markov_chain, or a loop"),
+        # Single unknowns would have 9**8 combinations of values.
+        (lambda: kg.discrete_uniform(0, 8, shape=8, name="z"), kg.sum, "kg.markov_chain"),
+    ],
+)
+def test_what_depends_on_several_elements_at_once(state, of, advice):
     mu = kg.normal(0, 1, name="mu")
-    z = kg.bernoulli(0.5, shape=4, name="z")
-    kg.observe([1.0], kg.normal(mu + z.sum(), 1))
-    with pytest.raises(kg.ModelError, match=r"several elements of z at once.*markov_chain"):
+    kg.observe([1.0], kg.normal(mu + of(state()), 1))
+    with pytest.raises(kg.ModelError, match=f"several elements of z at once.*{advice}"):
         kg.model(mu)
 
 

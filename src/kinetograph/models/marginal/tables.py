@@ -17,6 +17,7 @@ from ...graph.lower import Environment, Scope, evaluate
 from ...graph.messages import describe, site_text
 from ...graph.node import Data, Node, ancestors
 from ...graph.trips import Trips
+from .advice import CHAIN_ADVICE, singles_text
 from .owners import NONE, SEVERAL, merged, merged_along, owners_of, thin_shapes
 
 __all__ = ["COMBINATIONS", "NUMBERS", "Table", "depends", "grouped"]
@@ -112,19 +113,20 @@ class Table:
             return None
         if len({v.size for v in arrays}) > 1:
             sizes = ", ".join(f"{describe(v)} {v.shape}" for v in arrays)
-            raise self._several(f"unknowns of different sizes at once: {sizes}")
+            raise self._several(arrays, f"unknowns of different sizes at once: {sizes}")
         each = [self._owners_of(v, order) for v in arrays]
         owners = merged(*each)
         if (owners == SEVERAL).any():
             names = ", ".join(describe(v) for v in arrays)
-            raise self._several(f"several elements of {names} at once")
+            raise self._several(arrays, f"several elements of {names} at once")
         return np.where(owners == NONE, 0, owners).reshape(-1)
 
-    def _several(self, what: str) -> ModelError:
+    def _several(self, arrays: list[Variable], what: str) -> ModelError:
+        combinations = math.prod(len(self.domains[v].values) ** v.size for v in arrays)
+        singles = singles_text(arrays) if combinations <= NUMBERS else ""
         return ModelError(
             f"model: an element of {self._what()} depends on {what}, so that they cannot be "
-            "marginalised one by one; for a sequence in which each state depends on the last, "
-            "write kg.markov_chain, or a loop with an unknown for each step"
+            f"marginalised one by one; {singles or CHAIN_ADVICE}"
         )
 
     def _owners_of(self, variable: Variable, order: list[Node]) -> np.ndarray:

@@ -1,5 +1,7 @@
 """`kg.modes`: draws whose modes are known."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -104,14 +106,17 @@ def test_too_few_draws():
         kg.modes(tree)
 
 
-def message_of(x, rng):
-    dims = ("chain", "draw")
+def message_of(x, rng, unknowns=("x",), **others):
+    lead = ("chain", "draw")
+    arrays = {"x": x, **others}
+    draws = {n: ((*lead, f"{n}_0", f"{n}_1")[: v.ndim], v) for n, v in arrays.items()}
     tree = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset({"x": ((*dims, "element")[: x.ndim], x)}),
-            "sample_stats": xr.Dataset({"lp": (dims, rng.normal(size=x.shape[:2]))}),
+            "posterior": xr.Dataset(draws),
+            "sample_stats": xr.Dataset({"lp": (lead, rng.normal(size=x.shape[:2]))}),
         }
     )
+    tree.attrs["unknowns"] = json.dumps(dict.fromkeys(unknowns, 1))
     (message,) = (a.message for a in kg.diagnose(tree) if a.kind == "rhat")
     return message
 
@@ -124,17 +129,57 @@ def test_diagnose_names_modes():
     assert "kg.temper(model)" in message
 
 
+PLACES = "in which the elements of x have changed places: if their order means nothing, as of "
+SORT = "use kg.sort(x) in place of x. "
+SIGNS = "have changed: fix the sign, for example by a positive slope"
+
+
 def test_elements_that_change_places_are_told():
     rng = np.random.default_rng(10)
     noise, means = rng.normal(size=(4, 300, 3)), np.array([-9.0, 0.0, 9.0])
     orders = [[0, 1, 2], [2, 1, 0], [2, 1, 0], [0, 2, 1]]
-    message = message_of(noise + means[orders][:, None], rng)
-    assert "in which the elements of x have changed places: if their order means " in message
-    assert "use kg.sort(x) in place of x, or an ordered unknown, kg.ordered_variable. " in message
+    swapped = noise + means[orders][:, None]
+    message = message_of(swapped, rng)
+    assert PLACES in message
+    assert SORT in message
+    # Control: what is not an unknown, and what has too many elements.
+    assert "kg.temper(model)" in message_of(swapped, rng, unknowns=())
+    long = rng.normal(size=(4, 300, 21)) + 9.0 * np.arange(21)
+    long[1, :, :2] = long[1, :, 1::-1]
+    assert "kg.temper(model)" in message_of(long, rng)
+    assert SORT in message_of(long[..., :20], rng)
     # Control: other modes of a vector, and chains that differ in one element alone.
     for shift in ([0.0, 0.0, 9.0], [9.0, 9.0, 9.0]):
         moved = np.outer([0, 1, 1, 0], shift)[:, None]
         assert "kg.temper(model)" in message_of(noise + means + moved, rng)
+
+
+def test_places_that_change_within_chains_are_told():
+    rng = np.random.default_rng(11)
+    means = np.array([[-9.0, 0.0, 4.0], [4.0, -9.0, 0.0]])
+    side = (np.arange(300) < np.array([40, 260, 300, 10])[:, None]).astype(int)
+    assert SORT in message_of(rng.normal(size=(4, 300, 3)) + means[side], rng)
+
+
+def test_signs_that_change_are_told():
+    rng = np.random.default_rng(12)
+    sign, slopes = np.array([1, -1, -1, 1])[:, None, None], np.array([1.0, 2.0, 1.5])
+    ability = sign * np.linspace(-2, 2.4, 60) + 0.3 * rng.normal(size=(4, 300, 60))
+    message = message_of(ability, rng)
+    assert f"in which the signs of x {SIGNS}" in message
+    assert "kg.sort" not in message
+    # Elements at -3, 0 and 3 change places and signs alike.
+    even = sign * np.array([-3.0, 0.0, 3.0]) + 0.3 * rng.normal(size=(4, 300, 3))
+    assert SORT in message_of(even, rng)
+    slope = sign * slopes + 0.2 * rng.normal(size=(4, 300, 3))
+    both = {"slope": slope, "unknowns": ("x", "slope")}
+    assert f"the signs of slope {SIGNS}" in message_of(even, rng, **both)
+    # One column of a matrix.
+    matrix = 3 + rng.normal(size=(4, 300, 5, 2))
+    matrix[..., 1] += (sign - 1) * 3
+    assert f"the signs of x {SIGNS}" in message_of(matrix, rng)
+    # Control: a reflection about another value.
+    assert "kg.temper(model)" in message_of(ability + 2, rng)
 
 
 @pytest.mark.parametrize("growth", [1.0, 1e200])

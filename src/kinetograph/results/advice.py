@@ -415,7 +415,8 @@ def _convergence(
         form = "" if "divergences" in found else other_form(tree, {n for n in bad if bad[n].any()})
         largest = max(float(np.nanmax(r)) for r in rhats.values() if not np.isnan(r).all())
         if largest > FAR_APART and walkers == 1 and "tempering" not in tree.attrs:
-            form = modes_text(posterior, {n for n in bad if bad[n].any()}) or form
+            unknowns = json.loads(tree.attrs.get("unknowns", "{}"))
+            form = modes_text(posterior, {n for n in bad if bad[n].any()}, unknowns) or form
         advice.append(
             Advice(
                 "rhat",

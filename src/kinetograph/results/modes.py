@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..graph.source import place_text
 from ..models.result_types import Results
 from .check import check_tree
 from .diagnostics import ess_mean
+from .mode_changes import changes_text
 from .summary import row_names
 from .valleys import divided
 
@@ -23,8 +23,6 @@ FEWEST = 100  # draws in which modes are looked for
 NAMED = 3  # quantities that are named for each mode
 MOST_NAMED, MOST_TOLD = 100, 4  # quantities that are searched for a warning, and modes in it
 MOVING = 20.0  # effective draws of a chain within its mode, below which it hardly moves
-MOST_COMPARED = 20  # chains whose elements are compared
-NEAR, APART = 0.5, 4.0  # standard deviations within a chain, of elements in two orders
 LEAST_DISTANCE = 1.0  # of a named quantity, in standard deviations of all draws
 
 
@@ -163,8 +161,10 @@ def several_modes(posterior: Any) -> Modes | None:
     return found if len(found) > 1 else None
 
 
-def modes_text(posterior: Any, names: Collection[str]) -> str:
+def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]) -> str:
     """A sentence on the modes of targets; empty for one mode.
+
+    `unknowns` are the names of the unknowns of the model.
 
     It is empty, too, if chains move slowly within the modes: then they have not yet been anywhere.
     """
@@ -182,35 +182,14 @@ def modes_text(posterior: Any, names: Collection[str]) -> str:
     places = [f"{mean:.3g}" for mean in found.means[name][:MOST_TOLD]]
     more = "" if len(found) <= MOST_TOLD else " and others"
     text = f"The draws lie in {len(found)} modes ({name} near {', '.join(places)}{more})"
-    vector = _exchanged(posterior[sorted(names)])
-    if vector:
-        return (
-            f"{text}, in which the elements of {vector} have changed places: if their order means "
-            f"nothing, as of the components of a mixture, use kg.sort({vector}) in place of "
-            f"{vector}, or an ordered unknown, kg.ordered_variable. "
-        )
+    every = _every(values)
+    arrays = [(n, x[:, ::every]) for n, x in _numbers(posterior[sorted(names)]) if n in unknowns]
+    if changes := changes_text(arrays, found.labels):
+        return f"{text}, {changes}. "
     return (
         f"{text}, whose weights are not known unless chains move between them: kg.temper(model) "
         "draws from modes in their proportions. "
     )
-
-
-def _exchanged(posterior: Any) -> str:
-    """The vector whose elements have another order in two chains, or nothing."""
-    for name, values in _numbers(posterior):
-        if values.ndim != 3 or values.shape[2] < 2:
-            continue
-        means, spreads = values[:MOST_COMPARED].mean(1), values[:MOST_COMPARED].std(1)
-        order = np.argsort(means, 1)
-        means, spreads = (np.take_along_axis(x, order, 1) for x in (means, spreads))
-        for a, b in combinations(range(len(means)), 2):
-            moved = order[a] != order[b]
-            same = abs(means[a] - means[b]) < NEAR * np.minimum(spreads[a], spreads[b])
-            if not moved.any() or not same.all():
-                continue
-            if np.ptp(means[a][moved]) > APART * spreads[a][moved].max():
-                return name
-    return ""
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -222,6 +222,18 @@ def test_its_models_are_pickled_and_drawn_from():
         model["nu"]
 
 
+def test_a_model_made_within_a_function_has_no_names_of_other_variables():
+    def made(named):
+        mu = kg.normal(0, 1)
+        L = 2.0 * mu
+        kg.observe([1.0, 2.0], kg.normal(L, 1))
+        return kg.model(mu, **({"L": L} if named else {}))
+
+    with pytest.raises(KeyError, match=r"no array 'L'.*write kg.model\(\.\.\., L=L\)"):
+        made(False)["L"]
+    assert made(True)["L"].shape == ()
+
+
 def test_functions_that_cannot_be_model_functions():
     @kg.function
     def staged():

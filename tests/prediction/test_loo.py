@@ -226,6 +226,12 @@ def joint():
     return mu
 
 
+def imputed():
+    mu = kg.normal(0, 1)
+    kg.observe(kg.data([1.0, np.nan, 2.0], "bp", missing="impute"), kg.normal(mu, 1))
+    return mu
+
+
 def test_the_message_for_something_else_than_results_names_loo():
     with pytest.raises(TypeError, match=r"^loo: expected results .*, got None"):
         kg.loo(kg.model(linear), None)
@@ -236,6 +242,7 @@ def test_the_message_for_something_else_than_results_names_loo():
     [
         (two_likelihoods, {}, kg.ModelError, "observes y, z.*say which.*var_name='y'"),
         (two_likelihoods, {"var_name": "x"}, kg.ModelError, "'x' is not an observed array"),
+        (imputed, {"var_name": "bp"}, kg.ModelError, "observes bp_observed .*; did you mean"),
         (two_likelihoods, {"var_name": "z"}, kg.ModelError, "z has 1 observation, and to leave"),
         (by_factor, {}, kg.ModelError, "observes nothing.*kg.observe"),
         (joint, {}, kg.ModelError, "y has 1 observation: one vector"),

@@ -29,7 +29,10 @@ def plain(name: str) -> str:
 
 
 def closest(wanted: Any, names: Iterable[Any]) -> str | None:
-    """The most similar name; None if no name is similar enough."""
+    """The most similar name; None if no name is similar enough.
+
+    A name with an addition, such as `y_observed` for "y", is similar.
+    """
     from difflib import get_close_matches  # only messages need it, and the import is slow
 
     if not isinstance(wanted, str):
@@ -40,8 +43,10 @@ def closest(wanted: Any, names: Iterable[Any]) -> str | None:
             candidates.setdefault(plain(name), name)
     if plain(wanted) in candidates:
         return candidates[plain(wanted)]
-    matches = get_close_matches(plain(wanted), candidates, 1, _ALIKE)
-    return candidates[matches[0]] if matches else None
+    if matches := get_close_matches(plain(wanted), candidates, 1, _ALIKE):
+        return candidates[matches[0]]
+    longer = [name for name in candidates.values() if name.startswith(f"{wanted}_")]
+    return longer[0] if wanted and len(longer) == 1 else None
 
 
 def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) -> str:

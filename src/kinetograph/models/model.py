@@ -135,9 +135,12 @@ class Model(LogDensity):
             node_name: node for node, node_name in (self.variables | self._node_names).items()
         }
         if name not in node_by_name:
+            hint = meant(name, node_by_name)
+            if not hint and not self.variables and str(name).isidentifier():
+                hint = f"; to name another array, write kg.model(..., {name}={name})"
             raise KeyError(
                 f"the model has no array {name!r}{place_text()}; its arrays are: "
-                f"{', '.join(node_by_name)}{meant(name, node_by_name)}"
+                f"{', '.join(node_by_name)}{hint}"
             )
         return Array(node_by_name[name])
 

@@ -97,7 +97,7 @@ def _reflection(parts: Sequence[Part]) -> float:
 
 
 def _vectors(shape: tuple[int, ...]) -> Iterator[tuple[slice | int, ...]]:
-    """The indices of a vector, or of the columns and rows of a matrix."""
+    """The indices of a vector, or of a matrix's columns and rows."""
     if len(shape) == 1 and shape[0] > 1:
         yield (slice(None),)
     if len(shape) == 2:

@@ -33,11 +33,7 @@ def check_prior(tempered: TemperedModel, doing: str) -> None:
                 "these vectors out, or mark each of them as missing as a whole"
             )
         if unknown.distribution is None:
-            raise ModelError(
-                f"{doing}: {model.name(unknown)}{site_text(unknown)} is a kg.variable, whose prior "
-                "is flat: it has no draws from which particles could start, and no evidence. Give "
-                f"it a distribution, such as {_example(unknown)}"
-            )
+            raise ModelError(f"{doing}: {model.name(unknown)}{site_text(unknown)} {_flat(unknown)}")
     if not tempered.density.has_likelihood:
         raise ModelError(
             f"{doing}: the model observes nothing and has no factor, so the posterior is the "
@@ -45,11 +41,19 @@ def check_prior(tempered: TemperedModel, doing: str) -> None:
         )
 
 
-def _example(unknown: Variable) -> str:
-    """A distribution in place of a flat prior, as text."""
+def _flat(unknown: Variable) -> str:
+    """The fault of a flat prior, and a distribution in its place."""
     if not isinstance(unknown.support, Ordered):
-        return "kg.normal(0, 10)"
-    return f"kg.sort(kg.normal(0, 10, shape={unknown.shape[-1]}))"
+        return (
+            "is a kg.variable, whose prior is flat: it has no draws from which particles could "
+            "start, and no evidence. Give it a distribution, such as kg.normal(0, 10)"
+        )
+    return (
+        "is a kg.ordered_variable, whose own prior is flat: it has no draws from which particles "
+        "could start, and a density by kg.factor has none either. Use "
+        f"kg.sort(kg.normal(0, 10, shape={unknown.shape[-1]})) in its place, with the mean and sd "
+        "of your prior, and without that factor"
+    )
 
 
 class PriorDraws:

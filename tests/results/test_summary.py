@@ -139,6 +139,23 @@ def test_matrices_are_named_by_both_labels():
     assert names == tuple(f"omega[{i}, {j}]" for i in range(2) for j in range(3))
 
 
+def test_correlation_matrices_are_shown_without_what_is_known():
+    dims, rng = ("chain", "draw", "row", "column"), np.random.default_rng(2)
+    draws = rng.normal(size=(2, 9, 3, 3))
+    draws = draws @ np.swapaxes(draws, 2, 3)
+    sd = np.sqrt(np.diagonal(draws, axis1=2, axis2=3))
+    matrices = {"cov": draws, "cor": draws / sd[..., None] / sd[..., None, :]}
+    matrices["near"] = matrices["cor"] + 0.01 * np.tri(3, k=-1)
+    data = xr.Dataset({name: (dims, x) for name, x in matrices.items()}, {"column": list("abc")})
+    tree = xr.DataTree.from_dict({"/posterior": data})
+    whole = [f"[{i}, {j}]" for i in range(3) for j in "abc"]
+    below = ["cor[1, a]", "cor[2, a]", "cor[2, b]"]
+    table = kg.summary(tree)
+    assert [*table.names] == [f"cov{x}" for x in whole] + below + [f"near{x}" for x in whole]
+    np.testing.assert_allclose(table["mean", "cor[2, b]"], matrices["cor"][..., 2, 1].mean())
+    assert [*kg.summary(tree, "cor").names] == [f"cor{x}" for x in whole]
+
+
 def test_labels_are_shown():
     assert "theta[Deerfield]" in kg.summary(run(schools())).names
 

@@ -17,6 +17,7 @@ from .check import check_tree, unknowns_of, walkers_of
 __all__ = ["Summary", "row_names", "summary"]
 
 COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
+ROUNDING = 1e-6  # of a correlation matrix, also in single precision
 
 
 @public
@@ -131,8 +132,9 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     tree
         Results of `kg.mcmc`, or results opened with `xarray.open_datatree`.
     *names
-        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all. Unknowns
-        that are not targets are shown if they are named here.
+        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all, without
+        the ones and the upper half of correlation matrices. Unknowns that are not targets are shown
+        if they are named here.
     probability
         The probability of the interval between the two outer quantiles.
 
@@ -162,13 +164,13 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         raise ValueError("summary: the results hold no draws")
     unknowns = {n: v for n, v in unknowns_of(tree).items() if n not in posterior}
     draws, walkers = {**posterior.data_vars, **unknowns}, walkers_of(tree)
-    chosen = _chosen(draws, names) or [(str(name), None) for name in posterior.data_vars]
+    chosen = _chosen(draws, names) or _default(posterior.data_vars)
     outer = ((1 - probability) / 2, (1 + probability) / 2)
     labels = [f"q{100 * p:.3g}" for p in outer]
     order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
     rows: list[str] = []
     parts: dict[str, list[np.ndarray]] = {column: [] for column in order}
-    for name, element in chosen:
+    for name, places in chosen:
         variable = draws[name]
         values = np.asarray(variable.values, float)
         chains, length = values.shape[:2]
@@ -176,8 +178,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
             continue
         flat = values.reshape(chains, length, -1)
         row_labels = row_names(name, variable)
-        if element is not None:
-            flat, row_labels = flat[:, :, element : element + 1], [row_labels[element]]
+        if places is not None:
+            flat, row_labels = flat[:, :, places], [row_labels[place] for place in places]
         rows += row_labels
         with np.errstate(all="ignore"):  # a diverging chain has draws of any size
             low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
@@ -209,9 +211,30 @@ _DIAGNOSTICS = {
 }
 
 
-def _chosen(draws: Mapping[Any, Any], names: Any) -> list[tuple[str, int | None]]:
-    """The named arrays, each with one row or None."""
-    chosen: list[tuple[str, int | None]] = []
+def _default(targets: Mapping[Any, Any]) -> list[tuple[str, list[int] | None]]:
+    """All targets; for correlation matrices the elements below the diagonal."""
+    chosen: list[tuple[str, list[int] | None]] = []
+    for name, variable in targets.items():
+        below = None
+        if _is_correlation(np.asarray(variable.values)):
+            rows, columns = np.tril_indices(variable.shape[-1], -1)
+            below = (rows * variable.shape[-1] + columns).tolist()
+        chosen.append((str(name), below))
+    return chosen
+
+
+def _is_correlation(draws: np.ndarray) -> bool:
+    """Whether all draws, (chain, draw, row, column), are correlation matrices."""
+    if draws.ndim != 4 or draws.shape[2] != draws.shape[3] or draws.shape[2] < 2:
+        return False
+    ones = np.diagonal(draws, axis1=2, axis2=3)
+    mirrored = np.swapaxes(draws, 2, 3)
+    return bool((abs(ones - 1) < ROUNDING).all() and (abs(draws - mirrored) < ROUNDING).all())
+
+
+def _chosen(draws: Mapping[Any, Any], names: Any) -> list[tuple[str, list[int] | None]]:
+    """The named arrays, each with the places of its rows or None."""
+    chosen: list[tuple[str, list[int] | None]] = []
     requested: list[str] = []
     for given in names:
         given_names = [given] if isinstance(given, str) else given
@@ -226,7 +249,7 @@ def _chosen(draws: Mapping[Any, Any], names: Any) -> list[tuple[str, int | None]
         if name in draws:
             chosen.append((name, None))
         elif target in draws and name in (rows := row_names(target, draws[target])):
-            chosen.append((target, rows.index(name)))
+            chosen.append((target, [rows.index(name)]))
         else:
             held = ", ".join(map(str, draws))
             rows = [row for v, x in draws.items() for row in row_names(str(v), x)]

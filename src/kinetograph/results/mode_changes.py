@@ -17,7 +17,7 @@ MOST_COMPARED = 20  # modes, or chains, that are compared
 FEWEST = 20  # draws of a mode that is compared
 SAME, APART = 1.0, 4.0  # standard deviations within a mode: of equal and of different means
 
-type Part = tuple[np.ndarray, np.ndarray]  # the means and standard deviations of elements
+type GroupMoments = tuple[np.ndarray, np.ndarray]  # the means and standard deviations of elements
 
 
 def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -> str:
@@ -53,7 +53,7 @@ def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -
     )
 
 
-def _by_group(values: np.ndarray, groups: np.ndarray) -> list[Part]:
+def _by_group(values: np.ndarray, groups: np.ndarray) -> list[GroupMoments]:
     """The means and standard deviations of the elements in each group."""
     parts = []
     for group in range(min(int(groups.max()) + 1, MOST_COMPARED)):
@@ -63,7 +63,7 @@ def _by_group(values: np.ndarray, groups: np.ndarray) -> list[Part]:
     return parts
 
 
-def _exchange(parts: Sequence[Part]) -> float:
+def _exchange(parts: Sequence[GroupMoments]) -> float:
     """The distance between elements that have changed places.
 
     It is in standard deviations, and 0 if no element has changed places.
@@ -80,7 +80,7 @@ def _exchange(parts: Sequence[Part]) -> float:
     return found
 
 
-def _reflection(parts: Sequence[Part]) -> float:
+def _reflection(parts: Sequence[GroupMoments]) -> float:
     """The distance between two places of an element that changes sign.
 
     It is in standard deviations, and 0 if the signs do not change. In a matrix the signs of one

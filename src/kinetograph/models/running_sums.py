@@ -35,7 +35,10 @@ _MULTIPLY, _ADD = ELEMENTWISE["multiply"], ELEMENTWISE["add"]
 
 
 class RunningSum(NamedTuple):
-    """A running sum along an axis: x_t = slope_t * x_(t-1) + step_t."""
+    """A running sum along an axis.
+
+    x_t = slope_t * x_(t-1) + step_t
+    """
 
     total: Apply
     axis: int
@@ -110,7 +113,7 @@ def summed_steps(
             return array.T if columns else array
 
         def joined(at_start: Any, later: Any) -> Any:
-            """The values of all steps, if the first one has a value of its own."""
+            """The values of all steps, with another value at the start."""
             shape = unknown.shape
             later = jnp.asarray(later, unknown.dtype)
             if len(later.shape) == len(shape) and later.shape[0] == shape[0] > 1:
@@ -139,7 +142,7 @@ def summed_steps(
 
 
 def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
-    """The steps of a sum as lines of an unknown, if they are such lines."""
+    """The steps of a sum as lines of an unknown, or None."""
     axis, first, steps = found.axis, found.first, found.steps
     dimensions = len(unknown.shape)
     if not dimensions or not (axis == dimensions - 1 or (axis, dimensions) == (0, 2)):

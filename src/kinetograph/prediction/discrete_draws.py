@@ -18,7 +18,7 @@ __all__ = ["with_discrete"]
 
 
 def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Recorded:
-    """Draw the marginalised unknowns, if one of them is wanted and not recorded.
+    """Draw marginalised unknowns that are wanted and not recorded.
 
         z ~ p(z | x, y)
 

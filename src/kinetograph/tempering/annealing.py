@@ -20,7 +20,7 @@ import numpy as np
 
 from .checkpoints import State
 from .moves import Moves, scale_of
-from .paths import Path, Settings
+from .paths import Settings, TemperingPath
 from .resampling import log_mean, systematic, variance_of_evidence
 
 __all__ = ["Annealing", "Rung", "Stage"]
@@ -64,7 +64,7 @@ class Annealing:
     """
 
     moves: Moves
-    path: Path
+    path: TemperingPath
     rng: np.random.Generator
     keeps: bool = False
     free: np.ndarray = field(init=False)

@@ -22,7 +22,7 @@ import numpy as np
 
 from .resampling import next_power
 
-__all__ = ["LevelPath", "Path", "PowerPath", "Settings"]
+__all__ = ["LevelPath", "TemperingPath", "PowerPath", "Settings"]
 
 Settings = tuple[float, ...]
 
@@ -35,7 +35,7 @@ MOST_GROWTH = 1.3  # of the width in a step
 LEAST_EFFICIENCY = 0.5  # of the weights of a step to a wider level
 
 
-class Path(Protocol):
+class TemperingPath(Protocol):
     """A path from the prior to the posterior.
 
     Attributes

@@ -14,7 +14,7 @@ from ..samplers.sampler import Sampler
 from .annealing import Annealing
 from .checkpoints import RunCheckpoints
 from .moves import Moves
-from .paths import LevelPath, Path, PowerPath
+from .paths import LevelPath, PowerPath, TemperingPath
 from .points import TemperedPoints
 from .prior import PriorDraws, check_reached
 
@@ -51,7 +51,7 @@ class TemperingTask:
     checkpoints: RunCheckpoints = field(default_factory=RunCheckpoints)
 
     @property
-    def path(self) -> Path:
+    def path(self) -> TemperingPath:
         """The path from the prior to the posterior."""
         return LevelPath() if self.by_levels else PowerPath(self.ladder)
 

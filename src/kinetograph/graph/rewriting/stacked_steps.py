@@ -75,7 +75,7 @@ class StackedSteps:
 
     @property
     def linear_steps(self) -> LinearSteps | None:
-        """The steps, if they are linear in the value before and else elementwise."""
+        """The steps, if they are linear in the value before."""
         return self._columns.linear_steps
 
     def give(self, nodes: Iterable[Node]) -> None:

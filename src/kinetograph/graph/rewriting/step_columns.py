@@ -1,4 +1,4 @@
-"""The columns of alike steps: the nodes in one place of all steps.
+"""The columns of alike steps: nodes in one place of all steps.
 
 A column is *constant* if all its nodes are one node, or are computed from one node in the same way.
 It is *delayed* if its nodes are the nodes of another column some steps before.
@@ -61,7 +61,10 @@ class StepSum(NamedTuple):
 
 
 class LinearSteps(NamedTuple):
-    """Steps that are linear in the value before: x = slope * x + step."""
+    """Steps that are linear in the value before.
+
+    x = slope * x + step
+    """
 
     before: Node
     slope: Node | None  # of all steps, along the first axis, or of each step; None for 1
@@ -192,7 +195,7 @@ class StepColumns:
 
     @property
     def linear_steps(self) -> LinearSteps | None:
-        """The steps, if they are linear in the value before and else elementwise."""
+        """The steps, if they are linear in the value before."""
         column = self.column
         slope: Node | float | None = None
         steps: Node | None = None

@@ -79,7 +79,7 @@ class CutTable(Table):
         return self._totals(rows)
 
     def _totals(self, rows: Any) -> Any:
-        """The result of `evaluate`, given the log density of each row in each case."""
+        """The result of `evaluate`, given the densities of rows by case."""
         assert self.cuts is not None
         classes, row = self.cuts.classes
         densities = jax.vmap(lambda each: grouped(each, classes, len(row)))(rows)
@@ -94,7 +94,7 @@ class CutTable(Table):
         return cases * math.prod(self.shape) + math.prod(self.sizes)
 
     def elements(self, environment: Environment, scope: Scope) -> Any:
-        """The log density of each element in each combination of cases: (cases, *shape)."""
+        """The log density of each element by case: (cases, *shape)."""
         if self.cuts is None:
             return super().elements(environment, scope)
         choices = self.cuts.choices

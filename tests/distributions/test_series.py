@@ -173,3 +173,4 @@ def test_a_drift_with_a_number_for_each_step():
     assert kg.random_walk(0.4, shape=(5, 6), drift=slope[:-1]).shape == (5, 6)
     assert kg.random_walk(0.4, 6, dims=("group", "time"), drift=slope[:-1]).shape == (5, 6)
     assert kg.random_walk(0.4, 4, drift=slope).shape == (6, 4)
+    assert kg.random_walk(np.ones(5), 6, drift=slope[:-1]).shape == (5, 6)

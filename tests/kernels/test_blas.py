@@ -1,5 +1,7 @@
 """Linear algebra on one thread."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -40,3 +42,22 @@ def test_those_who_begin_and_end_crosswise_leave_what_was():
             assert set(threads()) == {1}
         second.submit(lambda: other.__exit__(None, None, None)).result()
     assert threads() == before
+
+
+LATER = """
+import numpy as np
+from kinetograph.kernels.blas import one_thread
+with one_thread():
+    import jax
+    from threadpoolctl import threadpool_info
+    jax.numpy.linalg.cholesky(np.eye(3)).block_until_ready()
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    print(len(pools), {pool["num_threads"] for pool in pools})
+"""
+
+
+def test_the_library_of_compiled_programs_is_limited_though_it_is_loaded_later():
+    process = subprocess.run(
+        [sys.executable, "-c", LATER], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert process.stdout.split(" ", 1)[1].strip() == "{1}", process.stdout

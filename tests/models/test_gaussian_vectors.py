@@ -440,3 +440,41 @@ def test_vectors_without_a_law_stay_as_written(vector):
         return sd, x
 
     assert not Centring(kg.model(model)).vectors
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x, z, c, sd: 0.5 * x + c + sd * z,  # c is one number for three states
+        lambda x, z, c, sd: c * x + sd * z,
+        lambda x, z, c, sd: x + sd * c,
+        lambda x, z, c, sd: x + (sd * z) ** 2,  # not linear
+    ],
+)
+def test_recurrences_that_are_not_rewritten(step):
+    """Their densities are those of NumPy, and there is no vector of them."""
+
+    def run(z, c, sd, library):
+        x, states = np.zeros(3), []
+        for t in range(30):
+            x = step(x, z[t], c[t], sd)
+            states.append(x)
+        return library.stack(states)
+
+    sd = kg.half_normal(1, name="sd")
+    z, c = kg.normal(0, 1, shape=(30, 3), name="z"), kg.normal(0, 1, shape=30, name="c")
+    kg.observe(np.ones((30, 3)), kg.normal(run(z, c, sd, kg), 1), name="y")
+    model = kg.model(sd, z, c)
+    assert "z" not in {model.name(v) for v in Centring(model).vectors}
+    free = np.random.default_rng(0).normal(size=model.free_size) / 4
+    values = model.transform(free)
+    plain = run(values["z"], values["c"], values["sd"], np)
+    expected = -0.5 * ((1 - plain) ** 2).sum() - 0.5 * (free[1:] ** 2).sum()
+    expected += -0.5 * values["sd"] ** 2 + free[0]
+    constants = model.log_prob(free) - expected
+    other = free / 2
+    values = model.transform(other)
+    plain = run(values["z"], values["c"], values["sd"], np)
+    expected = -0.5 * ((1 - plain) ** 2).sum() - 0.5 * (other[1:] ** 2).sum()
+    expected += -0.5 * values["sd"] ** 2 + other[0]
+    np.testing.assert_allclose(model.log_prob(other) - expected, constants, rtol=1e-10)

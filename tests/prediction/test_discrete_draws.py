@@ -80,3 +80,21 @@ def test_each_draw_has_its_own_state():
     z = kg.predict(model, results, z=model["z"], seed=1)["predictions"]["z"].values
     p = stats.norm.pdf(0.3, 1) / (stats.norm.pdf(0.3, 1) + stats.norm.pdf(0.3, 0))
     assert abs(z.mean() - p) < 5.5 * np.sqrt(p * (1 - p) / z.size)
+
+
+def test_recorded_states_are_kept():
+    """z - s is 0, so that s is z in each draw."""
+
+    def build():
+        a = kg.normal(0, 1)
+        z, s = kg.bernoulli(0.5, name="z"), kg.bernoulli(0.5, name="s")
+        kg.observe(np.zeros(4), kg.normal(0 * a + z - s * 1.0, 0.1), name="y")
+        return a, z
+
+    model = kg.model(build)
+    results = kg.mcmc(model, seed=1, draws=100, progress=False)
+    predicted = kg.predict(model, results, s=model["s"], both=model["z"] + 0, seed=1)
+    z = results["posterior"]["z"].values
+    np.testing.assert_array_equal(predicted["predictions"]["s"].values, z)
+    np.testing.assert_array_equal(predicted["predictions"]["both"].values, z)
+    assert 0.2 < z.mean() < 0.8

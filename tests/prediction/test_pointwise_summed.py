@@ -167,6 +167,20 @@ def test_observations_that_contradict_the_other_ones(y, sd, given):
         np.testing.assert_allclose(found[chain, 0], by_hand(joint, 8, given), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("count", [1, 50])
+def test_values_that_are_improbable_with_and_probable_without_an_observation(count):
+    """One value has a density of exp(-599), and the other ones of other observations, too."""
+    y, means = np.array([34.61, -1.5, -1.5]), np.r_[0.0, np.full(count, 34.61)]
+    a = kg.normal(0, 1, name="a")
+    z = kg.categorical(np.full(count + 1, 1 / (count + 1)), name="z")
+    kg.observe(kg.data(y, name="y"), kg.normal(a + kg.data(means)[z], 1.0))
+    tree = drawn(count=1, a=0)
+    tree["posterior"]["a"][:] = 0.0
+    found = likelihood(kg.model(a), tree)["y"][0, 0]
+    joint = [(0.0, stats.norm(mean, 1).logpdf(y)) for mean in means]
+    np.testing.assert_allclose(found, by_hand(joint, 3, "others"), rtol=1e-8)
+
+
 @pytest.mark.parametrize("given", ["others", "before"])
 def test_one_for_all_beside_one_for_each(given):
     y = RNG.normal(size=3)

@@ -19,6 +19,7 @@ _limit: Any = None  # the limit set by the first active block, and removed by th
 @cache
 def _libraries() -> Any:
     """The linear algebra libraries, as a `threadpoolctl.ThreadpoolController`."""
+    import scipy.linalg  # noqa: F401  # the library that XLA calls; it may not be loaded yet
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

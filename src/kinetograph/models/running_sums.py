@@ -149,6 +149,8 @@ def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
         return None
     if unknown.shape[axis] < 2:
         return None
+    if first is not None and np.broadcast_shapes(first.shape, unknown.shape) != unknown.shape:
+        return None
     above = [] if found.slope is None else [found.slope]
     start = None
     if found.includes_first and first is not None and unknown in ancestors([first]):

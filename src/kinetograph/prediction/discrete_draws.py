@@ -22,29 +22,32 @@ def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Reco
 
         z ~ p(z | x, y)
 
-    They are drawn together, once for each recorded draw x of the other unknowns; recorded arrays
-    that depend on them are left out. The draws stay as they are if an unknown of x is not recorded.
+    They are drawn together, once for each recorded draw x of all other unknowns; recorded arrays
+    that depend on them are left out. The draws stay as they are if a continuous unknown is not
+    recorded.
     """
     marginal, unknowns = model.density.marginal, model.density.unknowns
     if marginal is None or any(v not in draws.values for v in unknowns):
         return draws
-    discrete = set(marginal.discrete)
-    if discrete.isdisjoint(set(wanted) - draws.values.keys()):
+    known = [v for v in marginal.discrete if v in draws.values]
+    drawn = [v for v in marginal.discrete if v not in draws.values]
+    if set(drawn).isdisjoint(wanted):
         return draws
-
     bound = model.bind().data
+    given = (*unknowns, *known)
 
-    def drawn(row: tuple[Any, Sequence[Any]]) -> list[Any]:
+    def draw(row: tuple[Any, Sequence[Any]]) -> list[Any]:
         number, values = row
-        environment: Environment = {**bound, **dict(zip(unknowns, values, strict=True))}
+        value = dict(zip(given, values, strict=True))
+        environment: Environment = {**bound, **{v: value[v] for v in unknowns}}
         evaluate(marginal.needs(), environment)
         bits = jnp.concatenate([number[None], *(jnp.ravel(v).astype(float) for v in values)])
-        found = marginal.draw(environment, bits)
-        return [found[v] for v in marginal.discrete]
+        found = marginal.draw(environment, bits, {v: value[v] for v in known})
+        return [found[v] for v in drawn]
 
     with x64():
-        rows = jnp.arange(draws.count, dtype=float), [draws.values[v] for v in unknowns]
-        values = jax.jit(lambda rows: lax.map(drawn, rows))(rows)
-    kept = {n: v for n, v in draws.values.items() if discrete.isdisjoint(ancestors([n]))}
-    kept |= {n: np.asarray(v) for n, v in zip(marginal.discrete, values, strict=True)}
+        rows = jnp.arange(draws.count, dtype=float), [draws.values[v] for v in given]
+        values = jax.jit(lambda rows: lax.map(draw, rows))(rows)
+    kept = {n: v for n, v in draws.values.items() if set(drawn).isdisjoint(ancestors([n]))}
+    kept |= {n: np.asarray(v) for n, v in zip(drawn, values, strict=True)}
     return Recorded(kept, draws.lead)

@@ -188,6 +188,49 @@ def test_steps_are_one_batch_or_one_loop(recurrence):
     checked(recurrence)
 
 
+def shared_shock(x, y, rows, np):
+    """Steps of fewer axes than the state, whose lengths coincide or not."""
+    level, square, levels, squares = x * rows[0], y * rows[:COUNT, 0], [], []
+    for t in range(COUNT):
+        level = level + y * rows[t, 0] + rows[t]
+        square = square + x * rows[t, 1]
+        levels.append(level)
+        squares.append(square)
+    return np.stack(levels) * np.stack(squares)[:, :3]
+
+
+def test_steps_of_fewer_axes_than_the_state():
+    checked(shared_shock)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32"])
+@pytest.mark.parametrize("start", [0, 0.0])
+def test_sums_of_whole_numbers(dtype, start):
+    """Each addition has a type of its own."""
+    largest = {"bool": 2, "uint8": 256, "int32": 2**31 - 1}[dtype]
+    first, second = np.random.default_rng(1).integers(0, largest, (2, 30)).astype(dtype)
+    a, b = kg.placeholder((30,), first.dtype), kg.placeholder((30,), second.dtype)
+    level, expected, levels = start, start, []
+    for t in range(30):
+        level = level + a[t] + b[t]
+        expected = expected + first[t] + second[t]
+        levels.append(level)
+    found = kg.compile([a, b], kg.stack(levels))(first, second)
+    assert found[-1] == expected
+
+
+def test_a_stack_that_takes_no_part_in_the_derivative():
+    """The slope of the root at 0 is infinite, and its row is not used elsewhere."""
+    scale = kg.half_normal(1, name="scale")
+    roots = [kg.sqrt(scale * value) for value in [1.0, 0.0, *np.linspace(0.5, 2, 28)]]
+    best = kg.argmax(kg.stack(roots))
+    kg.observe(1.0, kg.normal(roots[5] + 0.1 * best, 1))
+    model = kg.model(scale)
+    width = 1e-6
+    ends = model.log_prob(np.array([[0.3 - width], [0.3 + width]]))
+    assert model.gradient([0.3])[0] == pytest.approx(np.diff(ends)[0] / (2 * width), rel=1e-6)
+
+
 def test_large_arrays_are_computed_one_by_one(monkeypatch):
     monkeypatch.setattr(stacked_steps, "LARGEST", 3 * COUNT - 1)
     checked(vectors, few=False)

@@ -3,11 +3,11 @@
 import numpy as np
 
 from ..control.control_node import Control, everything
-from ..node import PART, Apply, Data
+from ..node import PART, Apply, Data, Node
 from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, STOP_GRADIENT, WHERE
 from ..operations.indexing import READS, WRITES
 
-__all__ = ["FINITE", "is_clean", "is_finite"]
+__all__ = ["FINITE", "has_finite_slopes", "is_clean", "is_finite"]
 
 _LINEAR = "add subtract negative positive absolute fabs sign rint floor ceil trunc"
 _LINEAR += " maximum minimum fmax fmin"
@@ -24,14 +24,18 @@ _FINITE_WHOLE = frozenset(_WHOLE.split())
 
 def is_finite(node: Control) -> bool:
     """Whether all slopes inside of a branch or loop are finite."""
-    return all(
-        not isinstance(n, Apply)
-        or n.dtype.kind != "f"
-        or n.operation in FINITE
-        or n.operation.name in _FINITE_WHOLE
-        or (n.operation is INTEGER_POWER and n.attributes["y"] >= 0)
-        for subgraph in node.subgraphs
-        for n in everything(subgraph.nodes)
+    nodes = (n for subgraph in node.subgraphs for n in everything(subgraph.nodes))
+    return all(map(has_finite_slopes, nodes))
+
+
+def has_finite_slopes(node: Node) -> bool:
+    """Whether the slopes of a node by its parents are finite."""
+    return (
+        not isinstance(node, Apply)
+        or node.dtype.kind != "f"
+        or node.operation in FINITE
+        or node.operation.name in _FINITE_WHOLE
+        or (node.operation is INTEGER_POWER and node.attributes["y"] >= 0)
     )
 
 

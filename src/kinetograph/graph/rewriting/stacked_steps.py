@@ -27,6 +27,7 @@ from ..node import Apply, Node, ancestors
 from ..operations.shaping import STACK
 from .alike import Column, at, is_batchable
 from .participation import read
+from .slopes import has_finite_slopes
 from .step_columns import (
     ArrayPlaces,
     ColumnOperation,
@@ -77,6 +78,11 @@ class StackedSteps:
     def linear_steps(self) -> LinearSteps | None:
         """The steps, if they are linear in the value before."""
         return self._columns.linear_steps
+
+    @property
+    def has_finite_slopes(self) -> bool:
+        """Whether the slopes of all operations are finite."""
+        return all(map(has_finite_slopes, self.inside))
 
     def give(self, nodes: Iterable[Node]) -> None:
         """Add nodes to the outputs."""
@@ -149,9 +155,16 @@ class StackedSteps:
         operations = [c for c in steps if c not in delayed]
         alone = self.outputs.keys() <= {self.column}
         if alone and (total := self._columns.running_sum) is not None:
-            each = [arrays[c] if c in arrays else single[c] for c in total.steps]
-            shape, dtype = (len(self.column), *self.column[0].shape), self.column[0].dtype
-            whole = jnp.broadcast_to(sum(each[1:], start=each[0]), shape).astype(dtype)
+            one_step = self.column[0]
+            shape, dtype = (len(self.column), *one_step.shape), one_step.dtype
+            whole = jnp.zeros(shape, dtype)
+            for c in total.steps:
+                if c in arrays:  # the axis of the steps comes before the axes of a step
+                    new = (1,) * (len(one_step.shape) - len(c[0].shape))
+                    step = arrays[c].reshape(len(c), *new, *c[0].shape)
+                else:
+                    step = single[c]
+                whole = whole + step.astype(dtype)
             return {self.column: jnp.cumsum(whole.at[0].add(one(total.before).astype(dtype)), 0)}
         needed = [p for c in operations for p in self._columns.kinds[c].parents if p in arrays]
         rows = {c: arrays[c] for c in needed}
@@ -205,9 +218,17 @@ def stacked_steps(
         if not any(node in excluded for node in steps.inside):
             found.insert(0, steps)
             inside |= steps.inside | {stack}
-    uses = {p for n in order if n not in inside for p in n.parents}
-    uses |= {p for steps in found for p in steps.inputs}
-    uses |= set(wanted)
+    while found:
+        inside = {node for steps in found for node in (steps.stack, *steps.inside)}
+        uses = {p for n in order if n not in inside for p in n.parents}
+        uses |= {p for steps in found for p in steps.inputs}
+        uses |= set(wanted)
+        # A slope that is not finite would reach rows of a column that only the stack uses, and the
+        # stack need not take part in the derivative.
+        kept = [s for s in found if uses.isdisjoint(s.inside) or s.has_finite_slopes]
+        if len(kept) == len(found):
+            break
+        found = kept
     for steps in found:
         steps.give(uses & steps.inside)
     return found

@@ -186,7 +186,8 @@ class StepColumns:
         column, steps = self.column, []
         while isinstance(kind := self.kinds[column], ColumnOperation):
             moving = [c for c in kind.parents if c not in self.free]
-            if column[0].operation is not _ADD or len(moving) != 1:  # type: ignore[attr-defined]
+            added = column[0].operation is _ADD and self._is_float(column)  # type: ignore[attr-defined]
+            if not added or len(moving) != 1:
                 return None
             steps += [c for c in kind.parents if c in self.free]
             (column,) = moving
@@ -202,12 +203,14 @@ class StepColumns:
         while column not in self.free and isinstance(kind := self.kinds[column], ColumnOperation):
             moving = [i for i, parent in enumerate(kind.parents) if parent not in self.free]
             operation = column[0].operation  # type: ignore[attr-defined]
-            if len(moving) != 1 or operation not in _LINEAR:
+            if len(moving) != 1 or operation not in _LINEAR or not self._is_float(column):
                 return None
             (place,) = moving
             name, other = _LINEAR[operation], None
-            if len(kind.parents) == 2 and (other := self.array(kind.parents[1 - place])) is None:
-                return None
+            if len(kind.parents) == 2:
+                other = self._whole(kind.parents[1 - place])
+                if other is None:
+                    return None
             if other is None:
                 slope = _product(slope, -1.0)
             elif name in ("add", "subtract"):
@@ -226,6 +229,17 @@ class StepColumns:
         if isinstance(slope, float):  # the value before, with the other sign
             return None
         return LinearSteps(column[0], slope, steps)
+
+    def _is_float(self, column: Column) -> bool:
+        """Whether nodes have the floating-point type of the stack."""
+        return column[0].dtype == self.column[0].dtype and column[0].dtype.kind == "f"
+
+    def _whole(self, column: Column) -> Node | None:
+        """A node for all steps, whose first axis is that of the stack."""
+        of_steps = not isinstance(self.kinds[column], Node)
+        if of_steps and len(column[0].shape) != len(self.column[0].shape):
+            return None
+        return self.array(column)
 
     def array(self, column: Column) -> Node | None:
         """A node for all steps of a column, if there is one."""

@@ -1,7 +1,8 @@
 """The term of the density in which discrete unknowns are marginalised."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import jax.numpy as jnp
@@ -23,6 +24,9 @@ from .elimination import AtomTable, Elimination
 from .tables import Table, depends
 
 __all__ = ["MarginalTerm", "sum_out"]
+
+
+NOTHING: Mapping[Variable, Any] = MappingProxyType({})
 
 
 class MarginalTerm(Term):
@@ -93,11 +97,13 @@ class MarginalTerm(Term):
         """The value: a marginal term has no elements."""
         return self.value(environment)
 
-    def draw(self, environment: Environment, free: Any) -> dict[Node, Any]:
+    def draw(
+        self, environment: Environment, free: Any, given: Mapping[Variable, Any] = NOTHING
+    ) -> dict[Node, Any]:
         """Values of the discrete unknowns, given all other unknowns.
 
         The random bits are computed from the free state alone, so that the same state gives the
-        same values.
+        same values. `given` has the values of discrete unknowns that are known.
         """
         key = key_of(free)
 
@@ -105,13 +111,22 @@ class MarginalTerm(Term):
             event = np.uint32(self.discrete.index(variable)), np.uint32(0)
             return event_source(key, event, np.uint32(0), variable.shape, float).uniform()
 
-        values = self.elimination.draw(self._run(environment, None)[1], numbers)
+        values = self.elimination.draw(self._run(environment, None, given)[1], numbers)
         return {variable: value for variable, value in values.items()}
 
-    def _run(self, environment: Environment, scope: Scope | None) -> tuple[Any, list[Any]]:
+    def _run(
+        self,
+        environment: Environment,
+        scope: Scope | None,
+        given: Mapping[Variable, Any] = NOTHING,
+    ) -> tuple[Any, list[Any]]:
         scope = Scope() if scope is None else scope
-        tables = [t.evaluate(environment, scope) for t in self.tables]
-        return self.elimination.run(self.factors(tables), environment)
+        factors = self.factors([t.evaluate(environment, scope) for t in self.tables])
+        for variable, value in given.items():
+            values = jnp.asarray(self.elimination.domains[variable].values)[:, None]
+            others = jnp.where(values == jnp.ravel(value), 0.0, -jnp.inf)
+            factors.append(AtomTable((variable,), others))
+        return self.elimination.run(factors, environment)
 
     def factors(self, values: Sequence[Any]) -> list[AtomTable]:
         """The tables that are added up, with their values."""

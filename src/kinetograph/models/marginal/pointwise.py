@@ -20,7 +20,7 @@ If such a value of z is not improbable, the sums are computed one by one.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -173,13 +173,12 @@ class Pointwise(Bundle):
         def total(elements: Sequence[Any]) -> Any:
             return sum(jnp.sum(part) for part in self._sums(elements, environment))
 
-        doubtful: Any = False
-        found = {}
-        shares = jax.grad(total)(raised)
-        for table, each, before, share in zip(tables, raised, counted, shares, strict=True):
-            if table in self.wanted:
-                doubtful |= ~(jnp.max(jnp.where(each > before, share, 0.0)) < NEGLIGIBLE)
-                found[table] = -logsumexp(jnp.log(share) - each, 0)
+        shares = [jnp.log(share) for share in jax.grad(total)(raised)]
+        rows = list(zip(tables, raised, counted, shares, strict=True))
+        found = {t: -logsumexp(share - each, 0) for t, each, _, share in rows if t in self.wanted}
+        doubtful = self._doubtful(
+            {t: (each, before, share) for t, each, before, share in rows if t in self.wanted}
+        )
 
         def more(state: Any) -> Any:
             return doubtful & (state[0] <= self.most)
@@ -197,6 +196,35 @@ class Pointwise(Bundle):
             jnp.where(doubtful, self._differences(table, kept), found[table])
             for table in self.wanted
         ]
+
+    def _doubtful(self, rows: Mapping[Table, tuple[Any, Any, Any]]) -> Any:
+        """Whether values with a raised density matter if any one observation is left out.
+
+        Without observation i, the share of a value is at most exp(r_i) times as large, where r_i is
+        the range of the log densities of i. The range of the raised observation itself is no part
+        of it, as its own density is divided out.
+        """
+        ranges, worst, ids = [], [], []
+        for table, (each, before, share) in rows.items():
+            flat = each.reshape(len(each), -1)
+            ranges.append(jnp.max(flat, 0) - jnp.min(flat, 0))
+            lost = jnp.where(each > before, share, -jnp.inf).reshape(flat.shape)
+            worst.append(jnp.max(jnp.where(jnp.isnan(lost), jnp.inf, lost), 0))
+            ids.append(self._unit_numbers(table))
+        unit, span = np.concatenate(ids), jnp.concatenate(ranges)
+        count = int(unit.max()) + 1
+        top = jax.ops.segment_max(span, unit, count)
+        is_top = span == top[unit]
+        alone = jax.ops.segment_sum(is_top.astype(int), unit, count) == 1
+        second = jax.ops.segment_max(jnp.where(is_top, 0.0, span), unit, count)
+        others = jnp.where(is_top & alone[unit], jnp.maximum(second[unit], 0.0), top[unit])
+        return jnp.any(jnp.concatenate(worst) + others > math.log(NEGLIGIBLE))
+
+    def _unit_numbers(self, table: Table) -> np.ndarray:
+        """A number for the unit of each element."""
+        end, units = self.units[table]
+        order = {key: i for i, key in enumerate(self._seen)}
+        return np.array([order[end, unit] for unit in units.tolist()])
 
     def _counts(self, table: Table, turn: Any) -> Any:
         """The mask of the elements of a table that count."""

@@ -149,7 +149,7 @@ def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
         return None
     if unknown.shape[axis] < 2:
         return None
-    if first is not None and np.broadcast_shapes(first.shape, unknown.shape) != unknown.shape:
+    if first is not None and not _fits(first.shape, unknown.shape):
         return None
     above = [] if found.slope is None else [found.slope]
     start = None
@@ -168,6 +168,12 @@ def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
     if line is None or unknown in ancestors([*line.nodes, *above]):
         return None
     return _Steps(line, start)
+
+
+def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an array can be broadcast to a shape."""
+    pairs = zip(shape[::-1], whole[::-1], strict=False)
+    return len(shape) <= len(whole) and all(n in (1, length) for n, length in pairs)
 
 
 def _read(node: Node, unknown: Variable, part: Any) -> Apply | None:

@@ -235,7 +235,7 @@ class StepColumns:
         return column[0].dtype == self.column[0].dtype and column[0].dtype.kind == "f"
 
     def _whole(self, column: Column) -> Node | None:
-        """A node for all steps, whose first axis is that of the stack."""
+        """A node for all steps, with the axes of the stack."""
         of_steps = not isinstance(self.kinds[column], Node)
         if of_steps and len(column[0].shape) != len(self.column[0].shape):
             return None

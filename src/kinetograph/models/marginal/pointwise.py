@@ -198,11 +198,11 @@ class Pointwise(Bundle):
         ]
 
     def _doubtful(self, rows: Mapping[Table, tuple[Any, Any, Any]]) -> Any:
-        """Whether values with a raised density matter if any one observation is left out.
+        """Whether values with a raised density matter to another observation.
 
         Without observation i, the share of a value is at most exp(r_i) times as large, where r_i is
-        the range of the log densities of i. The range of the raised observation itself is no part
-        of it, as its own density is divided out.
+        the range of the log densities of i. The range of the raised observation itself does
+        not count, as its own density is divided out.
         """
         ranges, worst, ids = [], [], []
         for table, (each, before, share) in rows.items():

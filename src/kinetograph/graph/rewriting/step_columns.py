@@ -136,6 +136,7 @@ class StepColumns:
         return ColumnOperation(tuple(zip(*(node.parents for node in column), strict=True)))
 
     def inputs(self) -> Iterator[Node]:
+        """The nodes from which the columns are computed."""
         for column, kind in self.kinds.items():
             if isinstance(kind, Node):
                 yield kind

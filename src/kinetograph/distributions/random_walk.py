@@ -110,9 +110,9 @@ def random_walk(
     """
     parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
     length = length_of(dim, "random_walk", 2, shape, dims, drawn)
-    others = [np.shape(p) for p in (sd, init_mean, init_sd) if p is not None]
+    shapes = [np.shape(p) for p in (sd, init_mean, init_sd) if p is not None]
     several = any(isinstance(axes, (tuple, list)) and len(axes) > 1 for axes in (shape, dims))
-    if not several and np.shape(drift) not in others:
+    if not several and np.shape(drift) not in shapes:
         _check_drift(np.shape(drift), length[0])
     return Chosen(RANDOM_WALK, parameters, length)
 

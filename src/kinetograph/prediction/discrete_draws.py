@@ -33,21 +33,25 @@ def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Reco
     drawn = [v for v in marginal.discrete if v not in draws.values]
     if set(drawn).isdisjoint(wanted):
         return draws
-    bound = model.bind().data
     given = (*unknowns, *known)
 
-    def draw(row: tuple[Any, Sequence[Any]]) -> list[Any]:
+    def draw(row: tuple[Any, Sequence[Any]], data: Environment) -> list[Any]:
         number, values = row
         value = dict(zip(given, values, strict=True))
-        environment: Environment = {**bound, **{v: value[v] for v in unknowns}}
+        environment: Environment = {**data, **{v: value[v] for v in unknowns}}
         evaluate(marginal.needs(), environment)
         bits = jnp.concatenate([number[None], *(jnp.ravel(v).astype(float) for v in values)])
         found = marginal.draw(environment, bits, {v: value[v] for v in known})
         return [found[v] for v in drawn]
 
+    def draw_all(rows: Any, arguments: Sequence[Any]) -> list[Any]:
+        data = model.bind(arguments).data
+        return lax.map(lambda row: draw(row, data), rows)
+
+    program = model.functions.get(("discrete", tuple(drawn)), lambda: jax.jit(draw_all))
     with x64():
         rows = jnp.arange(draws.count, dtype=float), [draws.values[v] for v in given]
-        values = jax.jit(lambda rows: lax.map(draw, rows))(rows)
+        values = program(rows, model.argument_values)
     kept = {n: v for n, v in draws.values.items() if set(drawn).isdisjoint(ancestors([n]))}
     kept |= {n: np.asarray(v) for n, v in zip(drawn, values, strict=True)}
     return Recorded(kept, draws.lead)

@@ -81,8 +81,8 @@ def log_likelihood(
     Notes
     -----
     Observations that share discrete unknowns take one sum over these, and its derivative, for each
-    draw. With `given="before"`, T observations take T sums; so do draws in which an observation is
-    nearly impossible.
+    draw. With `given="before"`, T observations take T sums; so do draws with a nearly impossible
+    observation.
 
     Examples
     --------

@@ -23,10 +23,8 @@ type GroupMoments = tuple[np.ndarray, np.ndarray]  # the means and standard devi
 def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -> str:
     """The rest of a sentence on a change of order or signs.
 
-    It is empty if there is no such change.
-
-    The arrays are draws of unknowns, (chain, draw, ...), by name; the labels, (chain, draw), are
-    the numbers of their modes.
+    The text is empty without such a change. The arrays are draws of unknowns, (chain, draw, ...),
+    by name; the labels, (chain, draw), are the numbers of their modes.
     """
     chains = np.broadcast_to(np.arange(len(labels))[:, None], labels.shape)
     swapped: dict[str, float] = {}
@@ -66,7 +64,7 @@ def _by_group(values: np.ndarray, groups: np.ndarray) -> list[GroupMoments]:
 def _exchange(parts: Sequence[GroupMoments]) -> float:
     """The distance between elements that have changed places.
 
-    It is in standard deviations, and 0 if no element has changed places.
+    The unit is one standard deviation. The distance is 0 if no element has changed places.
     """
     if not parts or parts[0][0].ndim != 1 or not 2 <= parts[0][0].size <= MOST_ORDERED:
         return 0.0
@@ -83,8 +81,8 @@ def _exchange(parts: Sequence[GroupMoments]) -> float:
 def _reflection(parts: Sequence[GroupMoments]) -> float:
     """The distance between two places of an element that changes sign.
 
-    It is in standard deviations, and 0 if the signs do not change. In a matrix the signs of one
-    row or column may change.
+    The unit is one standard deviation. The distance is 0 if the signs do not change. In a matrix
+    the signs of one row or column may change.
     """
     found = 0.0
     for (a, a_sd), (b, b_sd) in combinations(parts, 2):

@@ -164,9 +164,8 @@ def several_modes(posterior: Any) -> Modes | None:
 def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]) -> str:
     """A sentence on the modes of targets; empty for one mode.
 
-    `unknowns` are the names of the unknowns of the model.
-
-    It is empty, too, if chains move slowly within the modes: then they have not yet been anywhere.
+    `unknowns` are the names of the unknowns of the model. The text is empty, too, if chains move
+    slowly within the modes: then they have not yet been anywhere.
     """
     values, rows = _columns(posterior[sorted(names)])
     if values.shape[0] * values.shape[1] < FEWEST:

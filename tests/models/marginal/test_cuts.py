@@ -411,3 +411,23 @@ def test_windows_too_many_for_memory():
     kg.observe(np.zeros(170), kg.normal(kg.where(inside, a, 0.0), 1.0))
     with pytest.raises(kg.ModelError, match="28900 combinations"):
         kg.model(a)
+
+
+def test_a_sum_of_unknowns_with_many_values_and_many_rows():
+    """The sum has more values than there are combinations; rows are more costly than totals."""
+    rows = 200
+    t, y = np.arange(rows), np.random.default_rng(1).normal(size=rows)
+    a, start = kg.normal(0, 1, name="a"), kg.discrete_uniform(0, rows - 1, name="start")
+    length = kg.categorical([0.5, 0.3, 0.2], name="length")
+    inside = (start <= t) & (t < start + 4 * length)
+    kg.observe(y, kg.normal(kg.where(inside, a, 0.0), 0.7), name="y")
+    model = kg.model(a)
+    assert len(cuts_in(model)) == 1
+    logs = [
+        np.log(p / rows)
+        + stats.norm.logpdf(y, np.where((s <= t) & (t < s + 4 * k), 0.4, 0.0), 0.7).sum()
+        for s in range(rows)
+        for k, p in enumerate([0.5, 0.3, 0.2])
+    ]
+    expected = special.logsumexp(logs) + stats.norm.logpdf(0.4)
+    assert model.log_prob([0.4]) == pytest.approx(expected, rel=1e-12)

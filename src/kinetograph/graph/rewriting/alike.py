@@ -1,6 +1,6 @@
 """Columns: nodes in one place of alike pieces or steps."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,6 +17,7 @@ __all__ = [
     "hashable",
     "is_batchable",
     "is_single",
+    "lowered",
     "place_of",
     "same_place",
 ]
@@ -97,3 +98,17 @@ def equal_literals(column: Column) -> bool:
     return all(
         isinstance(n, Data) and n.literal and np.array_equal(n.value, first.value) for n in column
     )
+
+
+def lowered(node: Node) -> Callable[..., Any]:
+    """The function that computes a node from the tensors of its parents."""
+    assert isinstance(node, Apply)
+    attributes = dict(node.attributes)
+    casts = attributes.pop("casts", None)
+
+    def lower(*tensors: Any) -> Any:
+        if casts is not None:
+            tensors = tuple(jnp.asarray(t, d) for t, d in zip(tensors, casts, strict=True))
+        return jnp.asarray(node.operation.lower(*tensors, **attributes), node.dtype)
+
+    return lower

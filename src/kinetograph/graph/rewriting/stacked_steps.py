@@ -25,7 +25,7 @@ from jax import lax
 
 from ..node import Apply, Node, ancestors
 from ..operations.shaping import STACK
-from .alike import Column, at, is_batchable
+from .alike import Column, at, is_batchable, lowered
 from .participation import read
 from .slopes import has_finite_slopes
 from .step_columns import (
@@ -139,8 +139,8 @@ class StackedSteps:
                     later.append(column)
                 else:
                     tensors, axes = zip(*map(ready, kind.parents), strict=True)
-                    lowered = jax.vmap(_lower(column[0]), axes, axis_size=count)
-                    arrays[column] = lowered(*tensors)
+                    step = jax.vmap(lowered(column[0]), axes, axis_size=count)
+                    arrays[column] = step(*tensors)
             left = later
         if self.column not in self._columns.free:
             arrays |= self._looped(arrays, single, one)
@@ -175,7 +175,7 @@ class StackedSteps:
             values |= {c: held[0] for c, held in zip(delayed, before, strict=True)}
             for column in operations:
                 parents = self._columns.kinds[column].parents
-                values[column] = _lower(column[0])(*(values[p] for p in parents))
+                values[column] = lowered(column[0])(*(values[p] for p in parents))
             pairs = zip(before, delayed.values(), strict=True)
             after = [(*held[1:], values[kind.column]) for held, kind in pairs]
             return after, [values[c] for c in wanted]
@@ -267,17 +267,3 @@ def plan_steps(stack: Apply, computed: Container[Node] = ()) -> StackedSteps | N
 def _taken(array: Any, places: ArrayPlaces) -> Any:
     rows = at(jnp.moveaxis(array, places.axis, 0), places.places)
     return jax.vmap(lambda row: row[places.rest])(rows) if places.rest else rows
-
-
-def _lower(node: Node) -> Callable[..., Any]:
-    """The function that computes a node from the tensors of its parents."""
-    assert isinstance(node, Apply)
-    attributes = dict(node.attributes)
-    casts = attributes.pop("casts", None)
-
-    def lower(*tensors: Any) -> Any:
-        if casts is not None:
-            tensors = tuple(jnp.asarray(t, d) for t, d in zip(tensors, casts, strict=True))
-        return jnp.asarray(node.operation.lower(*tensors, **attributes), node.dtype)
-
-    return lower

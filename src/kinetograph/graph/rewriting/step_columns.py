@@ -1,4 +1,4 @@
-"""The columns of alike steps: nodes in one place of all steps.
+"""Columns of alike steps: one node of each step.
 
 A column is *constant* if all its nodes are one node, or are computed from one node in the same way.
 It is *delayed* if its nodes are the nodes of another column some steps before.

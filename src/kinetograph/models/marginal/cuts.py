@@ -40,7 +40,7 @@ __all__ = ["Cuts", "cut_nodes", "cuts_of"]
 
 CASES = 16  # largest number of cases of a row, and of comparisons with an unknown
 SIZE = 4_000_000  # largest number of known values of a comparison
-MOST = 4  # times as many totals as combinations of values of the unknowns
+MOST = 4  # times as many totals as combinations, or as many as there are rows
 
 Settings = Mapping[Variable, np.ndarray]  # the values of single unknowns
 
@@ -133,9 +133,10 @@ def cuts_of(nodes: Mapping[Node, Sequence[Node]], settings: Settings) -> "Cuts |
         return None
     combinations = math.prod(map(len, settings.values()))
     values, places = _values(list(nodes), settings)
-    if not 0 < max(map(len, values.values())) * math.prod(*shapes) <= SIZE:
+    rows = math.prod(*shapes)
+    if not 0 < max(map(len, values.values())) * rows <= SIZE:
         return None
-    if math.prod(map(len, values.values())) > MOST * combinations:
+    if math.prod(map(len, values.values())) > combinations * max(MOST, rows):
         return None
     compared = {n: _compared(each, n, values[n]) for n, each in nodes.items()}
     cases = {n: _cases(tables) for n, tables in compared.items()}

@@ -23,6 +23,7 @@ from ...graph.rewriting.alike import (
     equal_literals,
     is_batchable,
     is_single,
+    lowered,
     place_of,
 )
 from ..bijectors import Image, SupportBijector, bijector
@@ -246,18 +247,10 @@ class ColumnEvaluation:
 
     def _operation(self, node: Node, parts: Sequence[Place]) -> tuple[Any, int | None]:
         assert isinstance(node, Apply)
-        attributes = dict(node.attributes)
-        casts = attributes.pop("casts", None)
-
-        def lower(*rows: Any) -> Any:
-            if casts is not None:
-                rows = tuple(jnp.asarray(r, d) for r, d in zip(rows, casts, strict=True))
-            return node.operation.lower(*rows, **attributes)
-
         tensors, axes = zip(*(self._tensors[p] for p in parts), strict=True)
         if all(axis is None for axis in axes):
-            return lower(*tensors), None
-        return jax.vmap(lower, axes)(*tensors), 0
+            return lowered(node)(*tensors), None
+        return jax.vmap(lowered(node), axes)(*tensors), 0
 
 
 def stacked(place: Place) -> np.ndarray:

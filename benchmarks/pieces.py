@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""A model built by a loop against the same model of arrays.
+"""A model built by a loop against the same model of arrays, or of `kg.scan` for steps over time.
 
 It measures whole runs, compilation and gradients, in processor time, which depends little on other
 load.
@@ -149,6 +149,52 @@ def rows_arrays(d: Data, named: bool) -> kg.Model:
     return kg.model(mu, tau, s)
 
 
+def walk(d: Data, named: bool, steps: Callable[..., Any]) -> kg.Model:
+    """Steps over time of a level that is observed; `steps` returns the levels."""
+    rho, sd, s = kg.uniform(0, 1), kg.half_normal(1), kg.half_normal(1)
+    z = kg.normal(0, 1, shape=len(d["y"]))
+    kg.observe(d["y"], kg.normal(steps(rho, sd, z), s))
+    return kg.model(rho, sd, s)
+
+
+def by_loop(step: Callable[..., Any]) -> Callable[..., Any]:
+    def steps(rho: kg.Array, sd: kg.Array, z: kg.Array) -> kg.Array:
+        level, levels = 0.0, []
+        for t in range(len(z)):
+            level = step(level, rho, sd, z[t])
+            levels.append(level)
+        return kg.stack(levels)
+
+    return steps
+
+
+def by_scan(step: Callable[..., Any]) -> Callable[..., Any]:
+    def steps(rho: kg.Array, sd: kg.Array, z: kg.Array) -> kg.Array:
+        return kg.scan(lambda level, z: (step(level, rho, sd, z),) * 2, 0.0, z)[1]
+
+    return steps
+
+
+def sum_of(level: Any, rho: kg.Array, sd: kg.Array, z: kg.Array) -> Any:
+    return level + rho * sd * z
+
+
+def autoregression(level: Any, rho: kg.Array, sd: kg.Array, z: kg.Array) -> Any:
+    return rho * level + sd * z
+
+
+def curved(level: Any, rho: kg.Array, sd: kg.Array, z: kg.Array) -> Any:
+    return kg.tanh(rho * level) + sd * z
+
+
+def over_time(step: Callable[..., Any]) -> tuple[Make, Make]:
+    """The model with a Python loop, and with `kg.scan`."""
+    return (
+        lambda d, named: walk(d, named, by_loop(step)),
+        lambda d, named: walk(d, named, by_scan(step)),
+    )
+
+
 SHAPES: dict[str, tuple[Make, Make]] = {
     "one number": (loop_of(numbers_step), arrays_of(numbers)),
     "five numbers": (loop_of(five_step), arrays_of(five)),
@@ -158,6 +204,9 @@ SHAPES: dict[str, tuple[Make, Make]] = {
     "regression, nothing of its own": (rows_loop, rows_arrays),
     "1 to 9 numbers": (loop_of(ragged_step), arrays_of(ragged)),
     "1 to 9 counts": (loop_of(ragged_counts_step), arrays_of(ragged_counts)),
+    "a sum over time": over_time(sum_of),
+    "an autoregression": over_time(autoregression),
+    "a curved recurrence": over_time(curved),
 }
 
 

@@ -192,7 +192,7 @@ def recurrences_by_loops():
     for t in range(24):
         level = mu[0] + rho * (level - mu[0]) - sd[0] * z[t + 1]
         value = factors[t] * value / 1.1 + after[t] * sd[1]
-        row = 0.3 + rho * row + sd * rows[t]
+        row = 0.3 - rho * row + sd * rows[t]
         levels.append(level)
         values.append(value)
         table.append(row)
@@ -478,3 +478,13 @@ def test_recurrences_that_are_not_rewritten(step):
     expected = -0.5 * ((1 - plain) ** 2).sum() - 0.5 * (other[1:] ** 2).sum()
     expected += -0.5 * values["sd"] ** 2 + other[0]
     np.testing.assert_allclose(model.log_prob(other) - expected, constants, rtol=1e-10)
+
+
+def test_columns_of_a_square_table_are_not_its_rows():
+    z = kg.normal(0, 1, shape=(24, 24), name="z")
+    sd, level, levels = kg.half_normal(1, name="sd"), np.zeros(24), []
+    for t in range(24):
+        level = level + sd * z[:, t]
+        levels.append(level)
+    kg.observe(np.ones((24, 24)), kg.normal(kg.stack(levels), 1), name="y")
+    assert not Centring(kg.model(sd, z)).vectors

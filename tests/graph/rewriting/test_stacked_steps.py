@@ -156,6 +156,21 @@ def growing(x, y, rows, np):
     return np.stack(levels)
 
 
+def rows_from_the_end(x, y, rows, np):
+    return np.stack([np.exp(x * rows[-1 - t, 1]) * y * rows[t - 3, 0] for t in range(COUNT)])
+
+
+def started_by_numbers(x, y, rows, np):
+    """The value before the first step has another type, or another shape."""
+    level, state, levels, states = 0, 0.0, [], []
+    for t in range(COUNT):
+        level = np.sin(x * level + rows[t, 0])
+        state = np.tanh(y * state + rows[t])
+        levels.append(level)
+        states.append(state)
+    return np.stack(levels)[:, None] * np.stack(states)
+
+
 def downwards(x, y, rows, np):
     level, levels = x, []
     for t in reversed(range(COUNT)):
@@ -182,6 +197,8 @@ def downwards(x, y, rows, np):
         differences,
         literals,
         growing,
+        rows_from_the_end,
+        started_by_numbers,
     ],
 )
 def test_steps_are_one_batch_or_one_loop(recurrence):
@@ -242,7 +259,16 @@ def unlike(x, y, rows, np):
     return np.stack(each)
 
 
-@pytest.mark.parametrize("recurrence", [unlike, downwards])
+def irregular(x, y, rows, np):
+    """The last step reads the value before, and an earlier one the value before that."""
+    levels = [x, y]
+    for t in range(COUNT):
+        before = levels[-2] if t == 7 else levels[-1]
+        levels.append(0.5 * before + rows[t, 0])
+    return np.stack(levels)
+
+
+@pytest.mark.parametrize("recurrence", [unlike, downwards, irregular])
 def test_other_stacks_are_computed_one_by_one(recurrence):
     checked(recurrence, few=False)
 

@@ -187,8 +187,7 @@ class StepColumns:
         column, steps = self.column, []
         while isinstance(kind := self.kinds[column], ColumnOperation):
             moving = [c for c in kind.parents if c not in self.free]
-            added = column[0].operation is _ADD and self._is_float(column)  # type: ignore[attr-defined]
-            if not added or len(moving) != 1:
+            if column[0].operation is not _ADD or len(moving) != 1:  # type: ignore[attr-defined]
                 return None
             steps += [c for c in kind.parents if c in self.free]
             (column,) = moving
@@ -204,7 +203,7 @@ class StepColumns:
         while column not in self.free and isinstance(kind := self.kinds[column], ColumnOperation):
             moving = [i for i, parent in enumerate(kind.parents) if parent not in self.free]
             operation = column[0].operation  # type: ignore[attr-defined]
-            if len(moving) != 1 or operation not in _LINEAR or not self._is_float(column):
+            if len(moving) != 1 or operation not in _LINEAR:
                 return None
             (place,) = moving
             name, other = _LINEAR[operation], None
@@ -230,10 +229,6 @@ class StepColumns:
         if isinstance(slope, float):  # the value before, with the other sign
             return None
         return LinearSteps(column[0], slope, steps)
-
-    def _is_float(self, column: Column) -> bool:
-        """Whether nodes have the floating-point type of the stack."""
-        return column[0].dtype == self.column[0].dtype and column[0].dtype.kind == "f"
 
     def _whole(self, column: Column) -> Node | None:
         """A node for all steps, with the axes of the stack."""

@@ -135,6 +135,17 @@ def one_after_another(x, y, rows, np):
     return np.stack(each)
 
 
+def one_from_the_last_level(x, y, rows, np):
+    level, first, second = y, [], []
+    for t in range(COUNT):
+        level = x * level + rows[t, 0]
+        first.append(level)
+    for t in range(COUNT):
+        level = np.sin(level) + x * rows[t, 1]
+        second.append(level)
+    return np.stack(first) * np.stack(second)
+
+
 def differences(x, y, rows, np):
     each = [np.sin(x * rows[t, 0]) for t in range(COUNT + 1)]
     return np.stack([each[t + 1] - y * each[t] for t in range(COUNT)])
@@ -194,6 +205,7 @@ def downwards(x, y, rows, np):
         used_elsewhere,
         two_stacks,
         one_after_another,
+        one_from_the_last_level,
         differences,
         literals,
         growing,

@@ -135,6 +135,16 @@ def one_after_another(x, y, rows, np):
     return np.stack(each)
 
 
+def halfway(x, y, rows, np):
+    """A sum of two addends, the first of which is read elsewhere."""
+    level, levels, halves = y, [], []
+    for t in range(COUNT):
+        halves.append(level + x * rows[t, 0])
+        level = halves[-1] + y * rows[t, 1]
+        levels.append(level)
+    return np.stack(levels) * halves[3]
+
+
 def one_from_the_last_level(x, y, rows, np):
     level, first, second = y, [], []
     for t in range(COUNT):
@@ -206,6 +216,7 @@ def downwards(x, y, rows, np):
         two_stacks,
         one_after_another,
         one_from_the_last_level,
+        halfway,
         differences,
         literals,
         growing,

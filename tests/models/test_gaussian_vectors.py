@@ -488,3 +488,24 @@ def test_columns_of_a_square_table_are_not_its_rows():
         levels.append(level)
     kg.observe(np.ones((24, 24)), kg.normal(kg.stack(levels), 1), name="y")
     assert not Centring(kg.model(sd, z)).vectors
+
+
+@pytest.mark.parametrize(
+    ("shape", "first"),
+    [
+        ((24, 1), lambda mu, sd, z: mu),  # three states with one step
+        ((25,), lambda mu, sd, z: mu[0] + sd * z[0] * z[1]),  # another step in the first element
+        ((25,), lambda mu, sd, z: mu[0] + sd * z[0] + kg.sum(z)),
+    ],
+)
+def test_first_elements_that_are_not_rewritten(shape, first):
+    mu, sd = kg.normal(0, 1, shape=3, name="mu"), kg.half_normal(1, name="sd")
+    z = kg.normal(0, 1, shape=shape, name="z")
+    level = first(mu, sd, z)
+    levels = [level]
+    for t in range(24):
+        level = level + sd * z[t + shape[0] - 24]
+        levels.append(level)
+    f = kg.stack(levels)
+    kg.observe(np.ones(f.shape), kg.normal(f, 1), name="y")
+    assert "z" not in {v.name for v in Centring(kg.model(mu, sd, z)).vectors}

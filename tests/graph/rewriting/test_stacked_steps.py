@@ -271,6 +271,15 @@ def test_a_stack_that_takes_no_part_in_the_derivative():
     assert model.gradient([0.3])[0] == pytest.approx(np.diff(ends)[0] / (2 * width), rel=1e-6)
 
 
+def test_roots_that_a_condition_guards():
+    """The slope of the root at 0 is infinite, where the root is not taken."""
+    scale, values = kg.placeholder(), kg.data(np.r_[0.0, np.linspace(1, 2, 29)])
+    roots = [kg.where(values[t] > 0, kg.sqrt(scale * values[t]), 0.0) for t in range(30)]
+    (slope,) = kg.gradients(kg.stack(roots).sum(), [scale])
+    expected = 0.5 * np.sqrt(np.linspace(1, 2, 29) / 0.7).sum()
+    assert kg.compile([scale], slope)(0.7) == pytest.approx(expected, rel=1e-12)
+
+
 def test_large_arrays_are_computed_one_by_one(monkeypatch):
     monkeypatch.setattr(stacked_steps, "LARGEST", 3 * COUNT - 1)
     checked(vectors, few=False)

@@ -98,3 +98,12 @@ def test_recorded_states_are_kept():
     np.testing.assert_array_equal(predicted["predictions"]["s"].values, z)
     np.testing.assert_array_equal(predicted["predictions"]["both"].values, z)
     assert 0.2 < z.mean() < 0.8
+
+
+def test_recorded_arrays_of_an_unknown_that_is_drawn_again():
+    """They would belong to other values of the unknown."""
+    model = change_point(["a", "b", "twice"])
+    results = kg.mcmc(model, seed=1, draws=50, progress=False)
+    when, twice = model["when"], model["twice"]
+    predicted = kg.predict(model, results, difference=twice - 2 * when, seed=1)
+    assert not predicted["predictions"]["difference"].values.any()

@@ -100,6 +100,26 @@ def test_table_names_what_differs():
     assert "x[first]" not in text
 
 
+def test_one_mode_has_no_table_of_differences():
+    rng = np.random.default_rng(6)
+    modes = kg.modes(tree_of(x=rng.normal(size=(2, 300))))
+    assert repr(modes) == "one mode, in 600 draws"
+    assert modes.cells() == [["mode", "weight", "se"], ["0", "1.000", "0.000"]]
+    html = modes._repr_html_()
+    assert "weight" in html
+    assert "where" not in html
+
+
+def test_whole_numbers_that_are_constant_in_a_part():
+    """No valley is looked for in the plane with a coordinate of one value."""
+    rng = np.random.default_rng(15)
+    centre = np.array([0.0, 9.0, 18.0, 18.0])[np.arange(600) % 4]
+    x = rng.normal(size=(2, 600)) + centre
+    modes = kg.modes(tree_of(x=x, k=np.where(centre < 13, 35, 10) + np.zeros((2, 1), int)))
+    np.testing.assert_allclose(modes.weights, [0.5, 0.25, 0.25], atol=0.01)
+    np.testing.assert_allclose(sorted(modes.means["x"]), [0.0, 9.0, 18.0], atol=0.3)
+
+
 def test_too_few_draws():
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"x": (("chain", "draw"), [[1.0]])})})
     with pytest.raises(ValueError, match=r"modes: 1 draws are too few .* at least 100"):

@@ -156,6 +156,20 @@ def test_correlation_matrices_are_shown_without_what_is_known():
     assert [*kg.summary(tree, "cor").names] == [f"cor{x}" for x in whole]
 
 
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("dtype", [bool, int, float])
+def test_matrices_that_are_not_correlations_are_shown_in_full(size, dtype):
+    """Ones on the diagonal and symmetry are not enough."""
+    draws = np.broadcast_to(np.eye(size, dtype=dtype), (2, 9, size, size)).copy()
+    if dtype is float:
+        draws[:, ::2, 0, 1] = draws[:, ::2, 1, 0] = -1.01
+    data = xr.Dataset({"m": (("chain", "draw", "row", "column"), draws)})
+    tree = xr.DataTree.from_dict({"/posterior": data})
+    table = kg.summary(tree)
+    assert [*table.names] == [f"m[{i}, {j}]" for i in range(size) for j in range(size)]
+    assert table["mean", "m[1, 1]"] == 1.0
+
+
 def test_labels_are_shown():
     assert "theta[Deerfield]" in kg.summary(run(schools())).names
 

@@ -67,14 +67,17 @@ class Modes:
         return [name for name in names if distance[name] > LEAST_DISTANCE] or names[:1]
 
     def cells(self) -> list[list[str]]:
-        """The texts of the table, with a header row."""
-        lines = [["mode", "weight", "se", "where"]]
+        """The texts of the table, with a header row. One mode has nothing to differ from."""
+        several = len(self) > 1
+        lines = [["mode", "weight", "se", *["where"] * several]]
         for mode, (weight, error) in enumerate(zip(self.weights, self.errors, strict=True)):
             where = ", ".join(f"{n} = {self.means[n][mode]:.3g}" for n in self.differences(mode))
-            lines.append([str(mode), f"{weight:.3f}", f"{error:.3f}", where])
+            lines.append([str(mode), f"{weight:.3f}", f"{error:.3f}", *[where] * several])
         return lines
 
     def __repr__(self) -> str:
+        if len(self) == 1:
+            return f"one mode, in {self.labels.size} draws"
         lines = self.cells()
         widths = [max(len(line[i]) for line in lines) for i in range(3)]
         return "\n".join(

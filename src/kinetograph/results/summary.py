@@ -227,6 +227,8 @@ def _is_correlation(draws: np.ndarray) -> bool:
     """Whether all draws, (chain, draw, row, column), are correlation matrices."""
     if draws.ndim != 4 or draws.shape[2] != draws.shape[3] or draws.shape[2] < 2:
         return False
+    if draws.dtype.kind != "f" or not (abs(draws) < 1 + ROUNDING).all():
+        return False
     ones = np.diagonal(draws, axis1=2, axis2=3)
     mirrored = np.swapaxes(draws, 2, 3)
     return bool((abs(ones - 1) < ROUNDING).all() and (abs(draws - mirrored) < ROUNDING).all())

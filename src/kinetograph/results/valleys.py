@@ -61,6 +61,8 @@ def _joined(points: np.ndarray, along: np.ndarray, level: float) -> bool:
     points, along = points[::every], along[::every]
     sides = along > level
     for coordinate in points.T[:MOST_PLANES]:
+        if np.ptp(coordinate) == 0:
+            continue  # a line
         plane = np.column_stack([along, coordinate])
         plane = plane / np.maximum(plane.std(0), np.finfo(float).tiny)
         if abs(float(np.corrcoef(plane.T).min())) > 1 - 1e-9:

@@ -110,12 +110,25 @@ def test_one_mode_has_no_table_of_differences():
     assert "where" not in html
 
 
-def test_whole_numbers_that_are_constant_in_a_part():
+@pytest.mark.parametrize("dtype", [int, float])
+def test_neighbouring_whole_numbers_are_one_mode(dtype):
+    rng = np.random.default_rng(16)
+    k = rng.poisson(5.0, size=(4, 1000))
+    z = rng.random((4, 1000)) < 0.5
+    assert len(kg.modes(tree_of(k=k.astype(dtype), z=z))) == 1
+    # Control: two groups of whole numbers.
+    modes = kg.modes(tree_of(k=(k + 40 * z).astype(dtype), z=z))
+    np.testing.assert_allclose(sorted(modes.weights), sorted([1 - z.mean(), z.mean()]))
+    low, high = k[~z].mean(), 40 + k[z].mean()
+    np.testing.assert_allclose(sorted(modes.means["k"]), [low, high])
+
+
+def test_numbers_that_are_constant_in_a_part():
     """No valley is looked for in the plane with a coordinate of one value."""
     rng = np.random.default_rng(15)
     centre = np.array([0.0, 9.0, 18.0, 18.0])[np.arange(600) % 4]
     x = rng.normal(size=(2, 600)) + centre
-    modes = kg.modes(tree_of(x=x, k=np.where(centre < 13, 35, 10) + np.zeros((2, 1), int)))
+    modes = kg.modes(tree_of(x=x, k=np.where(centre < 13, 35.5, 10.5) + np.zeros((2, 1))))
     np.testing.assert_allclose(modes.weights, [0.5, 0.25, 0.25], atol=0.01)
     np.testing.assert_allclose(sorted(modes.means["x"]), [0.0, 9.0, 18.0], atol=0.3)
 

@@ -70,7 +70,8 @@ def test_results_do_not_depend_on_threads(model, method):
 )
 def test_results_do_not_depend_on_batches(model, method, module, monkeypatch):
     """Except for rounding."""
-    sizes = {"particles": 100, "chains": 2, "draws": 20, "warmup": 20}
+    parallel_sizes = {"chains": 2, "draws": 20, "warmup": 20}
+    sizes = parallel_sizes if method == "parallel" else {"particles": 100}
     whole = temper(model, method, **sizes)
     monkeypatch.setattr(module, "GROUP", 7)
     parts = temper(model, method, **sizes)
@@ -115,7 +116,9 @@ def test_other_verbs_take_the_results(model):
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 @pytest.mark.parametrize("method", ["smc", "parallel"])
 def test_chains_start_from_tempered_draws(model, method):
-    tree = temper(model, method, particles=100, chains=2, draws=50, warmup=20)
+    parallel_sizes = {"chains": 2, "draws": 50, "warmup": 20}
+    sizes = parallel_sizes if method == "parallel" else {"particles": 100}
+    tree = temper(model, method, **sizes)
     draws = np.concatenate(tree["unconstrained_posterior/q"].values)
     starts = np.array(initial_points(model, tree, [chain_key(1, i) for i in range(4)]))
     np.testing.assert_array_equal(starts, draws[:: len(draws) // 4])
@@ -206,6 +209,22 @@ def test_refusals(model):
         temper(kg.model(kg.normal(0, 1, name="alone")))
     with pytest.raises(kg.ModelError, match=r"mini-batches"):
         temper(noisy)
+
+
+@pytest.mark.parametrize("method", ["smc", "nested"])
+def test_sizes_of_another_method_are_refused(model, method):
+    said = rf'method="{method}" has no chains=, draws= \(test_temper.py:.*give particles=1000, or'
+    with pytest.raises(ValueError, match=said):
+        temper(model, method, chains=8, draws=500)
+    with pytest.raises(ValueError, match=r"has no warmup="):
+        temper(model, method, warmup=300)  # also the default of "parallel"
+    said = r'method="parallel" has no particles= .*give draws= and chains=, or take method="smc"'
+    with pytest.raises(ValueError, match=said):
+        temper(model, "parallel", particles=1000)
+    with pytest.raises(ValueError, match=r"temper: draws must be"):
+        temper(model, "parallel", draws=3)
+    with pytest.raises(ValueError, match=r"temper: particles must be"):
+        temper(model, method, particles=1)
 
 
 def test_likelihood_that_is_zero_everywhere():

@@ -67,7 +67,10 @@ class Modes:
         return [name for name in names if distance[name] > LEAST_DISTANCE] or names[:1]
 
     def cells(self) -> list[list[str]]:
-        """The texts of the table, with a header row. One mode has nothing to differ from."""
+        """The texts of the table, with a header row.
+
+        One mode has nothing to differ from, and no column for it.
+        """
         several = len(self) > 1
         lines = [["mode", "weight", "se", *["where"] * several]]
         for mode, (weight, error) in enumerate(zip(self.weights, self.errors, strict=True)):
@@ -97,8 +100,9 @@ def modes(results: "Results") -> Modes:
     Draws are divided where the density of a quantity, of a principal direction or of the direction
     between two chains has a valley: less than a quarter of the lower one of the peaks on its two
     sides, by at least 5 standard deviations of the counts. The parts are divided in the same way.
-    At most 20,000 draws are examined, at equal distances. Quantities that are constant, or not
-    finite at some draw, are left out.
+    Whole numbers count as intervals of length 1, so that neighbours are not separate modes. At most
+    20,000 draws are examined, at equal distances. Quantities that are constant, or not finite at
+    some draw, are left out.
 
     Modes that no chain has found are not listed. The weights are right only if chains move between
     the modes, or the draws come from `kg.temper`.
@@ -200,7 +204,7 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
     values = values[:, :: _every(values)]
     flat = values.reshape(-1, values.shape[-1])
     chain = np.repeat(np.arange(values.shape[0]), values.shape[1])
-    labels = divided(flat, chain)
+    labels = divided(_between_whole_numbers(flat), chain)
     order = np.argsort(-np.bincount(labels), kind="stable")
     labels = np.argsort(order)[labels].reshape(values.shape[:2])
     indicators = [(labels == mode).astype(float) for mode in range(len(order))]
@@ -212,6 +216,16 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
     }
     spreads = {name: float(flat[:, i].std()) for i, name in enumerate(names)}
     return Modes(weights, errors, means, labels, spreads)
+
+
+def _between_whole_numbers(points: np.ndarray) -> np.ndarray:
+    """The points, whose whole numbers are spread evenly over half a unit to each side.
+
+    Two neighbouring whole numbers have nothing between them, which is not a valley.
+    """
+    whole = (points == np.rint(points)).all(0)
+    random = np.random.default_rng(0)
+    return points + np.where(whole, random.uniform(-0.5, 0.5, points.shape), 0.0)
 
 
 def _every(values: np.ndarray) -> int:

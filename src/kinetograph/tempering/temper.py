@@ -34,6 +34,9 @@ RUNS: dict[str, Callable[..., Any]] = {
     "nested": nested,
     "parallel": parallel,
 }
+PARTICLES = {"particles": 1000}  # sizes of a run, with their defaults
+PARALLEL = {"chains": 4, "draws": 1000, "warmup": 300}
+LEAST = {"particles": 2, "chains": 1, "draws": 4, "warmup": 0}
 
 
 @public
@@ -43,10 +46,10 @@ def temper(
     method: Literal["smc", "nested", "parallel"] | str = "smc",
     sampler: Sampler | None = None,
     *,
-    particles: int = 1000,
-    chains: int = 4,
-    draws: int = 1000,
-    warmup: int = 300,
+    particles: int | None = None,
+    chains: int | None = None,
+    draws: int | None = None,
+    warmup: int | None = None,
     ladder: Sequence[float] | None = None,
     seed: int | np.integer | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -81,10 +84,11 @@ def temper(
         trajectories of about a quarter of a period. Step size, and scale if the sampler tunes it,
         are tuned at each power. A sampler without a Metropolis test makes the evidence inexact.
     particles
-        Of "smc" and "nested": the number of particles, which are the draws of the results.
+        Of "smc" and "nested": the number of particles, which are the draws of the results; by
+        default 1000.
     chains, draws, warmup
         Of "parallel": the number of ladders, the scans of each one that are kept, and the scans
-        before them that tune it.
+        before them that tune it; by default 4, 1000 and 300.
     ladder
         Of "smc" and "parallel": the powers, rising, up to 1; by default they are found.
     seed
@@ -116,8 +120,8 @@ def temper(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not valid: no more particles than free numbers, a ladder that does not
-        rise to 1, a sampler that moves ensembles.
+        If an argument is not valid: one of another method, no more particles than free numbers, a
+        ladder that does not rise to 1, a sampler that moves ensembles.
     ModelError
         If an unknown has no distribution, the model has no likelihood or an infinite one, or uses
         mini-batches. With "nested", if the likelihood has no maximum.
@@ -168,9 +172,10 @@ def temper(
         )
     check_one_of("temper", "method", method, tuple(RUNS), "")
     warn_of_later(model, "temper")
-    whole = {"particles": (particles, 2), "chains": (chains, 1), "draws": (draws, 4)}
-    whole |= {"warmup": (warmup, 0), "threads": (1 if threads is None else threads, 1)}
-    check_whole("temper", whole)
+    sizes = _sizes(
+        method, {"particles": particles, "chains": chains, "draws": draws, "warmup": warmup}
+    )
+    check_whole("temper", {"threads": (1 if threads is None else threads, 1)})
     if method == "nested" and ladder is not None:
         raise ValueError(
             f'temper: method="nested" goes up levels that it finds{place_text()}; leave out '
@@ -188,17 +193,34 @@ def temper(
         method == "nested",
     )
     _check(task)
-    if method == "parallel":
-        sizes = {"chains": int(chains), "draws": int(draws), "warmup": int(warmup)}
-    else:
-        _check_particles(model, particles)
-        sizes = {"particles": int(particles)}
+    if "particles" in sizes:
+        _check_particles(model, sizes["particles"])
     run = partial(RUNS[str(method)], task, **sizes)
     if place is None:
         return run()
     from .stored_runs import stored  # zarr is slow to import, and rarely used
 
     return stored(place, task, {"method": method, **sizes}, seed is None, run)
+
+
+def _sizes(method: str, given: dict[str, int | None]) -> dict[str, int]:
+    """The sizes of a run; those of the other methods are refused."""
+    own = PARALLEL if method == "parallel" else PARTICLES
+    others = [name for name, size in given.items() if size is not None and name not in own]
+    if others:
+        advice = (
+            'give draws= and chains=, or take method="smc"'
+            if method == "parallel"
+            else "its particles, in one chain, are the draws: give particles=1000, or take "
+            'method="parallel"'
+        )
+        raise ValueError(
+            f'temper: method="{method}" has no {", ".join(f"{name}=" for name in others)}'
+            f"{place_text()}; {advice}"
+        )
+    sizes = own | {name: size for name, size in given.items() if size is not None}
+    check_whole("temper", {name: (size, LEAST[name]) for name, size in sizes.items()})
+    return {name: int(size) for name, size in sizes.items()}
 
 
 def _check(task: TemperingTask) -> None:

@@ -126,6 +126,28 @@ def test_a_sum_is_no_row(shape):
         kg.minibatch(kg.model(w), 2, rows=[y])
 
 
+def rows_in_a_loop(vectors, *further):
+    w, x = kg.normal(0.0, 1.0, shape=2, name="w"), kg.data(X, "x")
+    y = kg.data(X if vectors else Y, "y")
+    for i in range(ROWS):
+        mean = x[i] * w if vectors else x[i] @ w
+        follows = kg.multivariate_normal(mean, cov=np.eye(2)) if vectors else kg.normal(mean, 1.0)
+        kg.observe(y[i], follows)
+    for name in further:
+        kg.observe(kg.data(Y, name), kg.normal(w[0], 1.0))
+    return kg.model(w)
+
+
+@pytest.mark.parametrize("rows", [None, ["x", "y"]])
+@pytest.mark.parametrize("vectors", [False, True])
+def test_rows_that_are_observed_one_by_one(rows, vectors):
+    said = r"6 rows \(y\[0\], y\[1\], y\[2\], ...\) are observed one by one .*minibatch.py:\d+\),"
+    with pytest.raises(kg.ModelError, match=said + ".*in one statement, without the loop"):
+        kg.minibatch(rows_in_a_loop(vectors), 2, rows=rows)
+    # Control: further data with rows.
+    assert kg.minibatch(rows_in_a_loop(vectors, "z"), 2, rows=["z"]).batch.count == ROWS
+
+
 def test_unknowns_take_part_in_every_step():
     y = kg.data(Y, "y")
     z = kg.normal(0.0, 1.0, shape=ROWS, name="z")

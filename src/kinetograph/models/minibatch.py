@@ -20,6 +20,7 @@ from .batch import RowBatch
 from .batch_order import batch_order
 from .checks import no_model
 from .model import Model
+from .rows_one_by_one import refuse_rows_one_by_one
 from .term import Term
 
 __all__ = ["in_batches", "minibatch"]
@@ -133,6 +134,7 @@ def minibatch(
             f"minibatch: {names} is marginalised over all rows together; write a mixture instead "
             "(kg.mixture), whose rows are independent"
         )
+    refuse_rows_one_by_one(model)
     by_rows = _found(model) if rows is None else _given(model, rows)
     noise = None
     if model.batch is not None and model.batch.noise is not None:

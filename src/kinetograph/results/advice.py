@@ -21,6 +21,7 @@ from .chosen_forms import chosen_forms, chosen_precisions, forms_text
 from .divergence_places import place_of
 from .lost_chains import lost_chains
 from .modes import modes_text
+from .more_draws import draws_needed
 from .nan_draws import nan_draws
 from .refused_proposals import refused
 from .reparametrisation import other_form, remedy
@@ -376,6 +377,12 @@ def _above(rhat: float) -> str:
     return next((text for text in texts if float(text) > RHAT_LIMIT), f"{rhat}")
 
 
+def _least(sizes: dict[str, np.ndarray]) -> float:
+    """The least effective sample size that is known."""
+    known = (float(np.nanmin(s)) for s in sizes.values() if np.isfinite(s).any())
+    return min(known, default=math.nan)
+
+
 def _quantities(count: int) -> str:
     return f"{count} quantit{'y' if count == 1 else 'ies'}"
 
@@ -417,19 +424,25 @@ def _convergence(
         if largest > FAR_APART and walkers == 1 and "tempering" not in tree.attrs:
             unknowns = json.loads(tree.attrs.get("unknowns", "{}"))
             form = modes_text(posterior, {n for n in bad if bad[n].any()}, unknowns) or form
-        advice.append(
-            Advice(
-                "rhat",
-                count,
-                f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {_above(largest)}: "
-                f"{_names(posterior, bad, rhats)}): the chains have not mixed. {form}Run longer "
-                "(draws=, warmup=); if it stays, reparametrise or look for several modes.",
-            )
+        what = f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {_above(largest)}: "
+        message = (
+            f"{what}{_names(posterior, bad, rhats)}): the chains have not mixed. {form}Run longer "
+            "(draws=, warmup=); if it stays, reparametrise or look for several modes."
         )
+        if walkers == 1 and not form and not found:
+            least = _least(sizes)
+            if needed := draws_needed(posterior.sizes["draw"], chains, largest, least, RHAT_LIMIT):
+                message = (
+                    f"{what}{_names(posterior, bad, rhats)}), as there are few independent draws "
+                    f"(an effective sample size of {least:.0f}). About {needed} draws per chain "
+                    f"should bring it below {RHAT_LIMIT}: draws={needed}. If it stays, "
+                    "reparametrise or look for several modes."
+                )
+        advice.append(Advice("rhat", count, message))
     low = {n: s < ESS_PER_CHAIN * chains for n, s in sizes.items()}
     count = sum(int(b.sum()) for b in low.values())
     if count:
-        least = min(float(np.nanmin(s)) for s in sizes.values() if np.isfinite(s).any())
+        least = _least(sizes)
         worst = {n: 1.0 / s for n, s in sizes.items()}
         advice.append(
             Advice(

@@ -8,6 +8,7 @@ from tests.autograph.sources import function
 import kinetograph as kg
 from kinetograph.autograph.operators import unrolling
 from kinetograph.autograph.operators.unrolling import Unrolling
+from kinetograph.graph.rewriting import stacked_steps
 
 FOR = "def f(x, n):\n    for i in range(n):\n        x = x + i\n    return x\n"
 WHILE = "def f(x, n):\n    while n > 0:\n        n = n - 1\n        x = x + n\n    return x\n"
@@ -24,6 +25,13 @@ def test_one_warning(source, word):
     )
     assert caught[0].filename == f.__code__.co_filename
     assert f"({f.__code__.co_filename}:" in str(caught[0].message)
+    alike = "compiled together if they are alike and their results are stacked or observed, other"
+    assert alike in str(caught[0].message)
+
+
+def test_loops_that_are_warned_of_are_long_enough_to_be_compiled_together():
+    """As the message says: of a stack, and of values that are observed."""
+    assert unrolling.UNROLLED_ITERATIONS >= stacked_steps.FEWEST
 
 
 def test_loops_that_add_nothing_or_little():

@@ -58,9 +58,9 @@ class Unrolling:
             self.warned = True
             warnings.warn(
                 f"Large unrolled loop detected{place_text()}: this `{self.statement}` runs in "
-                f"Python and has added nodes to the graph in {self.adding} iterations, and each "
-                f"iteration must be compiled. {_ADVICE[self.statement]}, to make it a loop of the "
-                "graph",
+                f"Python and has added nodes to the graph in {self.adding} iterations. They are "
+                "compiled together if they are alike and their results are stacked or observed, "
+                f"otherwise one by one. {_ADVICE[self.statement]}, to make it a loop of the graph",
                 AutographWarning,
                 skip_file_prefixes=(PACKAGE,),
             )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 import kinetograph as kg
 from kinetograph.graph.missing import Incomplete
@@ -81,5 +82,68 @@ def test_use_before_a_distribution_is_refused():
         lambda: kg.calculate(x),
         lambda: kg.observe([1.0], kg.normal(mu * x[:1], 1)),
     ):
-        with pytest.raises(kg.ModelError, match=r"x has missing values and no distribution"):
+        with pytest.raises(kg.ModelError, match=r"x has missing values and no distribution") as e:
             use()
+        assert "at index 1; state one before" in str(e.value)
+        assert "let x = kg.normal(...) stand for a missing value" in str(e.value)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([0.1, 0.2, NAN, 0.3]),
+        [0.1, 0.2, NAN, 0.3],
+        pd.Series([0.1, 0.2, NAN, 0.3]),
+        np.array([0.1, 0.2, NAN, 0.3], np.float32),
+    ],
+    ids=["array", "list", "series", "single"],
+)
+def test_a_missing_number_is_found_in_the_users_variables(y):
+    def loop():
+        rho = kg.normal(0, 1)
+        for t in range(1, 4):
+            kg.observe(y[t], kg.normal(rho * y[t - 1], 1))
+        return rho
+
+    said = r"^data at test_missing.py:\d+: nan \(y is nan at index 2\); .*let x = kg.normal"
+    with pytest.raises(kg.DataError, match=said):
+        kg.model(loop)
+    y[2], y[0] = 0.2, NAN  # a predictor alone
+    with pytest.raises(kg.StartError, match=r"y is nan at index 0: in a loop over single values"):
+        kg.mcmc(kg.model(loop), chains=1, seed=1, progress=False)
+    y[0] = 0.1
+    kg.model(loop)
+
+
+def test_missing_numbers_that_no_variable_holds():
+    with pytest.raises(kg.DataError, match=r"^data at test_missing.py:\d+: nan; drop or fill"):
+        kg.data(float("nan"))
+    y = np.full((2, 3), 1.0)
+    y[1, 1:] = NAN
+    with pytest.raises(kg.DataError, match=r"nan \(y is nan at index \(1, 1\) and 1 more\); drop"):
+        kg.data(y[1, 2])
+
+
+def test_missing_numbers_of_a_loop_are_unknowns():
+    """As the messages advise: the same density as of a vector of all values."""
+    y = np.array([0.1, 0.2, NAN, 0.3, NAN, NAN, 0.5])
+
+    def loop():
+        rho, sd = kg.normal(0, 1), kg.half_normal(1)
+        before = y[0]
+        for value in y[1:]:
+            x = kg.normal(rho * before, sd)
+            if not np.isnan(value):
+                kg.observe(value, x)
+                x = value
+            before = x
+        return rho, sd
+
+    model = kg.model(loop)
+    free = np.array([0.4, -0.3, 0.25, 0.35, 0.45])
+    whole = np.where(np.isnan(y), 0.0, y)
+    whole[[2, 4, 5]] = free[2:]
+    rho, sd = free[0], np.exp(free[1])
+    expected = stats.norm.logpdf(rho) + stats.halfnorm.logpdf(sd) + free[1]
+    expected += stats.norm.logpdf(whole[1:], rho * whole[:-1], sd).sum()
+    assert model.log_prob(free) == pytest.approx(expected, rel=1e-12)

@@ -9,6 +9,7 @@ from .dims import check_dims, coords_of
 from .errors import DataError, ShapeError, SymbolicError
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
+from .missing_places import IN_STEPS, missing_in_variables
 from .node import Data, Placeholder
 from .number_advice import not_numbers
 from .operations.operands import BAD_KINDS, checked_dtype, refuse_traced
@@ -151,7 +152,16 @@ def _refuse_missing(
         text = "masked" if masked else str(array[place])
         more = f" and {count} more missing or infinite value{'s' * (count > 1)}"
         advice = _INFINITE if (np.isinf(array) & ~missing_mask)[bad].all() else ADVICE
+        if not array.shape and missing_mask.all():
+            raise _missing_number(text, subject)
         raise DataError(f"{subject}: {text}{index_text(place)}{more if count else ''}; {advice}")
+
+
+def _missing_number(text: str, subject: _Description) -> DataError:
+    """The error for one number that is missing, as from a loop over data."""
+    where = missing_in_variables()
+    of = f" ({where})" if where else ""
+    return DataError(f"{subject}: {text}{of}; drop or fill missing values first; or, {IN_STEPS}")
 
 
 @public

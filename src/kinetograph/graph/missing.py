@@ -7,6 +7,7 @@ import numpy as np
 
 from .errors import DataError, ModelError
 from .messages import describe, index_text
+from .missing_places import IN_STEPS
 from .node import Node
 from .source import place_text
 
@@ -42,11 +43,12 @@ class Incomplete(Node):
 
     def refused(self) -> ModelError:
         """The error for a use before a distribution is stated."""
-        name = describe(self)
+        name, place = describe(self), first_place(np.isnan(self.value))
         return ModelError(
-            f"{name} has missing values and no distribution{place_text()}; state one before the "
-            f"data are used, as in kg.observe({name}, kg.normal(mean, sd)): the missing values "
-            "then become unknowns"
+            f"{name} has missing values and no distribution{place_text()}, the "
+            f"first{index_text(place)}; state one before the data are used, as in "
+            f"kg.observe({name}, kg.normal(mean, sd)): the missing values then become unknowns. "
+            f"Or take the numbers without kg.data; {IN_STEPS}"
         )
 
     def label(self) -> str:

@@ -1,4 +1,4 @@
-"""An error about mini-batches of rows that a loop has observed one by one."""
+"""An error about mini-batches of rows that a loop has observed."""
 
 from ..distributions.variable import Distribution
 from ..graph.errors import ModelError

@@ -11,6 +11,7 @@ import numpy as np
 from ..bits.draws import uniforms
 from ..graph.errors import KinetographError, ModelError, ShapeError, StartError
 from ..graph.missing import refuse_masked
+from ..graph.missing_places import IN_STEPS, missing_in_variables
 from ..graph.node import Node
 from ..graph.precision import x64
 from ..graph.source import place_text
@@ -280,6 +281,8 @@ def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
             "  This value does not depend on the unknowns: correct the data, drop or fill missing "
             'values, or infer them: kg.data(..., missing="impute").'
         )
+        if where := missing_in_variables():
+            lines.append(f"  {where}: {IN_STEPS}.")
         return lines
     lines.append(
         "  Give other values: model.debug(point) shows every node there, and "

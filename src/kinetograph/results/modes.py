@@ -219,7 +219,7 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
 
 
 def _between_whole_numbers(points: np.ndarray) -> np.ndarray:
-    """The points, whose whole numbers are spread evenly over half a unit to each side.
+    """The points, with whole numbers spread over an interval of length 1.
 
     Two neighbouring whole numbers have nothing between them, which is not a valley.
     """

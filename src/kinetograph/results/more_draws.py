@@ -1,4 +1,4 @@
-"""The number of draws at which an R-hat slightly above its limit falls below it.
+"""The draws that bring R-hat below its limit.
 
 If the chains have the same distribution, R-hat - 1 is 1 / (2 s) on average, where s is the
 effective sample size of half a chain. With several quantities the largest R-hat is a few times
@@ -17,7 +17,7 @@ SHORTEST = 100  # draws per chain from which the number is estimated
 
 
 def draws_needed(draws: int, chains: int, largest: float, least: float, limit: float) -> int | None:
-    """The draws per chain that a run needs, rounded up to a round number.
+    """The draws per chain that a run needs, rounded up.
 
     `largest` is the largest R-hat, and `least` the least effective sample size, of all chains. None
     if R-hat is far above the limit, or the run too short to tell.

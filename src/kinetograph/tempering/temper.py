@@ -204,7 +204,7 @@ def temper(
 
 
 def _sizes(method: str, given: dict[str, int | None]) -> dict[str, int]:
-    """The sizes of a run; those of the other methods are refused."""
+    """The sizes of a run; sizes of other methods are refused."""
     own = PARALLEL if method == "parallel" else PARTICLES
     others = [name for name, size in given.items() if size is not None and name not in own]
     if others:

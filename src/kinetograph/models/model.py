@@ -40,6 +40,7 @@ from .marginal.marginal import sum_out
 from .missing import labels_of_rows
 from .model_functions import is_model_function, run_model_function
 from .names import assign_names, unknowns_in_scope, variables_in_scope
+from .repeated_solutions import warn_of_repeated_solutions
 from .row_labels import warn_of_row_labels
 from .statement_store import alone
 from .term import Term
@@ -466,6 +467,7 @@ def model(
     warn_of_two_dims([*priors, *observed], new_model._axes)
     warn_of_double_counting(new_model)
     warn_of_row_labels(new_model)
+    warn_of_repeated_solutions(new_model)
     return new_model
 
 

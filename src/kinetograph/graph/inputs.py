@@ -158,7 +158,7 @@ def _refuse_missing(
 
 
 def _missing_number(text: str, subject: _Description) -> DataError:
-    """The error for one number that is missing, as from a loop over data."""
+    """The error for one missing number, as from a loop."""
     where = missing_in_variables()
     of = f" ({where})" if where else ""
     return DataError(f"{subject}: {text}{of}; drop or fill missing values first; or, {IN_STEPS}")

@@ -21,9 +21,9 @@ _MOST = 2  # variables that are named
 
 
 def missing_in_variables() -> str:
-    """The user's arrays with NaN, as in `y is nan at index 2`; empty for none.
+    """The user's arrays with NaN, as `y is nan at index 2`.
 
-    Variables of the user's present function come first, then those of its module.
+    Empty if there are none. Variables of the user's present function come first, then variables of its module.
     """
     frame = user_frame()
     if frame is None:
@@ -41,7 +41,7 @@ def missing_in_variables() -> str:
 
 
 def _mask(value: Any) -> np.ndarray | None:
-    """The places of NaN in an array, a series or a list; None for other objects."""
+    """The places of NaN in an array, series or list, or None."""
     if isinstance(value, (list, tuple)):
         plain = 0 < len(value) <= _LONGEST and all(isinstance(v, (int, float)) for v in value)
         return np.isnan(np.array(value, float)) if plain else None

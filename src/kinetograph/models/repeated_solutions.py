@@ -17,7 +17,7 @@ MOST = 5  # solutions at one place of the source for which there is no warning
 
 
 def warn_of_repeated_solutions(model: "Model") -> None:
-    """Warn if one line has solved many equations, each of which is compiled on its own."""
+    """Warn if one line solves many equations, one by one."""
     nodes = model.component.nodes
     solvers = {n.site: n.operation.search for n in nodes if isinstance(n, Apply) and n.site}
     solvers = {site: solver for site, solver in solvers.items() if solver}

@@ -15,11 +15,10 @@ def chains(rng, correlation, draws, quantities=5):
     return lfilter([1.0], [1.0, -correlation], steps, axis=1)[:, 500:]
 
 
-def advice_of(values, **attrs):
+def advice_of(values, **groups):
     posterior = xr.Dataset({"x": (("chain", "draw", "k"), values)})
     stats = xr.Dataset({"lp": (("chain", "draw"), np.zeros(values.shape[:2]))})
-    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
-    tree.attrs.update(attrs)
+    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats} | groups)
     return {each.kind: each.message for each in kg.diagnose(tree)}
 
 
@@ -61,9 +60,12 @@ def test_the_message_says_how_many_draws():
     message = advice_of(values)["rhat"]
     assert "few independent draws (an effective sample size of" in message
     assert "have not mixed" not in message
+    assert "extra_samples" not in message  # which continues runs of kg.mcmc
     number = int(message.partition("draws=")[2].partition(".")[0])
     assert f"About {number} draws per chain should bring it below 1.01" in message
     assert 4000 <= number <= 10000
+    message = advice_of(values, sampler_state=xr.Dataset())["rhat"]
+    assert f"draws={number}, or {number - 1000} more by kg.extra_samples. If it stays" in message
     # Control: chains that differ.
     message = advice_of(values + 0.7 * np.arange(4)[:, None, None])["rhat"]
     assert "have not mixed" in message

@@ -23,7 +23,7 @@ _MOST = 2  # variables that are named
 def missing_in_variables() -> str:
     """The user's arrays with NaN, as `y is nan at index 2`.
 
-    Empty if there are none. Variables of the user's present function come first, then variables of its module.
+    Empty if there are none. Variables of the present function come before variables of its module.
     """
     frame = user_frame()
     if frame is None:

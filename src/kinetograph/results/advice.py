@@ -431,11 +431,14 @@ def _convergence(
         )
         if walkers == 1 and not form and not found:
             least = _least(sizes)
-            if needed := draws_needed(posterior.sizes["draw"], chains, largest, least, RHAT_LIMIT):
+            length = posterior.sizes["draw"]
+            if needed := draws_needed(length, chains, largest, least, RHAT_LIMIT):
+                more = f", or {needed - length} more by kg.extra_samples"
+                more = more if "sampler_state" in tree.children else ""
                 message = (
                     f"{what}{_names(posterior, bad, rhats)}), as there are few independent draws "
                     f"(an effective sample size of {least:.0f}). About {needed} draws per chain "
-                    f"should bring it below {RHAT_LIMIT}: draws={needed}. If it stays, "
+                    f"should bring it below {RHAT_LIMIT}: draws={needed}{more}. If it stays, "
                     "reparametrise or look for several modes."
                 )
         advice.append(Advice("rhat", count, message))

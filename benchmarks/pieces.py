@@ -1,6 +1,7 @@
 #!/usr/bin/env python
-"""A model built by a loop against the same model of arrays, or of `kg.scan` for steps over time.
+"""A model built by a loop against a model of arrays or `kg.scan`.
 
+The models are the same. Steps over time are compared with `kg.scan`.
 It measures whole runs, compilation and gradients, in processor time, which depends little on other
 load.
 """
@@ -150,7 +151,10 @@ def rows_arrays(d: Data, named: bool) -> kg.Model:
 
 
 def walk(d: Data, named: bool, steps: Callable[..., Any]) -> kg.Model:
-    """Steps over time of a level that is observed; `steps` returns the levels."""
+    """Steps over time of a level that is observed.
+
+    `steps` returns the levels.
+    """
     rho, sd, s = kg.uniform(0, 1), kg.half_normal(1), kg.half_normal(1)
     z = kg.normal(0, 1, shape=len(d["y"]))
     kg.observe(d["y"], kg.normal(steps(rho, sd, z), s))

@@ -202,6 +202,36 @@ def recurrences_by_loops():
     return sd, error, mu, rho, z, after, rows
 
 
+def recurrences_by_scans():
+    """Linear recurrences by `kg.scan`: rows of several arrays, values read inside, tables."""
+    sd, error = kg.half_normal(1, shape=2, name="sd"), kg.half_normal(1, name="error")
+    mu, rho = kg.normal(0, 1, shape=2, name="mu"), kg.uniform(-1, 1, name="rho")
+    z, after = kg.normal(0, 1, shape=5, name="z"), kg.normal(0, 1, shape=4, name="after")
+    rows = kg.normal(0.5, 2, shape=(4, 2), name="rows")
+    factors = 1 + 0.1 * np.cos(np.arange(4.0))
+
+    def stationary(level, step):
+        level = mu[0] + rho * (level - mu[0]) - sd[0] * step
+        return level, level
+
+    def varied(carry, row):
+        (value, count), (factor, step) = carry, row
+        value = factor * value / 1.1 + step * sd[1]
+        return (value, count + 1), (count, value)
+
+    def of_table(row, steps):
+        row = 0.3 - rho * row + sd * steps
+        return row, {"row": row, "sum": row.sum()}
+
+    levels = kg.scan(stationary, mu[0], z)[1]
+    values = kg.scan(varied, (mu[1], 0), (factors, after))[1][1]
+    table = kg.scan(of_table, mu, rows)[1]["row"]
+    kg.observe(np.cos(np.arange(5.0)), kg.normal(levels + sd[1], error))
+    kg.observe(np.cos(np.arange(4.0)), kg.normal(2 - values, error))
+    kg.observe(np.ones((4, 2)), kg.normal(table, error))
+    return sd, error, mu, rho, z, after, rows
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -235,6 +265,7 @@ BUILDS = {
     sums_after_a_value: {"steps": "mu", "zero": "mu", "apart": "mu", "rows": "mu"},
     sums_by_loops: {"z": None, "apart": "mu", "rows": "mu"},
     recurrences_by_loops: {"z": "sd", "after": None, "rows": None},
+    recurrences_by_scans: {"z": "sd", "after": None, "rows": None},
 }
 
 
@@ -284,7 +315,7 @@ def scored():
 
 
 NORMAL = [levels, measured, measured_numbers, repeated, negative, scored, sums_of_tables]
-NORMAL += [sums_after_a_value, sums_by_loops, recurrences_by_loops]
+NORMAL += [sums_after_a_value, sums_by_loops, recurrences_by_loops, recurrences_by_scans]
 
 
 @pytest.mark.parametrize("build", NORMAL)
@@ -509,3 +540,33 @@ def test_first_elements_that_are_not_rewritten(shape, first):
     f = kg.stack(levels)
     kg.observe(np.ones(f.shape), kg.normal(f, 1), name="y")
     assert "z" not in {v.name for v in Centring(kg.model(mu, sd, z)).vectors}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x, y, z, sd: (x + (sd * z) ** 2, y, x),  # not linear in the unknown
+        lambda x, y, z, sd: (x * x + sd * z, y, x),  # nor in the value before
+        lambda x, y, z, sd: (x + sd * z, y, x),  # the value before
+        lambda x, y, z, sd: (x + y + sd * z, y + 1, None),  # another carried value
+        lambda x, y, z, sd: (x + sd * kg.stack([z, z]).sum(), y, None),  # not by elements
+        lambda x, y, z, sd: (kg.cond(y > 2, lambda: x, lambda: -x) + sd * z, y, None),
+        lambda x, y, z, sd: (-x, y, None),
+    ],
+)
+def test_scans_that_are_not_rewritten(step):
+    sd, z = kg.half_normal(1), kg.normal(0, 1, shape=6)
+
+    def trip(carry, z):
+        x, y, result = step(*carry, z, sd)
+        return (x, y), x if result is None else result
+
+    kg.observe(np.ones(6), kg.normal(kg.scan(trip, (0.0, 1.0), z)[1], 1))
+    assert not Centring(kg.model(sd, z)).vectors
+
+
+def test_a_scan_from_the_last_row_stays_as_written():
+    sd, z = kg.half_normal(1), kg.normal(0, 1, shape=6)
+    values = kg.scan(lambda x, z: (x + sd * z,) * 2, 0.0, z, reverse=True)[1]
+    kg.observe(np.ones(6), kg.normal(values, 1))
+    assert not Centring(kg.model(sd, z)).vectors

@@ -3,7 +3,7 @@
     f = m + sd * kg.cumsum(z),  f = kg.cumsum(kg.normal(drift, sd, 100))
 
 A loop may compute the values one after another, as in `x = rho * x + sd * z[t]`, where f is the
-stack of these values. The first of them may be written in another way.
+stack of these values. The first of them may be written in another way. `kg.scan` may be this loop.
 
 Another value may precede the steps, as in kg.cumsum(kg.concatenate([[m], sd * z])), or the sums, as
 in kg.concatenate([[m], m + sd * kg.cumsum(z)]).
@@ -27,6 +27,7 @@ from .gaussian_laws import StepLaw
 from .hierarchies import is_real
 from .normal_observations import Line, line_of
 from .normal_vector import GaussianVector, Users, used
+from .scanned_steps import scanned_steps
 from .vector_laws import signed, usable
 
 __all__ = ["running_sums", "summed_steps"]
@@ -58,7 +59,8 @@ class _Steps(NamedTuple):
 def running_sums(nodes: Iterable[Node]) -> list[RunningSum]:
     """The running sums among nodes."""
     operations = [node for node in nodes if isinstance(node, Apply)]
-    return [*filter(None, map(_cumulative, operations)), *filter(None, map(_stacked, operations))]
+    kinds = (_cumulative, _stacked, _scanned)
+    return [found for kind in kinds for found in map(kind, operations) if found is not None]
 
 
 def _cumulative(total: Apply) -> RunningSum | None:
@@ -81,6 +83,12 @@ def _stacked(total: Apply) -> RunningSum | None:
     if not same:
         return None
     return RunningSum(total, 0, found.before, found.steps, found.slope, bool(plan.first))
+
+
+def _scanned(total: Apply) -> RunningSum | None:
+    """The sum whose values are results of `kg.scan`."""
+    found = scanned_steps(total)
+    return found and RunningSum(total, 0, found.before, found.steps, found.slope)
 
 
 def summed_steps(

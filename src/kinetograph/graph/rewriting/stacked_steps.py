@@ -26,13 +26,13 @@ from jax import lax
 from ..node import Apply, Node, ancestors
 from ..operations.shaping import STACK
 from .alike import Column, at, is_batchable, lowered
+from .linear_steps import LinearSteps
 from .participation import read
 from .slopes import has_finite_slopes
 from .step_columns import (
     ArrayPlaces,
     ColumnOperation,
     DelayedColumn,
-    LinearSteps,
     NotAlike,
     StepColumns,
 )
@@ -65,7 +65,7 @@ class StackedSteps:
         self._columns = StepColumns(self.column, computed)
         operations = [c for c, k in self._columns.kinds.items() if isinstance(k, ColumnOperation)]
         self.inside = {node for column in operations for node in column}
-        self.inputs = (*self.first, *dict.fromkeys(self._columns.inputs()))
+        self.inputs = (*self.first, *dict.fromkeys(self._columns.roots()))
         above = ancestors(self.inputs, computed.__contains__)
         if not self.inside.isdisjoint(above):
             raise NotAlike

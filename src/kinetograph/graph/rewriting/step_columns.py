@@ -4,19 +4,19 @@ A column is *constant* if all its nodes are one node, or are computed from one n
 It is *delayed* if its nodes are the nodes of another column some steps before.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..node import Apply, Data, Node
-from ..operations.elementwise import ELEMENTWISE, elementwise
+from ..node import Apply, Data, Node, Operation
+from ..operations.elementwise import ELEMENTWISE
 from ..operations.indexing import SLICE, index
 from .alike import Column, equal_literals, hashable, is_batchable, is_single
+from .linear_steps import LinearSteps, linear_steps
 
 __all__ = [
     "DelayedColumn",
-    "LinearSteps",
     "NotAlike",
     "ColumnOperation",
     "ArrayPlaces",
@@ -26,9 +26,6 @@ __all__ = [
 
 _MOST_DEPTH = 4  # operations between equal nodes and their common node
 _ADD = ELEMENTWISE["add"]
-_LINEAR = {
-    ELEMENTWISE[name]: name for name in ("add", "subtract", "multiply", "divide", "negative")
-}
 
 
 class ArrayPlaces(NamedTuple):
@@ -58,17 +55,6 @@ class StepSum(NamedTuple):
 
     before: Node
     steps: tuple[Column, ...]  # the addends of a step
-
-
-class LinearSteps(NamedTuple):
-    """Steps that are linear in the value before.
-
-    x = slope * x + step
-    """
-
-    before: Node
-    slope: Node | None  # of all steps, along the first axis, or of each step; None for 1
-    steps: Node
 
 
 class NotAlike(Exception):
@@ -135,7 +121,7 @@ class StepColumns:
             return None
         return ColumnOperation(tuple(zip(*(node.parents for node in column), strict=True)))
 
-    def inputs(self) -> Iterator[Node]:
+    def roots(self) -> Iterator[Node]:
         """The nodes from which the columns are computed."""
         for column, kind in self.kinds.items():
             if isinstance(kind, Node):
@@ -197,40 +183,27 @@ class StepColumns:
     @property
     def linear_steps(self) -> LinearSteps | None:
         """The steps, if they are linear in the value before."""
-        column = self.column
-        slope: Node | float | None = None
-        steps: Node | None = None
-        while column not in self.free and isinstance(kind := self.kinds[column], ColumnOperation):
-            moving = [i for i, parent in enumerate(kind.parents) if parent not in self.free]
-            operation = column[0].operation  # type: ignore[attr-defined]
-            if len(moving) != 1 or operation not in _LINEAR:
-                return None
-            (place,) = moving
-            name, other = _LINEAR[operation], None
-            if len(kind.parents) == 2:
-                other = self._whole(kind.parents[1 - place])
-                if other is None:
-                    return None
-            if other is None:
-                slope = _product(slope, -1.0)
-            elif name in ("add", "subtract"):
-                sign = -1.0 if name == "subtract" and place == 0 else None
-                addend = _product(_product(slope, other), sign)
-                steps = addend if steps is None else elementwise("add", steps, addend)
-                slope = _product(slope, -1.0) if name == "subtract" and place else slope
-            elif name == "multiply" or place == 0:
-                inverse = other if name == "multiply" else elementwise("divide", 1.0, other)
-                slope = _product(slope, inverse)
-            else:
-                return None
-            column = kind.parents[place]
-        if self.kinds[column] != DelayedColumn(self.column, 1) or steps is None:
-            return None
-        if isinstance(slope, float):  # the value before, with the other sign
-            return None
-        return LinearSteps(column[0], slope, steps)
+        return linear_steps(self.column, self)
 
-    def _whole(self, column: Column) -> Node | None:
+    def before(self, column: Column) -> Node | None:
+        """The value before the first step.
+
+        None for columns that are not the values before.
+        """
+        return column[0] if self.kinds[column] == DelayedColumn(self.column, 1) else None
+
+    def moves(self, column: Column) -> bool:
+        """Whether the nodes depend on the values before."""
+        return column not in self.free
+
+    def inputs(self, column: Column) -> tuple[Operation, Sequence[Column]] | None:
+        """The operation of a column, and its operands."""
+        kind, one = self.kinds[column], column[0]
+        if not isinstance(kind, ColumnOperation) or not isinstance(one, Apply):
+            return None
+        return one.operation, kind.parents
+
+    def whole(self, column: Column) -> Node | None:
         """A node for all steps, with the axes of the stack."""
         of_steps = not isinstance(self.kinds[column], Node)
         if of_steps and len(column[0].shape) != len(self.column[0].shape):
@@ -267,13 +240,6 @@ class StepColumns:
         if key not in self._parts:
             self._parts[key] = index(whole, (slice(first, first + count),))
         return self._parts[key]
-
-
-def _product(a: Node | float | None, b: Node | float | None) -> Any:
-    """The product of two factors; None is 1."""
-    if a is None or b is None:
-        return b if a is None else a
-    return elementwise("multiply", a, b)
 
 
 def _key(node: Node) -> Any:

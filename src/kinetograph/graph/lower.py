@@ -226,19 +226,20 @@ def evaluate(
         order = ancestors((*first, *order), stop=environment.__contains__)
     new = [n for n in order if n not in environment]
     sides = Sides.among(new, nodes, environment, scope.modes, scope.live)
-    if sides is not None:
-        sides.prepare(
-            environment,
-            lambda needed: evaluate(needed, environment, define, scope),
-            lambda node, values: lower_node(node, values, replace(scope, watch=None)),
-        )
     groups: Groups = {}
     steps: list[StackedSteps] = []
     if not first and not scope.eager and scope.watch is None:
         order, groups = together(order, environment)
         if not groups:
-            chosen = () if sides is None else (node for node, _ in sides.edges)
-            steps = stacked_steps(new, nodes, environment, {*scope.instead, *chosen})
+            guards = {} if sides is None else sides.guards
+            steps = stacked_steps(new, nodes, environment, scope.instead.keys(), guards)
+    if sides is not None:
+        sides.leave({node for each in steps for node in each.replaced})
+        sides.prepare(
+            environment,
+            lambda needed: evaluate(needed, environment, define, scope),
+            lambda node, values: lower_node(node, values, replace(scope, watch=None)),
+        )
     for node in with_steps(nodes, environment, steps) if steps else order:
         if isinstance(node, StackedSteps):
             environment.update(node.compute(environment))

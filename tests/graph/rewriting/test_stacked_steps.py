@@ -41,7 +41,7 @@ def checked(recurrence, a=0.7, b=-0.4, few=True):
         def plain(x, y):
             return recurrence(x, y, ROWS, jax.numpy)
 
-        expected = plain(a, b)
+        expected = plain(np.float64(a), np.float64(b))
         derivatives = jax.grad(lambda p: (plain(*p) * weights).sum())((a, b))
     np.testing.assert_allclose(values[0], expected, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(values[1:], derivatives, rtol=1e-9, atol=1e-10)
@@ -271,6 +271,72 @@ def test_a_stack_that_takes_no_part_in_the_derivative():
     assert model.gradient([0.3])[0] == pytest.approx(np.diff(ends)[0] / (2 * width), rel=1e-6)
 
 
+def roots(x, y, rows, np):
+    return np.stack([root(x * rows[t, 0], np) for t in range(COUNT)])
+
+
+def roots_of_vectors(x, y, rows, np):
+    return np.stack([y * root(x * rows[t], np) - root(rows[t] + y, np) for t in range(COUNT)])
+
+
+def roots_in_a_loop(x, y, rows, np):
+    level, levels = x, []
+    for t in range(COUNT):
+        level = 0.5 * root(level - rows[t, 0] / 2, np) + root(rows[t, 1] * x, np)
+        levels.append(level)
+    return np.stack(levels)
+
+
+def roots_in_roots(x, y, rows, np):
+    return np.stack([root(root(x * rows[t], np) - 0.2, np) for t in range(COUNT)])
+
+
+@pytest.mark.parametrize("recurrence", [roots, roots_of_vectors, roots_in_a_loop, roots_in_roots])
+def test_choices_of_derivatives_are_made_in_each_step(recurrence):
+    checked(recurrence, few=None)
+    x, y = kg.placeholder(), kg.placeholder()
+    out = recurrence(x, y, kg.data(ROWS), kg)
+    assert equations([out.node], [x.node, y.node]) < 2 * COUNT
+
+
+def test_copies_of_one_value_that_are_taken_in_some_steps():
+    """The slope of the root of 0 is infinite, and the first step does not take it."""
+    x, y = kg.placeholder(), kg.placeholder()
+    taken = np.arange(COUNT) % 3 > 0
+    rows = kg.data(taken.astype(float))
+    out = kg.stack([kg.where(rows[t] > 0, kg.sqrt(y), x) for t in range(COUNT)])
+    slopes = kg.compile([x, y], kg.gradients(out.sum(), [x, y]))(0.3, 0.25)
+    np.testing.assert_allclose(slopes, [(~taken).sum(), taken.sum()], rtol=1e-12)
+
+
+def test_a_choice_around_a_whole_stack():
+    """A condition outside of the steps guards the roots in them."""
+    x = kg.placeholder()
+    rows = kg.data(np.linspace(0.5, 1, COUNT))
+    out = kg.where(x > 0, kg.stack([kg.sqrt(x * rows[t]) for t in range(COUNT)]), 0.0)
+    slope = kg.compile([x], kg.gradients(out.sum(), x))
+    assert slope(-1.0) == 0
+    assert slope(0.25) == pytest.approx(np.sqrt(np.linspace(0.5, 1, COUNT)).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_results_of_branches(dtype):
+    """A branch has several results, of types of their own."""
+    rows, large = np.random.default_rng(2).normal(size=30), 2**60 + 1
+    x = kg.placeholder((30,))
+    each = []
+    for t in range(30):
+        second = np.ones(3) if dtype == "float64" else np.full(3, large)
+        a, b = kg.cond(
+            x[t] > 0, lambda t=t, b=second: (2 * x[t], b), lambda t=t, b=second: (x[t], b)
+        )
+        each.append(b + (a > 0).astype(dtype))
+    found = kg.compile([x], kg.stack(each))(rows)
+    expected = second + (rows > 0).astype(dtype)[:, None]
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_roots_that_a_condition_guards():
     """The slope of the root at 0 is infinite, where the root is not taken."""
     scale, values = kg.placeholder(), kg.data(np.r_[0.0, np.linspace(1, 2, 29)])
@@ -305,6 +371,13 @@ def test_other_stacks_are_computed_one_by_one(recurrence):
     checked(recurrence, few=False)
 
 
+def root(value, np):
+    """The root of positive values, whose slope is not a number elsewhere."""
+    if np is kg:
+        return kg.where(value > 0, kg.sqrt(value), 0.1 * value)
+    return np.where(value > 0, np.sqrt(np.where(value > 0, value, 1.0)), 0.1 * value)
+
+
 class Recurrence:
     """A random recurrence of one to three states, some of which are stacked."""
 
@@ -326,7 +399,7 @@ class Recurrence:
             which = int(rng.integers(k)) if kind == "now" and k else int(rng.integers(self.states))
             kind = "state" if kind == "now" and not k else kind
             lag, weight = int(rng.integers(1, 4)), float(rng.normal() / 3)
-            terms.append((kind, which, lag, weight, rng.choice(["plain", "sin", "times"])))
+            terms.append((kind, which, lag, weight, rng.choice(["plain", "sin", "times", "root"])))
         return terms
 
     def __call__(self, x, y, rows, np):
@@ -347,6 +420,7 @@ class Recurrence:
                         "time": lambda t=t: 0.01 * t + x,
                     }[kind]()
                     value = np.sin(value) if way == "sin" else value
+                    value = root(value, np) if way == "root" else value
                     total = total + weight * (value * x if way == "times" else value)
                 new.append(total + (rows[0] * 0 if width else 0.0))
             for each, value in zip(history, new, strict=True):

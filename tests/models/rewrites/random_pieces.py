@@ -29,6 +29,10 @@ REAL = (
     lambda m, s: kg.uniform(-2.0, 2.0),
     lambda m, s: kg.logistic(0.3, s),
 )
+PARTS = (
+    *("own", "own", "shared", "slope", "own slope", "place", "read", "matrix", "square"),
+    *("root", "quotient"),
+)
 
 
 class Piece:
@@ -71,10 +75,7 @@ class Term:
         self.family = str(
             rng.choice(["normal"] * 5 + ["poisson", "bernoulli", "gamma", "student", "factor"])
         )
-        self.parts = rng.choice(
-            ["own", "own", "shared", "slope", "own slope", "place", "read", "matrix", "square"],
-            rng.integers(1, 4),
-        ).tolist()
+        self.parts = rng.choice(PARTS, rng.integers(1, 4)).tolist()
         self.sd = str(rng.choice(["known", "data", "shared", "own", "number"]))
         self.offset = bool(rng.integers(2))
         self.scale = float(rng.choice([1.0, -2.0, 0.5]))
@@ -98,6 +99,7 @@ class Term:
     def mean(self, piece, i, own, world):
         """A sum of parts, each a quantity times what is known of the piece."""
         x, total = piece.known(self.x[i]), None
+        positive = piece.known(np.maximum(self.x[i], 0.0))
         for k, part in enumerate(self.parts):
             a = own[k % len(own)] if own else world["mu"]
             one = a if piece.vector is None or not own else a[k % piece.vector]
@@ -111,6 +113,9 @@ class Term:
                 "read": lambda: world["w"][piece.known(self.index[i])],
                 "matrix": lambda: piece.known(self.X[i]) @ wide,
                 "square": lambda: 0.1 * one * one,
+                # Slopes that are not finite where the other side is taken.
+                "root": lambda: kg.where(x > 0, kg.sqrt(positive * kg.exp(0.1 * one)), one * x),
+                "quotient": lambda: kg.where(x > 0, world["mu"] * one / (positive + x), one),
             }[part]()
             total = value if total is None else (total - value if k % 2 else total + value)
         total = self.scale * total

@@ -263,3 +263,72 @@ def test_the_program_of_observed_steps_does_not_grow_with_their_number():
             return len(program(np.zeros(count + 2)).jaxpr.eqns)
 
     assert size(40) == size(80)
+
+
+ZEROS = np.array([0.0, 0.5, 0.0, 1.5, 0.0, 2.0, 1.0, 0.3, 0.0, 0.8])
+
+
+def roots_of_pieces():
+    """The slope of the root of 0 is infinite; it is taken where the value is positive."""
+    a, b = kg.half_normal(1), kg.normal(0, 1)
+    for value in ZEROS:
+        x = kg.data(value)
+        kg.observe(1.0, kg.normal(kg.where(x > 0, b * kg.sqrt(a * x), b), 1.0))
+    return kg.model(a, b)
+
+
+def roots_of_groups():
+    """A root of each of five groups, which the pieces of some groups do not take."""
+    a, b = kg.half_normal(1), kg.normal(0, 1)
+    groups = [kg.sqrt(a * kg.data(value)) for value in ZEROS[:5]]
+    for i in range(20):
+        x = kg.data(ZEROS[i % 5])
+        kg.observe(1.0, kg.normal(kg.where(x > 0, groups[i % 5], b), 1.0))
+    return kg.model(a, b)
+
+
+def roots_of_rows():
+    a, b = kg.half_normal(1), kg.normal(0, 1)
+    for i in range(10):
+        x = kg.data(ZEROS[: i + 1])
+        kg.observe(np.ones(i + 1), kg.normal(kg.where(x > 0, b / (a * x), b), 1.0))
+    return kg.model(a, b)
+
+
+def roots_of_unknowns():
+    """Each piece has an unknown with a logarithm that its bijector computes."""
+    b = kg.normal(0, 1)
+    for value in ZEROS:
+        a, x = kg.half_normal(1), kg.data(value)
+        kg.factor(kg.where(x > 0, kg.log(a) + kg.sqrt(a * x), kg.log(a)) * b)
+    return kg.model(b)
+
+
+def roots_of_steps():
+    """Each step reads the level before; some have a side of another kind."""
+    a, b = kg.half_normal(1), kg.normal(0, 1)
+    level = b
+    for value in np.tile(ZEROS, 3):
+        x = kg.data(value)
+        root = kg.log(a * x) if value == 0.5 else kg.sqrt(a * x)
+        level = kg.where(x > 0, 0.5 * level * root, level)
+        kg.observe(1.0, kg.normal(level, 1.0))
+    return kg.model(a, b)
+
+
+@pytest.mark.parametrize(
+    "make", [roots_of_pieces, roots_of_groups, roots_of_rows, roots_of_unknowns, roots_of_steps]
+)
+def test_sides_have_derivatives_where_they_are_taken(monkeypatch, make):
+    groups = 2 if make is roots_of_unknowns else 1
+    model = check(monkeypatch, make, groups)
+    assert np.isfinite(model.gradient(RNG.normal(size=model.free_size))).all()
+
+
+def test_the_derivatives_of_observed_roots():
+    model = roots_of_pieces()
+    u, width = np.array([0.3, 0.7]), 1e-5
+    for i in range(2):
+        step = width * np.eye(2)[i]
+        slope = (model.log_prob(u + step) - model.log_prob(u - step)) / (2 * width)
+        assert model.gradient(u)[i] == pytest.approx(slope, rel=1e-7)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..faults import has_faults
-from ..node import Apply, Data, FormOf, Node
+from ..node import PART, Apply, Data, FormOf, Node
 from ..operations.indexing import SLICE
 
 __all__ = [
@@ -30,6 +30,8 @@ def is_batchable(node: Node) -> bool:
     if type(node) not in (Apply, FormOf) or node.context is not None:
         return False
     assert isinstance(node, Apply)
+    if node.operation is PART:  # its operand is a list of arrays
+        return False
     return node.alike is None and not node.computes and not node.tracks and not has_faults(node)
 
 

@@ -14,8 +14,11 @@ The change is made while the graph is lowered, and leaves the graph as it is. Th
 same up to rounding.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import cached_property
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -25,7 +28,8 @@ from jax import lax
 
 from ..node import Apply, Node, ancestors
 from ..operations.shaping import STACK
-from .alike import Column, at, is_batchable, lowered
+from .alike import Column, at, is_batchable, is_single, lowered
+from .guarded_columns import GuardedColumn, is_where
 from .linear_steps import LinearSteps
 from .participation import read
 from .slopes import has_finite_slopes
@@ -52,6 +56,8 @@ class StackedSteps:
     ----------
     inside
         The nodes that are computed as columns.
+    replaced
+        The nodes that are not computed one by one.
     inputs
         The nodes from which they are computed.
     outputs
@@ -70,6 +76,7 @@ class StackedSteps:
         if not self.inside.isdisjoint(above):
             raise NotAlike
         self.alone = len(above)  # nodes that are computed one by one
+        self.replaced = set(ancestors(self.column, {*above}.__contains__)).difference(above)
         together = [c for c in operations if c in self._columns.free]
         self.largest = max((len(c) * c[0].size for c in together), default=0)
         self.outputs: dict[Column, list[tuple[int, Node]]] = {}
@@ -83,6 +90,24 @@ class StackedSteps:
     def has_finite_slopes(self) -> bool:
         """Whether the slopes of all operations are finite."""
         return all(map(has_finite_slopes, self.inside))
+
+    def chooses(self, guards: Mapping[Node, Set[Node]]) -> bool:
+        """Whether the columns contain the choices of all nodes that they replace.
+
+        `guards` has the operations `where` on which the derivatives by a node's operands depend.
+        """
+        kinds = self._columns.kinds.items()
+        copies: set[Node] = set()  # equal nodes, the first of which is computed for all
+        for column, kind in kinds:
+            if isinstance(kind, Apply) and not is_single(column):
+                copies |= {*ancestors([kind])}.difference(ancestors([column[-1]]))
+        read = {node for column, kind in kinds if isinstance(kind, ArrayPlaces) for node in column}
+        known = self.inside | read
+        return all(
+            node in known and guards[node] <= self.inside
+            for node in self.replaced | copies
+            if node in guards
+        )
 
     def give(self, nodes: Iterable[Node]) -> None:
         """Add nodes to the outputs."""
@@ -102,6 +127,25 @@ class StackedSteps:
         for column, wanted in self.outputs.items():
             tensors |= {node: arrays[column][i] for i, node in wanted}
         return tensors
+
+    @cached_property
+    def _functions(self) -> dict[Column, tuple[Callable[..., Any], Sequence[Column]]]:
+        """The function of one step of each column of operations, and the columns that it reads."""
+        kinds = self._columns.kinds
+
+        def inputs(column: Column) -> Sequence[Column] | None:
+            kind = kinds[column]
+            return kind.parents if isinstance(kind, ColumnOperation) else None
+
+        found: dict[Column, tuple[Callable[..., Any], Sequence[Column]]] = {}
+        for column, kind in kinds.items():
+            if isinstance(kind, ColumnOperation):
+                found[column] = lowered(column[0]), kind.parents
+            if is_where(column[0]) and column in found:
+                guarded = GuardedColumn(column, inputs, itemgetter(0))
+                if guarded.guards:
+                    found[column] = guarded, guarded.leaves
+        return found
 
     def _arrays(self, environment: dict[Node, Any]) -> dict[Column, Any]:
         """The arrays of columns, over the steps."""
@@ -135,12 +179,13 @@ class StackedSteps:
                         continue
                     start = jnp.stack([one(node) for node in column[: kind.lag]])
                     arrays[column] = jnp.concatenate([start, arrays[kind.column][: -kind.lag]])
-                elif any(p not in arrays and p not in single for p in kind.parents):
-                    later.append(column)
                 else:
-                    tensors, axes = zip(*map(ready, kind.parents), strict=True)
-                    step = jax.vmap(lowered(column[0]), axes, axis_size=count)
-                    arrays[column] = step(*tensors)
+                    function, parents = self._functions[column]
+                    if any(p not in arrays and p not in single for p in parents):
+                        later.append(column)
+                        continue
+                    tensors, axes = zip(*map(ready, parents), strict=True)
+                    arrays[column] = jax.vmap(function, axes, axis_size=count)(*tensors)
             left = later
         if self.column not in self._columns.free:
             arrays |= self._looped(arrays, single, one)
@@ -166,7 +211,7 @@ class StackedSteps:
                     step = single[c]
                 whole = whole + step.astype(dtype)
             return {self.column: jnp.cumsum(whole.at[0].add(one(total.before).astype(dtype)), 0)}
-        needed = [p for c in operations for p in self._columns.kinds[c].parents if p in arrays]
+        needed = [p for c in operations for p in self._functions[c][1] if p in arrays]
         rows = {c: arrays[c] for c in needed}
         wanted = [c for c in operations if c in self.outputs or c == self.column]
 
@@ -174,8 +219,8 @@ class StackedSteps:
             values = {**single, **dict(zip(rows, inputs, strict=True))}
             values |= {c: held[0] for c, held in zip(delayed, before, strict=True)}
             for column in operations:
-                parents = self._columns.kinds[column].parents
-                values[column] = lowered(column[0])(*(values[p] for p in parents))
+                function, parents = self._functions[column]
+                values[column] = function(*(values[p] for p in parents))
             pairs = zip(before, delayed.values(), strict=True)
             after = [(*held[1:], values[kind.column]) for held, kind in pairs]
             return after, [values[c] for c in wanted]
@@ -190,7 +235,8 @@ def stacked_steps(
     order: Sequence[Node],
     wanted: Iterable[Node],
     computed: Container[Node],
-    excluded: Container[Node],
+    excluded: Set[Node],
+    guards: Mapping[Node, Set[Node]] = MappingProxyType({}),
 ) -> list[StackedSteps]:
     """The stacks of alike steps among nodes, parents first.
 
@@ -204,6 +250,8 @@ def stacked_steps(
         The nodes that have tensors.
     excluded
         Nodes that have to be computed one by one.
+    guards
+        The operations `where` on which the derivatives by a node's operands depend.
     """
     stacks = [n for n in order if isinstance(n, Apply) and n.operation is STACK]
     stacks = [n for n in stacks if len(n.parents) >= FEWEST and n not in computed]
@@ -215,7 +263,7 @@ def stacked_steps(
         steps = plan_steps(stack, computed)
         if steps is None or steps.largest > LARGEST:
             continue
-        if not any(node in excluded for node in steps.inside):
+        if excluded.isdisjoint(steps.replaced) and steps.chooses(guards):
             found.insert(0, steps)
             inside |= steps.inside | {stack}
     while found:

@@ -18,7 +18,7 @@ The results of one branch or loop can be active in different places. If its deri
 infinite, it is then computed once for each group of results, with the derivative of that group.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -264,6 +264,18 @@ class Sides:
             whole = node.node if isinstance(node, _Twin) else node
             self._sure[node] = frozenset(whole.surely_reads(self.places(node)))
         return self._sure[node]
+
+    @property
+    def guards(self) -> dict[Node, set[Node]]:
+        """The operations on which the choices at a node's operands depend."""
+        found: dict[Node, set[Node]] = {}
+        for (node, _), paths in self.edges.items():
+            found.setdefault(node, set()).update(w for path in paths for w, _ in path)
+        return found
+
+    def leave(self, nodes: Container[Node]) -> None:
+        """Make no choices at these nodes, which are computed in another way."""
+        self.edges = {key: paths for key, paths in self.edges.items() if key[0] not in nodes}
 
     def prepare(
         self,

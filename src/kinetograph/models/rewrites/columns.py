@@ -26,6 +26,7 @@ from ...graph.rewriting.alike import (
     lowered,
     place_of,
 )
+from ...graph.rewriting.guarded_columns import GuardedColumn, is_where
 from ..bijectors import Image, SupportBijector, bijector
 from .pieces import FEWEST, row_parents
 
@@ -72,7 +73,9 @@ class Columns:
                 continue
             visited.add(place)
             kind, parts = self.split(place)
-            if kind in ("operation", "rows"):
+            if kind == "guarded":
+                pending += parts.leaves
+            elif kind in ("operation", "rows"):
                 pending += parts
             elif kind == "unknowns":
                 self._used.update(dict.fromkeys(place))  # type: ignore[arg-type]
@@ -82,11 +85,13 @@ class Columns:
     def split(self, place: Place) -> tuple[str, Any]:
         """The kind of computation of a column, and its input columns."""
         if place not in self._kinds:
-            self._kinds[place] = (
+            kind = (
                 self._kind_of_rows(place.nodes)
                 if isinstance(place, PieceRows)
                 else self._kind(place)
             )
+            guarded = self._guarded(place) if kind[0] == "operation" else None
+            self._kinds[place] = kind if guarded is None else guarded
         return self._kinds[place]
 
     def _kind_of_rows(self, nodes: Column) -> tuple[str, Any]:
@@ -104,7 +109,6 @@ class Columns:
         ]
 
     def _kind(self, column: Column) -> tuple[str, Any]:
-        first = column[0]
         if is_single(column) or equal_literals(column):
             return "single", None
         distinct = tuple(dict.fromkeys(column))
@@ -112,6 +116,42 @@ class Columns:
             return "rows", [distinct]
         if len(column) < FEWEST:
             return "singles", stack(column)
+        return self._kind_of_many(column)
+
+    def _guarded(self, place: Place) -> tuple[str, Any] | None:
+        """The kind of a column of `where` whose derivatives need choices."""
+        nodes = _nodes(place)
+        if not is_where(nodes[0]):
+            return None
+        guarded = GuardedColumn(place, self._inputs_of_side, lambda each: _nodes(each)[0])
+        if not guarded.guards:
+            return None
+        if any(self._is_apart(leaf) for leaf in guarded.leaves):
+            return "singles", stack(nodes)  # their derivatives are chosen one by one
+        return "guarded", guarded
+
+    def _inputs_of_side(self, place: Place) -> Sequence[Place] | None:
+        """The columns from which a column of a side is computed.
+
+        None for inputs of sides. Equal nodes are computed once for each piece, as their derivatives are chosen by piece.
+        """
+        if isinstance(place, PieceRows):
+            kind, parts = self._kind_of_rows(place.nodes)
+        elif is_single(place) or equal_literals(place) or _form_of(place[0]) is not None:
+            return None
+        else:
+            kind, parts = self._kind_of_many(place)
+        return parts if kind == "operation" else None
+
+    def _is_apart(self, place: Place) -> bool:
+        """Whether the nodes of a column are computed one by one."""
+        if isinstance(place, PieceRows) or is_single(place) or equal_literals(place):
+            return False
+        return self._kind_of_many(place)[0] == "singles"
+
+    def _kind_of_many(self, column: Column) -> tuple[str, Any]:
+        """The kind of a column of different nodes."""
+        first = column[0]
         same = len({self._classes.get(node, -1) for node in column}) == 1
         if same and isinstance(first, Data):
             return "data", None
@@ -177,14 +217,11 @@ class Unknowns:
         None for other nodes.
         """
         first = column[0]
-        unknown = first.parents[0] if first.parents else None
-        if not isinstance(unknown, Variable) or unknown not in self.row:
-            return None
-        kinds = [k for k, f in unknown.forms_in_use.items() if f is first]
-        if not kinds:
+        kind = _form_of(first)
+        if kind is None or first.parents[0] not in self.row:
             return None
         unknowns = tuple(node.parents[0] for node in column)
-        return self.taken(unknowns, images, kinds[0]).astype(first.dtype)
+        return self.taken(unknowns, images, kind).astype(first.dtype)
 
 
 class ColumnEvaluation:
@@ -215,7 +252,11 @@ class ColumnEvaluation:
                 pending.pop()
                 continue
             kind, parts = self.columns.split(top)
-            columns = parts if kind in ("operation", "rows") else ()
+            columns: Sequence[Place] = ()
+            if kind in ("operation", "rows"):
+                columns = parts
+            elif kind == "guarded":
+                columns = parts.leaves
             missing = [p for p in columns if p not in tensors]
             if missing:
                 pending += missing
@@ -242,19 +283,37 @@ class ColumnEvaluation:
             return at(self.ensure(parts[0][0]), index), 0
         if kind == "unknowns":
             return self.unknowns.taken(column, self.images), 0
+        if kind == "guarded":
+            return self._batch(parts, parts.leaves)
         form = None if isinstance(place, PieceRows) else self.unknowns.form(column, self.images)
-        return (form, 0) if form is not None else self._operation(column[0], parts)
+        return (form, 0) if form is not None else self._batch(lowered(column[0]), parts)
 
-    def _operation(self, node: Node, parts: Sequence[Place]) -> tuple[Any, int | None]:
-        assert isinstance(node, Apply)
+    def _batch(
+        self, function: Callable[..., Any], parts: Sequence[Place]
+    ) -> tuple[Any, int | None]:
+        """A function of one piece, computed for all pieces."""
         tensors, axes = zip(*(self._tensors[p] for p in parts), strict=True)
         if all(axis is None for axis in axes):
-            return lowered(node)(*tensors), None
-        return jax.vmap(lowered(node), axes)(*tensors), 0
+            return function(*tensors), None
+        return jax.vmap(function, axes)(*tensors), 0
+
+
+def _nodes(place: Place) -> Column:
+    return place.nodes if isinstance(place, PieceRows) else place
+
+
+def _form_of(node: Node) -> str | None:
+    """The kind of a form that the bijector of an unknown computes.
+
+    None for other nodes.
+    """
+    unknown = node.parents[0] if node.parents else None
+    if not isinstance(unknown, Variable):
+        return None
+    return next((k for k, form in unknown.forms_in_use.items() if form is node), None)
 
 
 def stacked(place: Place) -> np.ndarray:
     """The data of all pieces, or all rows, in one array."""
-    nodes = place.nodes if isinstance(place, PieceRows) else place
-    values = [np.asarray(node.value) for node in nodes if isinstance(node, Data)]
+    values = [np.asarray(node.value) for node in _nodes(place) if isinstance(node, Data)]
     return np.concatenate(values)[:, None] if isinstance(place, PieceRows) else np.stack(values)

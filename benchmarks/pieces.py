@@ -1,7 +1,7 @@
 #!/usr/bin/env python
-"""A model built by a loop against a model of arrays or `kg.scan`.
+"""A model built by a loop against a model of arrays.
 
-The models are the same. Steps over time are compared with `kg.scan`.
+Steps over time are compared with `kg.scan`.
 It measures whole runs, compilation and gradients, in processor time, which depends little on other
 load.
 """

@@ -25,10 +25,10 @@ def scanned_steps(node: Apply) -> LinearSteps | None:
     if node.attributes["place"] < scan.carried or len(carried) != 1:
         return None
     with within(None):
-        return linear_steps(value, _Trip(scan, carried[0]))
+        return linear_steps(value, _ScanParts(scan, carried[0]))
 
 
-class _Trip:
+class _ScanParts:
     """The parts of a trip; see `StepParts`.
 
     They are nodes of the body.

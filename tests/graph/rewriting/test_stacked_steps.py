@@ -309,6 +309,26 @@ def test_copies_of_one_value_that_are_taken_in_some_steps():
     np.testing.assert_allclose(slopes, [(~taken).sum(), taken.sum()], rtol=1e-12)
 
 
+def test_a_copy_of_one_value_that_only_a_side_reads():
+    """The first of equal roots is read by a side alone, the others elsewhere, too."""
+    x = kg.placeholder()
+    roots = [kg.sqrt(x) for _ in range(COUNT)]
+    rows = kg.data(np.arange(COUNT))
+    out = kg.stack([kg.where(rows[t] > 0, roots[t], 0.0) for t in range(COUNT)]).sum()
+    out = out + 2 * sum(roots[1:])
+    slope = kg.compile([x], kg.gradients(out, x))(0.25)
+    assert slope == pytest.approx(3 * (COUNT - 1), rel=1e-12)
+
+
+def test_sides_that_read_elements_of_an_array():
+    x = kg.placeholder((COUNT,))
+    out = kg.stack([kg.where(x[t] > 0, kg.sqrt(x[t]), 0.0) for t in range(COUNT)])
+    values = np.tile([0.25, 0.0, -1.0], COUNT // 3)
+    slope = kg.compile([x], kg.gradients(out.sum(), x))(values)
+    np.testing.assert_allclose(slope, np.where(values > 0, 1.0, 0.0), rtol=1e-12)
+    assert equations([out.node], [x.node]) < COUNT
+
+
 def test_a_choice_around_a_whole_stack():
     """A condition outside of the steps guards the roots in them."""
     x = kg.placeholder()

@@ -304,6 +304,25 @@ def roots_of_unknowns():
     return kg.model(b)
 
 
+def roots_of_places():
+    """Each piece reads an element of an array of roots, another element of which is not used."""
+    a, b = kg.half_normal(1), kg.normal(0, 1)
+    for value in ZEROS:
+        roots = kg.sqrt(a * kg.data([value, 1.0]))
+        kg.observe(1.0, kg.normal(kg.where(kg.data(value) > 0, b * roots[0], b), 1.0))
+    return kg.model(a, b)
+
+
+def roots_of_places_by_rows():
+    """The same, for pieces of several rows, some of which are used."""
+    a, b = kg.half_normal(1), kg.normal(0, 1)
+    for i in range(10):
+        value = ZEROS[i] + 0.1
+        roots, x = kg.sqrt(a * kg.data([value, 1.0])), kg.data(np.full(i + 1, value))
+        kg.observe(np.ones(i + 1), kg.normal(kg.where(x > 0.5, b * roots[0], b), 1.0))
+    return kg.model(a, b)
+
+
 def roots_of_steps():
     """Each step reads the level before; some have a side of another kind."""
     a, b = kg.half_normal(1), kg.normal(0, 1)
@@ -317,7 +336,11 @@ def roots_of_steps():
 
 
 @pytest.mark.parametrize(
-    "make", [roots_of_pieces, roots_of_groups, roots_of_rows, roots_of_unknowns, roots_of_steps]
+    "make",
+    [
+        *(roots_of_pieces, roots_of_groups, roots_of_rows, roots_of_unknowns),
+        *(roots_of_places, roots_of_places_by_rows, roots_of_steps),
+    ],
 )
 def test_sides_have_derivatives_where_they_are_taken(monkeypatch, make):
     groups = 2 if make is roots_of_unknowns else 1

@@ -16,7 +16,7 @@ import numpy as np
 from ...distributions.variable import Variable
 from ...graph.lower import Environment
 from ...graph.node import Apply, Data, Node
-from ...graph.operations.shaping import stack
+from ...graph.operations.shaping import concatenate, expand_dims, stack
 from ...graph.rewriting.alike import (
     Column,
     at,
@@ -127,13 +127,16 @@ class Columns:
         if not guarded.guards:
             return None
         if any(self._is_apart(leaf) for leaf in guarded.leaves):
-            return "singles", stack(nodes)  # their derivatives are chosen one by one
+            # Their derivatives are chosen one by one.
+            by_rows = isinstance(place, PieceRows)
+            return "singles", expand_dims(concatenate(nodes), 1) if by_rows else stack(nodes)
         return "guarded", guarded
 
     def _inputs_of_side(self, place: Place) -> Sequence[Place] | None:
         """The columns from which a column of a side is computed.
 
-        None for inputs of sides. Equal nodes are computed once for each piece, as their derivatives are chosen by piece.
+        None for inputs of sides. Equal nodes are computed once for each piece, as their derivatives
+        are chosen by piece.
         """
         if isinstance(place, PieceRows):
             kind, parts = self._kind_of_rows(place.nodes)

@@ -6,6 +6,7 @@ import pytest
 
 from kinetograph.graph.precision import x64
 from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw, StepLaw
+from kinetograph.models.system_law import LinearRow, SystemLaw
 
 
 def dense(rng, batch, n, standard):
@@ -106,3 +107,78 @@ def test_the_map_gives_the_normal_distribution_given_data(kind, standard, batch,
     for one in np.ndindex(batch):
         of_one = np.asarray(slopes)[(*one, slice(None), *one, slice(None))]
         np.testing.assert_allclose(of_one @ of_one.T, covariance[one], rtol=1e-8, atol=1e-9)
+
+
+def system(rng, steps, states, noises):
+    """A law with coefficients that change, and all of its numbers as lines of the noises."""
+
+    def row(own=None):
+        noise = [*rng.normal(size=(noises, steps))]
+        if own is not None:  # an unknown, which depends on the noises up to its own
+            noise[own] = rng.uniform(0.3, 2, steps) * rng.choice([-1.0, 1.0])
+            noise[own + 1 :] = [0.0] * (noises - own - 1)
+        return LinearRow([*0.7 * rng.normal(size=(states, steps))], noise, rng.normal())
+
+    start, rows = rng.normal(size=states), [row() for _ in range(states)]
+    unknowns, observed = [row(j) for j in range(noises)], row()
+    x = np.concatenate([np.zeros((states, noises * steps)), start[:, None]], 1)
+    lines = []
+    for t in range(steps):
+        z = np.zeros((noises, noises * steps + 1))
+        z[np.arange(noises), np.arange(noises) * steps + t] = 1.0
+
+        def at(each, x=x, z=z, t=t):
+            coefficients = [np.broadcast_to(c, steps)[t] for c in (*each.state, *each.noise)]
+            line = coefficients @ np.concatenate([x, z])
+            line[-1] += each.constant
+            return line
+
+        lines.append([at(each) for each in (*unknowns, observed)])
+        x = np.stack([at(each) for each in rows])
+    lines = np.moveaxis(lines, 0, 1)
+    return SystemLaw(steps, [*start], rows, unknowns, observed), lines[:-1], lines[-1]
+
+
+@pytest.mark.parametrize(("states", "noises"), [(1, 2), (2, 1), (3, 2)])
+def test_a_system_has_the_normal_distribution_given_data(states, noises):
+    """Mean, covariance and Jacobian are those of dense NumPy matrices."""
+    rng, steps = np.random.default_rng(states), 6
+    law, unknowns, f = system(rng, steps, states, noises)
+    unknowns, count = unknowns.reshape(noises * steps, -1), noises * steps
+    h, r, u = rng.uniform(0, 3, steps), rng.normal(size=steps), rng.normal(size=(noises, steps))
+    h[1], r[1] = 0.0, 0.0  # no datum
+    with x64():
+        value, log_size = law.spread(u, h, r)
+        back = law.gathered(value, h, r)
+        centre, _ = law.spread(np.zeros_like(u), h, r)
+        slopes = jax.jacobian(lambda u: law.spread(u, h, r)[0])(u)
+        of_f = law.value(value)
+    np.testing.assert_allclose(back, u, rtol=1e-9, atol=1e-9)
+    z = np.linalg.solve(unknowns[:, :-1], np.ravel(value) - unknowns[:, -1])
+    np.testing.assert_allclose(of_f, f[:, :-1] @ z + f[:, -1], rtol=1e-9, atol=1e-9)
+    square = np.asarray(slopes).reshape(count, count)
+    np.testing.assert_allclose(log_size, np.linalg.slogdet(square)[1], rtol=1e-9, atol=1e-9)
+    covariance = np.linalg.inv(np.eye(count) + f[:, :-1].T @ (h[:, None] * f[:, :-1]))
+    mean = covariance @ f[:, :-1].T @ (r - h * f[:, -1])
+    expected = unknowns[:, :-1] @ mean + unknowns[:, -1]
+    np.testing.assert_allclose(np.ravel(centre), expected, rtol=1e-8, atol=1e-9)
+    covariance = unknowns[:, :-1] @ covariance @ unknowns[:, :-1].T
+    np.testing.assert_allclose(square @ square.T, covariance, rtol=1e-8, atol=1e-9)
+
+
+def test_a_system_with_scales_of_very_different_sizes():
+    """A level that is unknown at first, with tiny steps and a tiny slope."""
+    n = 50
+    scales = np.full(n, 1e-6)
+    scales[0] = 1e6
+    level = LinearRow([1.0, 1.0], [scales, 0.0], 0.0)
+    slope = LinearRow([0.0, 1.0], [0.0, 1e-9], 0.0)
+    own = [LinearRow([0.0, 0.0], noise, 0.0) for noise in ([1.0, 0.0], [0.0, 1.0])]
+    law = SystemLaw(n, [0.0, 0.0], [level, slope], own, level)
+    h, values = np.full(n, 1.0), np.linspace(1, 2, n)
+    with x64():
+        z, log_size = law.spread(np.zeros((2, n)), h, h * values)
+        f, u = law.value(z), law.gathered(z, h, h * values)
+    np.testing.assert_allclose(f, values.mean(), rtol=1e-6)
+    np.testing.assert_allclose(u, 0.0, atol=1e-3)
+    np.testing.assert_allclose(log_size, -0.5 * np.log(n) - np.log(1e6), rtol=1e-6)

@@ -18,7 +18,7 @@ def walks():
     level = kg.random_walk(sd[0], 5, drift=mu[0, 0], init_sd=2.0, name="level")
     season = kg.random_walk(sd[1], 5, name="season")
     table = kg.ar(rho, sd[:1], shape=(3, 5), constant=0.5, name="table")
-    kg.observe(np.ones(5), kg.normal(level + season, 1))
+    kg.observe(np.arange(5), kg.poisson(kg.exp(level + season)))
     kg.observe(np.ones((3, 5)), kg.poisson(kg.exp(mu + table)))
     return sd, rho, mu, level, season, table
 
@@ -381,7 +381,8 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
             mu, level, season, table = x[3:6], x[6:11], x[11:16], x[16:].reshape(3, 5)
             both = level + season
             f = np.concatenate([both, season, (mu[:, None] + table).ravel()])
-            slope = [1 - both, 1 - both, (1 - np.exp(mu[:, None] + table)).ravel()]
+            of_both = np.arange(5) - np.exp(both)
+            slope = [of_both, of_both, (1 - np.exp(mu[:, None] + table)).ravel()]
             np.testing.assert_allclose(rows[0], f, rtol=1e-12)
             np.testing.assert_allclose(rows[1], np.concatenate(slope), rtol=1e-8, atol=1e-8)
         if build is process:

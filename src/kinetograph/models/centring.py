@@ -93,7 +93,8 @@ class Centring:
                 self.shifts[product.unknown] = shift
         for vector in gaussian_vectors(model):
             self._add(vector)
-        self.joint = joint_normal(model, self.shifts, self.vectors)
+        vectors = {unknown: v for v in self.vectors.values() for unknown in v.unknowns}
+        self.joint = joint_normal(model, self.shifts, vectors)
         self.levels = self._levels()  # each depends on earlier levels only
         kept = {unknown for level in self.levels for unknown in level.all}
         self.shifts = {unknown: s for unknown, s in self.shifts.items() if unknown in kept}
@@ -110,17 +111,20 @@ class Centring:
 
     def _add(self, vector: GaussianVector) -> None:
         """Add a vector if its law is known before the vector."""
-        unknown, without = vector.unknown, vector._replace(data=None)
+        without = vector._replace(data=None)
         for one in (vector, without, without._replace(location=None)):
-            if one.data is None and not one.joint:
-                return  # the forms of shifts are as good
-            if all(map(self._has_value, one.nodes)) and not self._depends(one, unknown):
-                self.shifts.pop(unknown, None)
-                self.vectors[unknown] = one
+            if one.data is None and (vector.system or not one.joint):
+                return  # the forms of shifts, or of each unknown, are as good
+            if all(map(self._has_value, one.nodes)) and not self._depends(one, *one.unknowns):
+                for unknown in one.unknowns:
+                    self.shifts.pop(unknown, None)
+                    self.vectors.pop(unknown, None)
+                self.vectors[vector.unknown] = one
                 return
 
     def _maps(self) -> "dict[Variable, Shift | GaussianVector]":
-        return {**self.shifts, **self.vectors}
+        vectors = {unknown: v for v in self.vectors.values() for unknown in v.unknowns}
+        return {**self.shifts, **vectors}
 
     def _levels(self) -> list[Level]:
         """The first levels of the shifts; deeper shifts stay as written.
@@ -145,13 +149,13 @@ class Centring:
         variables = {n for n in above if isinstance(n, Variable)}
         return variables <= self._valued and not list(loops_in(above))
 
-    def _depends(self, each: "Shift | GaussianVector", unknown: Variable) -> bool:
-        """Whether a map depends on an unknown, through other maps, too."""
+    def _depends(self, each: "Shift | GaussianVector", *unknowns: Variable) -> bool:
+        """Whether a map depends on unknowns, through other maps, too."""
         maps, seen = self._maps(), set[Node]()
         waiting = list(each.nodes)
         while waiting:
             for node in ancestors([waiting.pop()]):
-                if node is unknown:
+                if node in unknowns:
                     return True
                 if node in maps and node not in seen:
                     waiting += maps[node].nodes  # type: ignore[index]
@@ -194,13 +198,20 @@ class Centring:
     @cached_property
     def vector_places(self) -> np.ndarray:
         """The free numbers of vectors, by their places."""
-        return places_of([self.density.slices[unknown] for unknown in self.vectors])
+        vectors = self.vectors.values()
+        return places_of([self.density.slices[u] for vector in vectors for u in vector.unknowns])
 
     @cached_property
     def vector_parts(self) -> dict[Variable, slice]:
-        """The elements of each vector among `vector_places`."""
+        """The elements of each vector among `vector_places`; a system is one vector."""
         sizes = [vector.size for vector in self.vectors.values()]
         return dict(zip(self.vectors, parts_of(sizes), strict=True))
+
+    @property
+    def named_parts(self) -> dict[Variable, slice]:
+        """The same elements of each unknown."""
+        unknowns = [unknown for vector in self.vectors.values() for unknown in vector.unknowns]
+        return dict(zip(unknowns, parts_of([u.size for u in unknowns]), strict=True))
 
     def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
         """Coordinates and slopes for each c of a grid.
@@ -223,18 +234,24 @@ class Centring:
         environment: Environment = dict(data)
         images = self.density.images(self.density.pieces(x), environment, None)
         rows = []
-        for unknown, vector in self.vectors.items():
-            place = self.density.slices[unknown]
+        for vector in self.vectors.values():
             evaluate(vector.nodes, environment, images, None)
             law, location = vector.law(environment)
-            unknown_rows, slopes = vector.rows(x[place]), vector.rows(gradient[place])
-            value = law.value(unknown_rows)
-            numbers, to_unknown = jax.vjp(law.numbers, unknown_rows)
-            _, to_value = jax.vjp(law.written, value)
-            # log p(z) = -z^2 / 2 is a part of the log density.
-            (likelihood,) = to_value(slopes + to_unknown(numbers)[0])
+            parts = [self._part(vector, v) for v in (x, gradient, y, slope)]
+            unknown_rows, slopes = map(vector.rows, parts[:2])
+            if vector.system:
+                value = law.value(unknown_rows)
+                h, r = vector.information(environment)
+                likelihood = jnp.broadcast_to(r - h * value, vector.shape)
+                value = jnp.broadcast_to(value, vector.shape)
+            else:
+                value = law.value(unknown_rows)
+                numbers, to_unknown = jax.vjp(law.numbers, unknown_rows)
+                _, to_value = jax.vjp(law.written, value)
+                # log p(z) = -z^2 / 2 is a part of the log density.
+                (likelihood,) = to_value(slopes + to_unknown(numbers)[0])
             flat = [vector.flat(row) for row in (value + location, likelihood)]
-            rows += [jnp.stack([*flat, *(v[place] for v in (x, gradient, y, slope))])]
+            rows += [jnp.stack([*flat, *parts])]
         return jnp.concatenate(rows, 1)
 
     @cached_property
@@ -267,8 +284,9 @@ class Centring:
             for unknown in level.vectors:
                 evaluate(self.vectors[unknown].nodes, environment, images, scope)
                 new, added = self._spread(unknown, y, forms.information, environment)
-                pieces[unknown], log_jacobian = new, log_jacobian + added
-                x = replaced(x, self.density.slices[unknown], new)
+                x, log_jacobian = self._placed(self.vectors[unknown], new, x), log_jacobian + added
+                for one in self.vectors[unknown].unknowns:
+                    pieces[one] = x[self.density.slices[one]]
         if joint is not None:
             evaluate(joint.nodes, environment, images, scope)
             new, added = joint.spread(y[joint.places], forms.joint, environment)
@@ -293,8 +311,20 @@ class Centring:
             return vector.flat(value), log_size
 
         chosen = information[0, self.vector_parts[unknown].start] >= 0
-        u = y[self.density.slices[unknown]]
+        u = self._part(vector, y)
         return lax.cond(chosen, mapped, lambda u: (u, jnp.zeros((), u.dtype)), u)
+
+    def _part(self, vector: GaussianVector, state: Any) -> Any:
+        """The elements of a vector in a free state."""
+        parts = [state[self.density.slices[unknown]] for unknown in vector.unknowns]
+        return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
+
+    def _placed(self, vector: GaussianVector, new: Any, state: Any) -> Any:
+        """A free state with new elements of a vector."""
+        sizes = [unknown.size for unknown in vector.unknowns]
+        for unknown, part in zip(vector.unknowns, lax.split(new, sizes), strict=True):
+            state = replaced(state, self.density.slices[unknown], part)
+        return state
 
     def _data_of(
         self, unknown: Variable, information: Any, location: Any, environment: Environment
@@ -323,7 +353,6 @@ class Centring:
         for unknown, vector in self.vectors.items():
             if joint is not None and unknown in joint.unknowns:
                 continue
-            place = self.density.slices[unknown]
             evaluate(vector.nodes, environment, images, scope)
             law, location = vector.law(environment)
             h, r = self._data_of(unknown, forms.information, location, environment)
@@ -333,7 +362,8 @@ class Centring:
                 return vector.flat(rows)  # noqa: B023
 
             chosen = forms.information[0, self.vector_parts[unknown].start] >= 0
-            y = replaced(y, place, lax.cond(chosen, mapped, lambda value: value, x[place]))
+            old = self._part(vector, x)
+            y = self._placed(vector, lax.cond(chosen, mapped, lambda value: value, old), y)
         if joint is not None:
             evaluate(joint.nodes, environment, images, scope)
             new = joint.gathered(x[joint.places], forms.joint, environment)

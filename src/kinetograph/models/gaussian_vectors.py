@@ -21,6 +21,7 @@ from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
 from ..graph.operations.shaping import TRANSPOSE
 from .gaussian_laws import DenseLaw, ElementwiseLaw
 from .hierarchies import ScaledUnknown, is_real, products
+from .linear_systems import linear_systems
 from .normal_observations import normal_data
 from .normal_vector import GaussianVector, Users, used
 from .running_sums import running_sums, summed_steps
@@ -51,13 +52,14 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
         vector = vector or summed_steps(unknown, sums, users)
         if vector is not None:
             if not unknowns.isdisjoint(ancestors(vector.parameters)):
-                yield vector._replace(data=normal_data(vector.f, unknown, model.density.terms))
+                yield vector._replace(data=normal_data(vector.f, (unknown,), model.density.terms))
             continue
         vector = _elements(unknown, scaled.get(unknown), users)
-        data = vector and normal_data(vector.f, unknown, model.density.terms)
+        data = vector and normal_data(vector.f, (unknown,), model.density.terms)
         # For data of a known precision, the forms of `Centring.shifts` are as good.
         if vector and data and not unknowns.isdisjoint(ancestors(data.of_precision)):
             yield vector._replace(data=data)
+    yield from linear_systems(model)
 
 
 def _by_value(unknown: Variable, users: Users) -> GaussianVector | None:

@@ -9,7 +9,7 @@ Given k, c and sd, such data are one observation of each element, of the precisi
 where the sums are over all data of an element.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax.numpy as jnp
@@ -97,25 +97,29 @@ class NormalData(NamedTuple):
         return jnp.sum(rows, tuple(single), keepdims=True)
 
 
-def normal_data(f: Node, unknown: Node, terms: "Iterable[Term]") -> NormalData | None:
-    """The data of an unknown, if all are normal.
+def normal_data(f: Node, unknowns: Collection[Node], terms: "Iterable[Term]") -> NormalData | None:
+    """The data of unknowns, if all are normal.
 
-    Other terms with the unknown, apart from its own distribution, would tell more about it.
+    Other terms with the unknowns, apart from their own distributions, would tell more about them.
     """
+
+    def depends(nodes: Iterable[Node]) -> bool:
+        return not set(ancestors(nodes)).isdisjoint(unknowns)
+
     lines, sds, values = [], [], []
     for term in terms:
         node = term.node
-        if term.target is unknown or unknown not in ancestors(term.plain_needs()):
+        if term.target in unknowns or not depends(term.plain_needs()):
             continue
         if not isinstance(node, Distribution) or node.family.key != "normal":
             return None
         mean, sd, target = node.arguments["mean"], node.arguments["sd"], node.target
         line = None
-        if not isinstance(target, Data) or unknown in ancestors([sd]):
+        if not isinstance(target, Data) or depends([sd]):
             return None
         if np.broadcast_shapes(mean.shape, target.shape) == target.shape:
             line = line_of(mean, f)
-        if line is None or any(unknown in ancestors([n]) for n in line.nodes):
+        if line is None or depends(line.nodes):
             return None
         lines.append(line)
         sds.append(sd)

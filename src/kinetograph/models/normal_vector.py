@@ -28,6 +28,12 @@ class GaussianVector(NamedTuple):
     data: NormalData | None = None  # the data, if all of them are normal and linear in f
     joint: bool = True  # whether the elements depend on each other
     markov: bool = False  # whether each element depends on the one before it only
+    system: tuple[Variable, ...] = ()  # all unknowns of a linear system
+
+    @property
+    def unknowns(self) -> tuple[Variable, ...]:
+        """All unknowns of the map."""
+        return self.system or (self.unknown,)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -37,8 +43,13 @@ class GaussianVector(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the unknown with the vectors along the last axis."""
+        """The shape of the unknown with the vectors along the last axis.
+
+        The unknowns of a system are rows.
+        """
         shape = self.unknown.shape
+        if self.system:
+            return (len(self.system), *shape)
         return shape[::-1] if self.columns else shape
 
     @property
@@ -48,7 +59,7 @@ class GaussianVector(NamedTuple):
 
     def rows(self, flat: Any) -> Any:
         """The vectors along the last axis, from the elements of the unknown."""
-        array = jnp.reshape(flat, self.unknown.shape)
+        array = jnp.reshape(flat, self.shape[::-1] if self.columns else self.shape)
         return array.T if self.columns else array
 
     def flat(self, rows: Any) -> Any:
@@ -69,7 +80,7 @@ class GaussianVector(NamedTuple):
         """The law, and the location outside of it."""
         law = self.law_of(self.shape, *(environment[node] for node in self.parameters))
         if self.location is None:
-            return law, jnp.zeros(self.shape, self.unknown.dtype)
+            return law, jnp.zeros(() if self.system else self.shape, self.unknown.dtype)
         location = jnp.broadcast_to(environment[self.location], self.unknown.shape)
         return law, location.T if self.columns else location
 

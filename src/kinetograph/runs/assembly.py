@@ -227,7 +227,7 @@ def _name_forms(program: Program, state: Any) -> None:
     assert centring is not None
     of_unknowns = {
         FORMS: {unknown: slices[unknown] for unknown in centring.shifts},
-        INFORMATION: centring.vector_parts,
+        INFORMATION: centring.named_parts,
     }
     for variable, places in of_unknowns.items():
         if variable in state:

@@ -1,0 +1,136 @@
+"""The values of a loop over time, as linear expressions."""
+
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.lower import Environment
+from ..graph.node import Apply, Node
+from ..graph.rewriting.alike import Column, equal_literals
+from ..graph.rewriting.step_columns import (
+    ArrayPlaces,
+    ColumnOperation,
+    DelayedColumn,
+    NotAlike,
+    StepColumns,
+)
+from .linear_rows import (
+    BEFORE,
+    Expression,
+    NotLinear,
+    Rows,
+    combined,
+    constant,
+    value_of,
+    with_start,
+)
+
+if TYPE_CHECKING:
+    from .linear_nodes import System
+
+__all__ = ["Loop"]
+
+
+class Loop:
+    """The columns of a loop over time.
+
+    A column has an element for each step, without the first one after a `delay`, and perhaps
+    without the last one, which no other step uses.
+    """
+
+    def __init__(
+        self, system: "System", columns: StepColumns, delay: int, inner: bool = False
+    ) -> None:
+        self.system, self.columns, self.delay, self.inner = system, columns, delay, inner
+        kinds = columns.kinds.items()
+        self._starts = {k.column: c[0] for c, k in kinds if isinstance(k, DelayedColumn)}
+        self._done: dict[Column, Expression] = {}
+        self._states: dict[Column, int] = {}
+
+    def expression(self, column: Column) -> Expression:
+        """The expression of a column."""
+        if column not in self._done:
+            self._done[column] = self._expression(column)
+        return self._done[column]
+
+    def _expression(self, column: Column) -> Expression:
+        kind, system = self.columns.kinds[column], self.system
+        if column[0].shape != ():
+            raise NotLinear
+        if isinstance(kind, DelayedColumn):
+            return self._before(kind, column[0])
+        if not any(map(system.moves, column)):
+            return self._known(column)
+        if isinstance(kind, ArrayPlaces):
+            return self._read(kind)
+        if kind is None:
+            return self._before_later(column)
+        if not isinstance(kind, ColumnOperation):
+            raise NotLinear
+        if column not in self._starts:
+            return self._operation(column, kind)
+        return self._state(column, kind)
+
+    def _before_later(self, column: Column) -> Expression:
+        """A first value, and the values of a column without its last one."""
+        later = column[1:]
+        try:
+            columns = StepColumns(later, ()) if later and not self.inner else None
+        except NotAlike:
+            columns = None
+        if columns is None:
+            raise NotLinear
+        loop = Loop(self.system, columns, self.delay, inner=True)
+        return loop._before(DelayedColumn(later, 1), column[0])
+
+    def _state(self, column: Column, kind: ColumnOperation) -> Expression:
+        """A column whose values another step reads."""
+        system, start = self.system, self.system.number(self._starts[column])
+        if start.keys and not self.delay:
+            raise NotLinear
+        state = system.new_state(lambda e: 0.0 if self.delay else start.rows(e).constant)
+        self._states[column] = state
+        self._done[column] = value_of(state)
+        found = self._operation(column, kind)
+        system.states[state] = with_start(found, start, system.steps) if self.delay else found
+        return self._done[column]
+
+    def _operation(self, column: Column, kind: ColumnOperation) -> Expression:
+        one = column[0]
+        assert isinstance(one, Apply)
+        return combined(one, [self.expression(parent) for parent in kind.parents])
+
+    def _known(self, column: Column) -> Expression:
+        """Values that do not depend on noises."""
+        node = self.columns.array(column)
+        if node is None or node.shape not in ((), (1,), (len(column),)):
+            raise NotLinear
+        self.system.constants[node] = None
+        steps, after = self.system.steps, self.system.steps - self.delay - len(column)
+
+        def rows(e: Environment) -> Rows:
+            value = jnp.asarray(e[node])
+            if value.shape == (len(column),):
+                value = jnp.pad(value, (self.delay, after), mode="edge")
+            return constant(value, steps)
+
+        return Expression(frozenset(), rows)
+
+    def _read(self, kind: ArrayPlaces) -> Expression:
+        """The elements of a series, one for each step."""
+        whole, places = kind.array, kind.places
+        if whole.shape != (self.system.steps,):
+            raise NotLinear
+        if not np.array_equal(places, self.delay + np.arange(len(places))):
+            raise NotLinear
+        return self.system.expression(whole)
+
+    def _before(self, kind: DelayedColumn, first: Node) -> Expression:
+        self.expression(kind.column)
+        start = self._starts.get(kind.column)
+        same = start is first or (start is not None and equal_literals((start, first)))
+        if kind.lag != 1 or not same:
+            raise NotLinear
+        key = BEFORE, self._states[kind.column]
+        return Expression(frozenset({key}), lambda _: Rows({key: 1.0}, 0.0))

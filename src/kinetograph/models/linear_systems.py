@@ -1,0 +1,85 @@
+"""Normal unknowns that together are the noises of a linear system.
+
+    slope = kg.cumsum(s2 * z2)                  two unknowns, z1 and z2, of one series of data
+    level = kg.cumsum(slope + s1 * z1)
+    kg.observe(y, kg.normal(level, noise))
+
+States are running sums, kg.random_walk and kg.ar of order 1, and the values of loops over time.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..distributions.variable import Distribution, Variable
+from ..graph.node import Apply, Data, Node, ancestors
+from .linear_nodes import MOST, System, is_noise
+from .linear_rows import LINEAR, NotLinear
+from .normal_observations import normal_data
+from .normal_vector import GaussianVector
+from .system_law import SystemLaw
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["linear_systems"]
+
+FEWEST_STEPS = 2
+
+
+def linear_systems(model: "Model") -> Iterator[GaussianVector]:
+    """The systems of more than one state or noise whose data are normal."""
+    seen: set[Node] = set()
+    for term in model.density.terms:
+        node = term.node
+        if not isinstance(node, Distribution) or node.family.key != "normal":
+            continue
+        if not isinstance(node.target, Data):
+            continue
+        mean = node.arguments["mean"]
+        if not mean.shape or mean.shape[-1] <= FEWEST_STEPS:
+            continue
+        noises = [v for v in ancestors([mean]) if isinstance(v, Variable) and is_noise(v)]
+        f = _observed(mean, set(noises))
+        if f is None or f in seen:
+            continue
+        seen.add(f)
+        for steps in (f.shape[0], f.shape[0] - 1):
+            found = _system(model, f, steps)
+            if found is not None:
+                yield found
+                break
+
+
+def _observed(mean: Node, noises: set[Node]) -> Node | None:
+    """The numbers that data are about: a series with an operation that is not a line."""
+    while isinstance(mean, Apply) and mean.operation in LINEAR:
+        moving = [p for p in mean.parents if not noises.isdisjoint(ancestors([p]))]
+        if len(moving) != 1:
+            break
+        (mean,) = moving
+    return mean if len(mean.shape) == 1 and mean.shape[0] > FEWEST_STEPS else None
+
+
+def _system(model: "Model", f: Node, steps: int) -> GaussianVector | None:
+    try:
+        found = System(steps)
+        of_f = found.expression(f)
+        found.finish()
+    except NotLinear:
+        return None
+    unknowns, states = tuple(found.noises), len(found.states)
+    if not states or max(states, len(unknowns)) not in range(2, MOST + 1):
+        return None
+    known = set(model.density.unknowns)
+    if not known.issuperset(unknowns) or not found.constants_are_known():
+        return None
+    data = normal_data(f, unknowns, model.density.terms)
+    if data is None:
+        return None
+    parameters = tuple(found.constants)
+
+    def law(_: tuple[int, ...], *values: Any) -> SystemLaw:
+        return found.law(of_f, dict(zip(parameters, values, strict=True)))
+
+    head = unknowns[0]
+    return GaussianVector(head, False, parameters, law, f, data=data, markov=True, system=unknowns)

@@ -1,0 +1,308 @@
+"""Unknowns that together are the noises of a linear system, and their coordinates given data."""
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.models.centring import Centring, ChosenForms
+
+STEPS = 8
+Y = np.cos(np.arange(1.0 * STEPS))
+
+
+def unknown_scales():
+    s = kg.half_normal(1, shape=2, name="s")
+    return s[0], s[1], kg.half_normal(1, name="error")
+
+
+def noises(steps=STEPS):
+    return (kg.normal(0, 1, shape=steps, name=name) for name in ("z1", "z2"))
+
+
+def sums():
+    """A local linear trend, as two running sums."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    start = kg.normal(0, 1, shape=2, name="start")
+    slope = start[1] + kg.cumsum(s2 * z2)
+    level = start[0] + kg.cumsum(slope - s1 * z1)
+    kg.observe(Y, kg.normal(2 * level + 1, error))
+    return s1, s2, error
+
+
+def lagged():
+    """The level rises by the slope before it; both start at values of their own."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises(STEPS - 1)
+    start = kg.normal(0, 1, shape=2, name="start")
+    slope = kg.cumsum(kg.concatenate([start[1:], s2 * z2]))
+    level = kg.cumsum(kg.concatenate([start[:1], 0.9 * slope[:-1] + s1 * z1]))
+    kg.observe(Y, kg.normal(level, error))
+    return s1, s2, error
+
+
+def joined():
+    """The same with steps for all levels."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    start = kg.normal(0, 1, shape=1, name="start")
+    slope = kg.cumsum(s2 * z2)
+    before = kg.concatenate([start, slope[:-1]])
+    kg.observe(Y, kg.normal(kg.cumsum(before + s1 * z1), error))
+    return s1, s2, error
+
+
+def by_value():
+    """The slope is a walk, and the steps of the level have it as their mean."""
+    s1, s2, error = unknown_scales()
+    slope = kg.random_walk(s2, STEPS, drift=0.1, init_mean=0.3, init_sd=0.5, name="z2")
+    steps = kg.normal(slope, s1, shape=STEPS, name="z1")
+    level = kg.cumsum(steps)
+    kg.observe(Y, kg.normal(level, error))
+    kg.observe(np.sin(Y), kg.normal(1 - level / 3, 0.7))
+    return s1, s2, error
+
+
+def two_processes():
+    """A walk and an autoregressive process in one sum, whose last elements have no datum."""
+    s1, s2, error = unknown_scales()
+    rho = kg.uniform(-1, 1, name="rho")
+    walk = kg.random_walk(s1, STEPS, name="z1")
+    cycle = kg.ar(rho, s2, STEPS, name="z2")
+    kg.observe(Y, kg.normal(walk + 0.5 * cycle, error * np.linspace(1, 2, STEPS)))
+    return s1, s2, error
+
+
+def twice():
+    """One noise, summed up twice."""
+    _, s2, error = unknown_scales()
+    z = kg.normal(0.2, 0.8, shape=STEPS, name="z2")
+    level = kg.cumsum(kg.cumsum(s2 * z) + kg.normal(0, 1, name="start"))
+    kg.observe(Y, kg.normal(level, error))
+    return s2, error
+
+
+def with_elements():
+    """A walk and an error of each step of its own."""
+    s1, s2, error = unknown_scales()
+    walk = kg.random_walk(s1, STEPS, name="z1")
+    each = kg.normal(0.1, s2, shape=STEPS, name="z2")
+    kg.observe(Y, kg.normal(walk - each, error))
+    return s1, s2, error
+
+
+def loop():
+    """Both by a loop over time; the level rises by the new slope."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    level, slope = kg.normal(0, 1, name="level"), kg.normal(0, 1, name="slope")
+    levels = []
+    for t in range(STEPS):
+        slope = 0.9 * slope + s2 * z2[t]
+        level = level + slope + s1 * z1[t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+def loop_by_old_slope():
+    """The level rises by the slope before."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    level, slope = kg.normal(0, 1, name="level"), 0.0
+    levels = []
+    for t in range(STEPS):
+        level = level + slope + s1 * z1[t]
+        slope = slope + s2 * z2[t] + 0.1 * Y[t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+def loop_after_a_value():
+    """A known first level, and a loop with a step less."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises(STEPS - 1)
+    levels, slopes = [kg.normal(0, 1, name="level")], [kg.normal(0, 1, name="slope")]
+    for t in range(STEPS - 1):
+        levels.append(levels[-1] + slopes[-1] + s1 * z1[t])
+        slopes.append(slopes[-1] + s2 * z2[t])
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+def loop_after_noises():
+    """The first level and the first slope have noises of their own."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    levels, slopes = [0.5 + 3 * z1[0]], [z2[0] * 0.4]
+    for t in range(1, STEPS):
+        levels.append(levels[-1] + slopes[-1] + s1 * z1[t])
+        slopes.append(slopes[-1] + s2 * z2[t])
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+def loop_without_first_noises():
+    """The first level is a value, and the first noises are not used."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    levels, slopes = [kg.normal(0, 1, name="level")], [kg.normal(0, 1, name="slope")]
+    for t in range(1, STEPS):
+        slopes.append(0.8 * slopes[-1] + s2 * z2[t])
+        levels.append(levels[-1] + slopes[-1] + s1 * z1[t])
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+def loop_over_a_series():
+    """A loop that reads a walk, with a factor that changes."""
+    s1, s2, error = unknown_scales()
+    slope, z1 = kg.random_walk(s2, STEPS, name="z2"), kg.normal(0, 1, shape=STEPS, name="z1")
+    level, levels = 0.0, []
+    for t in range(STEPS):
+        level = kg.exp(0.1 * Y[t] * s1) * level + slope[t] + s1 * z1[t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+BUILDS = [
+    sums,
+    lagged,
+    joined,
+    by_value,
+    two_processes,
+    twice,
+    with_elements,
+    loop,
+    loop_by_old_slope,
+    loop_after_a_value,
+    loop_after_noises,
+    loop_without_first_noises,
+    loop_over_a_series,
+]
+
+
+def forms_of(centring, free_size, in_use=True):
+    elements = len(centring.vector_places)
+    information = np.stack([np.full(elements, 1.0 if in_use else -1.0), np.zeros(elements)])
+    return ChosenForms(np.ones(free_size), information)
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_the_noises_of_a_system_are_found(build):
+    model = kg.model(build)
+    centring = Centring(model)
+    expected = {"z2"} if build is twice else {"z1", "z2"}
+    (system,) = centring.vectors.values()
+    assert {model.name(unknown) for unknown in system.unknowns} == expected
+    assert expected.isdisjoint(map(model.name, centring.shifts))
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_coordinates_are_standard_normal_and_have_the_density_of_the_data(build):
+    """Given other unknowns, noises and data are normal, so the integral over noises is known."""
+    model = kg.model(build)
+    centring, rng = Centring(model), np.random.default_rng(2)
+    forms = forms_of(centring, model.free_size)
+    y, places = -0.5 * np.abs(rng.normal(size=model.free_size)), centring.vector_places
+    with x64():
+        plain = model.bind()
+        moved = plain._replace(centring=centring, forms=forms)
+        forward = jax.jit(lambda y: centring.forward(y, forms, plain.data)[0])
+        back = jax.jit(lambda x: centring.inverse(x, forms, plain.data))
+        value, slope, _ = jax.jit(moved.value_and_gradient)(y)
+        x = np.array(forward(y))
+        np.testing.assert_allclose(back(x), y, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(slope[places], -y[places], rtol=1e-6, atol=1e-8)
+        at = jax.jit(lambda x: plain.value_and_gradient(x)[:2])
+        changes = np.eye(model.free_size)[places]
+        # The integral over the noises, whose log density is quadratic.
+        curvature = np.array([at(x)[1] - at(x + change)[1] for change in changes])[:, places]
+        x[places] += np.linalg.solve(curvature, at(x)[1][places])
+        peak = float(at(x)[0])
+    integral = peak - 0.5 * np.linalg.slogdet(curvature / (2 * np.pi))[1]
+    of_coordinates = float(value) + 0.5 * np.sum(y[places] ** 2)
+    of_coordinates += 0.5 * len(places) * np.log(2 * np.pi)
+    np.testing.assert_allclose(of_coordinates, integral, rtol=1e-9)
+
+
+@pytest.mark.parametrize("build", [by_value, loop])
+def test_a_system_as_written(build):
+    model = kg.model(build)
+    centring = Centring(model)
+    x = np.random.default_rng(3).normal(size=model.free_size)
+    with x64():
+        data = model.bind().data
+        np.testing.assert_array_equal(centring.inverse(x, centring.written, data), x)
+        np.testing.assert_array_equal(centring.forward(x, centring.written, data)[0], x)
+
+
+def product(z1, z2, s, error):
+    kg.observe(Y, kg.normal(kg.cumsum(z1 * kg.cumsum(s[0] * z2)), error))
+
+
+def scale(z1, z2, s, error):
+    kg.observe(Y, kg.normal(kg.cumsum(s[0] * z1 + kg.cumsum(s[1] * z2)), kg.exp(z2)))
+
+
+def other_data(z1, z2, s, error):
+    kg.observe(Y, kg.normal(kg.cumsum(s[0] * z1 + kg.cumsum(s[1] * z2)), error))
+    kg.observe(Y[:1], kg.normal(z2[:1], error))
+
+
+def counts(z1, z2, s, error):
+    level = kg.cumsum(s[0] * z1 + kg.cumsum(s[1] * z2))
+    kg.observe(np.arange(STEPS), kg.poisson(kg.exp(level)))
+
+
+def other_step(z1, z2, s, error):
+    """The noise of the next step."""
+    slope = kg.concatenate([z2[1:], [0.0]])
+    kg.observe(Y, kg.normal(kg.cumsum(s[0] * z1 + kg.cumsum(s[1] * slope)), error))
+
+
+def reversed_loop(z1, z2, s, error):
+    level, levels = 0.0, []
+    for t in range(STEPS):
+        level = level + s[0] * z1[t] + s[1] * z2[STEPS - 1 - t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+
+
+def curved_loop(z1, z2, s, error):
+    level, levels = 0.0, []
+    for t in range(STEPS):
+        level = kg.tanh(level) + s[0] * z1[t] + s[1] * z2[t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+
+
+def two_steps_before(z1, z2, s, error):
+    before = level = 0.0
+    levels = []
+    for t in range(STEPS):
+        before, level = level, level + 0.5 * before + s[0] * z1[t] + s[1] * z2[t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+
+
+def without_states(z1, z2, s, error):
+    kg.observe(Y, kg.normal(s[0] * z1 + s[1] * z2, error))
+
+
+def many_sums(z1, z2, s, error):
+    level = s[0] * z1 + s[1] * z2
+    for _ in range(5):
+        level = kg.cumsum(level)
+    kg.observe(Y, kg.normal(level, error))
+
+
+OTHERS = [product, scale, other_data, counts, other_step, reversed_loop, curved_loop]
+OTHERS += [two_steps_before, without_states, many_sums]
+
+
+@pytest.mark.parametrize("build", OTHERS)
+def test_what_is_not_a_system(build):
+    def whole():
+        s, error = kg.half_normal(1, shape=2, name="s"), kg.half_normal(1, name="error")
+        build(*noises(), s, error)
+        return s, error
+
+    vectors = Centring(kg.model(whole)).vectors.values()
+    assert not any(vector.system for vector in vectors)

@@ -62,6 +62,29 @@ def by_value():
     return s1, s2, error
 
 
+def walks():
+    """A walk, and the sum of another one that has a step less."""
+    s1, s2, error = unknown_scales()
+    slope = kg.random_walk(s2, STEPS - 1, init_mean=0.2, init_sd=0.5, name="z2")
+    level = kg.random_walk(s1, STEPS, init_sd=2.0, name="z1")
+    total = level + kg.concatenate([[0.5], 0.5 + kg.cumsum(0.1 * np.arange(STEPS - 1.0) + slope)])
+    kg.observe(Y, kg.normal(total, error))
+    return s1, s2, error
+
+
+def shifted():
+    """Steps by value that have a part of a walk as their mean, and a step less."""
+    s1, s2, error = unknown_scales()
+    slope = kg.random_walk(s2, STEPS, name="z2")
+    before, after = (
+        kg.normal(part, s1, shape=STEPS - 1, name=name)
+        for part, name in ((slope[:-1] * 0.5, "z1"), (slope[1:] / 3, "z3"))
+    )
+    level = kg.concatenate([[0.3], kg.cumsum(before + after)])
+    kg.observe(Y, kg.normal(level, error))
+    return s1, s2, error
+
+
 def two_processes():
     """A walk and an autoregressive process in one sum, whose last elements have no datum."""
     s1, s2, error = unknown_scales()
@@ -149,6 +172,18 @@ def loop_without_first_noises():
     return s1, s2, error
 
 
+def loop_after_a_known_value():
+    """The loop has no element for the first level."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises(STEPS - 1)
+    level, slope, levels = 0.5, kg.normal(0, 1, name="slope"), []
+    for t in range(STEPS - 1):
+        level = level + slope + s1 * z1[t]
+        slope = slope + s2 * z2[t]
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.concatenate([[0.5], kg.stack(levels)]), error))
+    return s1, s2, error
+
+
 def loop_over_a_series():
     """A loop that reads a walk, with a factor that changes."""
     s1, s2, error = unknown_scales()
@@ -166,6 +201,8 @@ BUILDS = [
     lagged,
     joined,
     by_value,
+    walks,
+    shifted,
     two_processes,
     twice,
     with_elements,
@@ -174,6 +211,7 @@ BUILDS = [
     loop_after_a_value,
     loop_after_noises,
     loop_without_first_noises,
+    loop_after_a_known_value,
     loop_over_a_series,
 ]
 
@@ -188,7 +226,7 @@ def forms_of(centring, free_size, in_use=True):
 def test_the_noises_of_a_system_are_found(build):
     model = kg.model(build)
     centring = Centring(model)
-    expected = {"z2"} if build is twice else {"z1", "z2"}
+    expected = {twice: {"z2"}, shifted: {"z1", "z2", "z3"}}.get(build, {"z1", "z2"})
     (system,) = centring.vectors.values()
     assert {model.name(unknown) for unknown in system.unknowns} == expected
     assert expected.isdisjoint(map(model.name, centring.shifts))
@@ -252,8 +290,8 @@ def counts(z1, z2, s, error):
 
 
 def other_step(z1, z2, s, error):
-    """The noise of the next step."""
-    slope = kg.concatenate([z2[1:], [0.0]])
+    """The noise of the step before."""
+    slope = kg.concatenate([[0.0], z2[:-1]])
     kg.observe(Y, kg.normal(kg.cumsum(s[0] * z1 + kg.cumsum(s[1] * slope)), error))
 
 

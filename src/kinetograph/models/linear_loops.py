@@ -21,9 +21,8 @@ from .linear_rows import (
     NotLinear,
     Rows,
     combined,
-    constant,
+    known,
     value_of,
-    with_start,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class Loop:
         self._states[column] = state
         self._done[column] = value_of(state)
         found = self._operation(column, kind)
-        system.states[state] = with_start(found, start, system.steps) if self.delay else found
+        system.states[state] = system.started(found, start) if self.delay else found
         return self._done[column]
 
     def _operation(self, column: Column, kind: ColumnOperation) -> Expression:
@@ -113,16 +112,16 @@ class Loop:
             value = jnp.asarray(e[node])
             if value.shape == (len(column),):
                 value = jnp.pad(value, (self.delay, after), mode="edge")
-            return constant(value, steps)
+            return Rows({}, known(value, steps))
 
         return Expression(frozenset(), rows)
 
     def _read(self, kind: ArrayPlaces) -> Expression:
         """The elements of a series, one for each step."""
         whole, places = kind.array, kind.places
-        if whole.shape != (self.system.steps,):
-            raise NotLinear
-        if not np.array_equal(places, self.delay + np.arange(len(places))):
+        late = self.system.steps - whole.shape[0]  # 1 for a late series
+        fits = len(whole.shape) == 1 and late in (0, self.delay)
+        if not fits or not np.array_equal(places, self.delay - late + np.arange(len(places))):
             raise NotLinear
         return self.system.expression(whole)
 

@@ -1,6 +1,7 @@
 """Linear expressions of the states and noises of a system, over its steps.
 
-A node of n elements has one for each step. A node of n + 1 elements has a known one before them.
+A node of n elements has one for each of n steps. A *late* node of n - 1 elements has none for the
+first step; its rows at the first step have no meaning.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ __all__ = [
     "Rows",
     "at_start",
     "combined",
-    "constant",
+    "known",
     "lagged",
     "resolved",
     "value_of",
@@ -47,30 +48,20 @@ class Rows(NamedTuple):
 
     terms: dict[Key, Any]
     constant: Any
-    first: Any = None  # the element before the first step
 
     def plus(self, other: "Rows") -> "Rows":
         """The sum."""
         terms = dict(self.terms)
         for key, value in other.terms.items():
             terms[key] = terms[key] + value if key in terms else value
-        return Rows(terms, self.constant + other.constant, _both(self, other, lambda a, b: a + b))
+        return Rows(terms, self.constant + other.constant)
 
-    def times(self, other: "Rows") -> "Rows":
-        """The product; `other` has no terms."""
-        factor = other.constant
+    def times(self, factor: Any) -> "Rows":
+        """The product with a known value."""
         terms = {
             key: factor if _is_one(value) else value * factor for key, value in self.terms.items()
         }
-        return Rows(terms, self.constant * factor, _both(self, other, lambda a, b: a * b))
-
-    def negative(self) -> "Rows":
-        """The rows with the other sign."""
-        return self.times(Rows({}, -1.0, -1.0))
-
-    def inverse(self) -> "Rows":
-        """1 / x, of rows without terms."""
-        return Rows({}, 1.0 / self.constant, None if self.first is None else 1.0 / self.first)
+        return Rows(terms, self.constant * factor)
 
 
 class Expression(NamedTuple):
@@ -80,25 +71,24 @@ class Expression(NamedTuple):
     rows: Callable[[Environment], Rows]
 
 
-def constant(value: Any, steps: int) -> Rows:
-    """The rows of a known value: a number, or an array over the steps or one more."""
-    shape = jnp.shape(value)
-    if shape in ((), (1,)):
-        number = jnp.reshape(value, ())
-        return Rows({}, number, number)
-    return Rows({}, value[-steps:], jnp.reshape(value[:1], ()) if shape[0] > steps else None)
+def known(value: Any, steps: int) -> Any:
+    """A known value: a number, or an array over the steps."""
+    if jnp.shape(value) in ((), (1,)):
+        return jnp.reshape(value, ())
+    return jnp.pad(value, (steps - len(value), 0), mode="edge")
 
 
-def lagged(rows: Rows, first: Any, steps: int) -> Rows:
-    """The rows of the step before, of states alone, with another value at the first step."""
+def lagged(rows: Rows, steps: int) -> Rows:
+    """The rows of the step before, of states alone."""
 
-    def moved(value: Any, at_start: Any) -> Any:
-        whole = jnp.broadcast_to(value, (steps,))
-        at_start = jnp.reshape(jnp.asarray(at_start, whole.dtype), (1,))
-        return jnp.concatenate([at_start, whole[:-1]])
+    def moved(value: Any) -> Any:
+        if jnp.ndim(value) == 0:
+            return value
+        value = jnp.broadcast_to(value, (steps,))
+        return jnp.concatenate([value[:1], value[:-1]])
 
-    terms = {(BEFORE, k): moved(value, 0.0) for (_, k), value in rows.terms.items()}
-    return Rows(terms, moved(rows.constant, first))
+    terms = {(BEFORE, k): moved(value) for (_, k), value in rows.terms.items()}
+    return Rows(terms, moved(rows.constant))
 
 
 def at_start(rows: Rows) -> Rows:
@@ -107,11 +97,10 @@ def at_start(rows: Rows) -> Rows:
     def first(value: Any) -> Any:
         return value if jnp.ndim(value) == 0 else jnp.reshape(value[:1], ())
 
-    number = first(rows.constant)
-    return Rows({key: first(value) for key, value in rows.terms.items()}, number, number)
+    return Rows({key: first(value) for key, value in rows.terms.items()}, first(rows.constant))
 
 
-def _started(later: Rows, start: Rows, steps: int) -> Rows:
+def with_start(later: Rows, start: Rows, steps: int) -> Rows:
     """The rows with others at the first step."""
 
     def joined(at_first: Any, value: Any) -> Any:
@@ -145,46 +134,35 @@ def resolved(rows: Rows, states: Sequence[Rows], noises: int) -> LinearRow:
     return LinearRow(state, noise, rest)
 
 
-def value_of(state: int, first: Callable[[Environment], Any] = lambda _: None) -> Expression:
+def value_of(state: int) -> Expression:
     """The value of a state after a step."""
-    key = NOW, state
-    return Expression(frozenset({key}), lambda e: Rows({key: 1.0}, 0.0, first(e)))
+    rows = Rows({(NOW, state): 1.0}, 0.0)
+    return Expression(frozenset(rows.terms), lambda _: rows)
 
 
 def combined(node: Apply, parents: Sequence[Expression]) -> Expression:
     """A line of the expressions of parents."""
-    moving = [bool(each.keys) for each in parents]
     operation = node.operation
-    known = [place for place, moves in enumerate(moving) if not moves]
-    if operation not in LINEAR or (operation in (_MULTIPLY, _DIVIDE) and len(known) != 1):
+    fixed = [not each.keys for each in parents]
+    if operation not in LINEAR or (operation is _MULTIPLY and not any(fixed)):
         raise NotLinear
-    if operation is _DIVIDE and not moving[0]:
+    if operation is _DIVIDE and not fixed[1]:
         raise NotLinear
 
     def rows(e: Environment) -> Rows:
-        values = [each.rows(e) for each in parents]
+        first, *others = (each.rows(e) for each in parents)
         if operation is _NEGATE:
-            return values[0].negative()
+            return first.times(-1.0)
+        (other,) = others
         if operation is _ADD:
-            return values[0].plus(values[1])
+            return first.plus(other)
         if operation is _SUBTRACT:
-            return values[0].plus(values[1].negative())
+            return first.plus(other.times(-1.0))
         if operation is _DIVIDE:
-            return values[0].times(values[1].inverse())
-        return values[1 - known[0]].times(values[known[0]])
+            return first.times(1.0 / other.constant)
+        return other.times(first.constant) if fixed[0] else first.times(other.constant)
 
     return Expression(frozenset().union(*(each.keys for each in parents)), rows)
-
-
-def with_start(later: Expression, start: Expression, steps: int) -> Expression:
-    """Another value at the first step."""
-    return Expression(
-        later.keys | start.keys, lambda e: _started(later.rows(e), start.rows(e), steps)
-    )
-
-
-def _both(a: Rows, b: Rows, of: Callable[[Any, Any], Any]) -> Any:
-    return None if a.first is None or b.first is None else of(a.first, b.first)
 
 
 def _is_one(value: Any) -> bool:

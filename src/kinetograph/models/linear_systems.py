@@ -43,11 +43,9 @@ def linear_systems(model: "Model") -> Iterator[GaussianVector]:
         if f is None or f in seen:
             continue
         seen.add(f)
-        for steps in (f.shape[0], f.shape[0] - 1):
-            found = _system(model, f, steps)
-            if found is not None:
-                yield found
-                break
+        found = _system(model, f)
+        if found is not None:
+            yield found
 
 
 def _observed(mean: Node, noises: set[Node]) -> Node | None:
@@ -60,9 +58,9 @@ def _observed(mean: Node, noises: set[Node]) -> Node | None:
     return mean if len(mean.shape) == 1 and mean.shape[0] > FEWEST_STEPS else None
 
 
-def _system(model: "Model", f: Node, steps: int) -> GaussianVector | None:
+def _system(model: "Model", f: Node) -> GaussianVector | None:
     try:
-        found = System(steps)
+        found = System(f.shape[0])
         of_f = found.expression(f)
         found.finish()
     except NotLinear:

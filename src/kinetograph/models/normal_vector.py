@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
+from jax import lax
 
 from ..distributions.variable import Variable
 from ..graph.lower import Environment
@@ -45,25 +45,31 @@ class GaussianVector(NamedTuple):
     def shape(self) -> tuple[int, ...]:
         """The shape of the unknown with the vectors along the last axis.
 
-        The unknowns of a system are rows.
+        The unknowns of a system are rows, which begin with 0 for an unknown of a step less.
         """
         shape = self.unknown.shape
         if self.system:
-            return (len(self.system), *shape)
+            return (len(self.system), *self.f.shape)
         return shape[::-1] if self.columns else shape
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape))
+        return sum(unknown.size for unknown in self.unknowns)
 
     def rows(self, flat: Any) -> Any:
         """The vectors along the last axis, from the elements of the unknown."""
-        array = jnp.reshape(flat, self.shape[::-1] if self.columns else self.shape)
+        if self.system:
+            parts = lax.split(flat, [unknown.size for unknown in self.system])
+            return jnp.stack([jnp.pad(part, (self.shape[-1] - len(part), 0)) for part in parts])
+        array = jnp.reshape(flat, self.unknown.shape)
         return array.T if self.columns else array
 
     def flat(self, rows: Any) -> Any:
         """The elements of the unknown in their order."""
+        if self.system:
+            pairs = zip(rows, self.system, strict=True)
+            return jnp.concatenate([row[-unknown.size :] for row, unknown in pairs])
         return jnp.reshape(rows.T if self.columns else rows, -1)
 
     def information(self, environment: Environment) -> tuple[Any, Any]:

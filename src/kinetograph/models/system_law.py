@@ -53,7 +53,7 @@ class SystemLaw(NamedTuple):
     observed: LinearRow  # f
 
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
-        """The unknowns of u, with the logarithm of the Jacobian; both are (unknowns, steps)."""
+        """The unknowns of u, with the logarithm of the Jacobian."""
         root, gain, shift = self._posterior(h, r)
 
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
@@ -93,7 +93,7 @@ class SystemLaw(NamedTuple):
         return self._scan(step, self.start, (list(unknowns), self.unknowns, self.states))
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
-        """R with R R' = Q, K, and Q^-1 q of each step."""
+        """R, K and Q^-1 q of each step, where R R' = Q."""
         count = len(self.start)
         none = [0.0] * count
 
@@ -128,7 +128,7 @@ class SystemLaw(NamedTuple):
     def _scan(
         self, step: Callable[..., Any], start: Any, rows: Any, *, reverse: bool = False
     ) -> Any:
-        """The outputs of a loop over the steps; numbers are the same in all steps."""
+        """The outputs of a loop over the steps."""
         leaves, tree = jax.tree.flatten(rows)
         moving = [jnp.ndim(leaf) > 0 for leaf in leaves]
         dtype = jnp.result_type(*leaves)

@@ -6,6 +6,7 @@ import pytest
 import kinetograph as kg
 from kinetograph.models.gaussian_laws import DenseLaw, MarkovLaw
 from kinetograph.models.joint_normal import JointNormal
+from kinetograph.models.system_law import SystemLaw
 
 SIMULATIONS, LEAST = 100, 1e-6
 
@@ -107,6 +108,17 @@ def crossed():
     return kg.model(a, b, sd, width, z, value)
 
 
+def trend():
+    """A level and its slope, which are noises of one series."""
+    sd, noise = kg.half_normal(0.5, shape=2, name="sd"), kg.half_normal(0.5, name="noise")
+    start = kg.normal(0, 1, shape=2, name="start")
+    slope = kg.random_walk(sd[1], 8, init_mean=start[1], init_sd=0.5, name="slope")
+    steps = kg.normal(0, 1, shape=8, name="steps")
+    level = start[0] + kg.cumsum(slope + sd[0] * steps)
+    kg.observe(kg.data(np.zeros(8)), kg.normal(level, 0.1 + noise), name="y")
+    return kg.model(sd, noise, start, slope, steps)
+
+
 def calibrated(model):
     tree = kg.calibration(model, SIMULATIONS, ranks=39, draws=300, chains=2, seed=1)
     values = np.concatenate([v.values.ravel() for v in tree["p_values"].data_vars.values()])
@@ -127,6 +139,7 @@ def calibrated(model):
         few_groups,
         smooth,
         crossed,
+        trend,
     ],
 )
 def test_ranks_are_uniform(build):
@@ -136,7 +149,7 @@ def test_ranks_are_uniform(build):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", [DenseLaw, MarkovLaw, JointNormal])
+@pytest.mark.parametrize("law", [DenseLaw, MarkovLaw, SystemLaw, JointNormal])
 def test_a_map_with_a_wrong_jacobian_is_found(monkeypatch, law):
     """The negative control, with models that other tests do not sample: no cache has a program."""
     right = law.spread
@@ -151,6 +164,8 @@ def test_a_map_with_a_wrong_jacobian_is_found(monkeypatch, law):
     if law is JointNormal:
         shift, z = kg.normal(0, 3, name="shift"), kg.normal(0, 1, shape=3, name="z")
         f = shift + (width * z)[np.repeat(np.arange(3), 2)]
+    elif law is SystemLaw:
+        f = kg.random_walk(width, 6, name="walk") + kg.normal(0, width, shape=6, name="errors")
     elif law is MarkovLaw:
         f = kg.random_walk(width, 6, name="f")
     else:

@@ -260,6 +260,41 @@ def test_coordinates_are_standard_normal_and_have_the_density_of_the_data(build)
     np.testing.assert_allclose(of_coordinates, integral, rtol=1e-9)
 
 
+def filtered(y, s1, s2, error):
+    """The log density of data about a trend that begins at 0, by a Kalman filter."""
+    move, mean, total = np.array([[1.0, 1], [0, 1]]), np.zeros(2), 0.0
+    covariance, noise = np.zeros((2, 2)), np.array([[s1, s2], [0, s2]])
+    for value in y:
+        mean, covariance = move @ mean, move @ covariance @ move.T + noise @ noise.T
+        variance = covariance[0, 0] + error**2
+        gain, rest = covariance[:, 0] / variance, value - mean[0]
+        total -= 0.5 * (rest**2 / variance + np.log(2 * np.pi * variance))
+        mean, covariance = mean + gain * rest, covariance - np.outer(gain, covariance[0])
+    return total
+
+
+def test_the_density_of_a_trend_is_that_of_a_filter():
+    """Without the normal coordinates, it is the density of the data, whatever they are."""
+
+    def trend():
+        s1, s2, error = (kg.uniform(0, 2, name=name) for name in ("s1", "s2", "error"))
+        z1, z2 = noises()
+        kg.observe(Y, kg.normal(kg.cumsum(s1 * z1 + kg.cumsum(s2 * z2)), error))
+        return {"s1": s1, "s2": s2, "error": error}
+
+    model, rng = kg.model(trend), np.random.default_rng(5)
+    centring = Centring(model)
+    with x64():
+        moved = model.bind()._replace(centring=centring, forms=forms_of(centring, model.free_size))
+        density, places = jax.jit(moved.value_and_gradient), centring.vector_places
+        for _ in range(3):
+            y = rng.normal(size=model.free_size)
+            share = 1 / (1 + np.exp(-np.delete(y, places)))  # of the interval, for each scale
+            expected = filtered(Y, *(2 * share)) + np.sum(np.log(share * (1 - share)))
+            expected -= 0.5 * np.sum(y[places] ** 2 + np.log(2 * np.pi))
+            np.testing.assert_allclose(density(y)[0], expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("build", [by_value, loop])
 def test_a_system_as_written(build):
     model = kg.model(build)

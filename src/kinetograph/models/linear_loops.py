@@ -72,7 +72,7 @@ class Loop:
         return self._state(column, kind)
 
     def _before_later(self, column: Column) -> Expression:
-        """A first value, and the values of a column without its last one."""
+        """The values one step before a column of another loop."""
         later = column[1:]
         try:
             columns = StepColumns(later, ()) if later and not self.inner else None

@@ -54,7 +54,10 @@ def is_noise(unknown: Variable) -> bool:
 
 
 class System:
-    """The states and noises of a system, while its nodes are read."""
+    """The states and noises of a system, while its nodes are read.
+
+    A late series has no element for the first step.
+    """
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -178,7 +181,7 @@ class System:
         return self._named(unknown, value_of(state))
 
     def _named(self, unknown: Variable, value: Expression) -> Expression:
-        """Keep the expression of an unknown; a late one has no element at the first step."""
+        """Keep the expression of an unknown."""
         key, kept = (NOISE, len(self.noises)), value
         if self._is_late(unknown):
             kept = self.started(
@@ -234,7 +237,7 @@ class System:
         return self.started(later, start)
 
     def _looped(self, column: Column, delay: int) -> Expression:
-        """The values of a column, whose first one is that of step 0 or 1."""
+        """The values of a column, which begins at step 0 or 1."""
         try:
             columns = StepColumns(column, ())
         except NotAlike:
@@ -242,7 +245,7 @@ class System:
         return Loop(self, columns, delay).expression(column)
 
     def number(self, node: Node) -> Expression:
-        """The expression of a number by the states and noises of the first step."""
+        """The expression of a number at the first step."""
         if not self.moves(node):
             return self.constant(node)
         if not isinstance(node, Apply) or node.shape != ():

@@ -1,4 +1,4 @@
-"""Linear expressions of the states and noises of a system, over its steps.
+"""Linear expressions of the states and noises of a system.
 
 A node of n elements has one for each of n steps. A *late* node of n - 1 elements has none for the
 first step; its rows at the first step have no meaning.
@@ -44,7 +44,7 @@ class NotLinear(Exception):
 
 
 class Rows(NamedTuple):
-    """The values of a node: sum of coefficients times states and noises, plus a constant."""
+    """A node by coefficients of states and noises, and a constant."""
 
     terms: dict[Key, Any]
     constant: Any
@@ -101,7 +101,7 @@ def at_start(rows: Rows) -> Rows:
 
 
 def with_start(later: Rows, start: Rows, steps: int) -> Rows:
-    """The rows with others at the first step."""
+    """The rows with other rows at the first step."""
 
     def joined(at_first: Any, value: Any) -> Any:
         value = jnp.broadcast_to(value, (steps,))
@@ -116,7 +116,10 @@ def with_start(later: Rows, start: Rows, steps: int) -> Rows:
 
 
 def resolved(rows: Rows, states: Sequence[Rows], noises: int) -> LinearRow:
-    """The row by states before and noises alone; a state is computed from earlier ones."""
+    """The row by states before and noises alone.
+
+    The value of a state after the step is computed from earlier states.
+    """
     state: list[Any] = [0.0] * len(states)
     noise: list[Any] = [0.0] * noises
     rest: Any = 0.0

@@ -27,7 +27,7 @@ FEWEST_STEPS = 2
 
 
 def linear_systems(model: "Model") -> Iterator[GaussianVector]:
-    """The systems of more than one state or noise whose data are normal."""
+    """The systems whose data are normal."""
     seen: set[Node] = set()
     for term in model.density.terms:
         node = term.node
@@ -49,7 +49,7 @@ def linear_systems(model: "Model") -> Iterator[GaussianVector]:
 
 
 def _observed(mean: Node, noises: set[Node]) -> Node | None:
-    """The numbers that data are about: a series with an operation that is not a line."""
+    """The series that data are about, without factors and addends."""
     while isinstance(mean, Apply) and mean.operation in LINEAR:
         moving = [p for p in mean.parents if not noises.isdisjoint(ancestors([p]))]
         if len(moving) != 1:

@@ -1,4 +1,4 @@
-"""Linear systems of several noises, and their map to standard normal numbers given data.
+"""Linear systems, and their maps to standard normal numbers given data.
 
     x_t = F_t x_(t-1) + S_t z_t + b_t,   z_t ~ normal(0, 1)
     f_t = w_t' x_(t-1) + v_t' z_t + c_t
@@ -33,7 +33,7 @@ Matrix = Sequence[Vector]
 
 
 class LinearRow(NamedTuple):
-    """A number of each step, linear in the state before and the noises of the step."""
+    """A number of each step, linear in states before and noises."""
 
     state: Vector
     noise: Vector
@@ -93,7 +93,7 @@ class SystemLaw(NamedTuple):
         return self._scan(step, self.start, (list(unknowns), self.unknowns, self.states))
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
-        """R, K and Q^-1 q of each step, where R R' = Q."""
+        """R, K and Q^-1 q of each step; R R' = Q."""
         count = len(self.start)
         none = [0.0] * count
 

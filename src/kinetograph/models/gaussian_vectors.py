@@ -25,6 +25,7 @@ from .linear_systems import linear_systems
 from .normal_observations import normal_data
 from .normal_vector import GaussianVector, Users, used
 from .running_sums import running_sums, summed_steps
+from .series_terms import series_terms
 from .vector_laws import LAWS, signed
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ MOST_NUMBERS = 200_000  # of the factors of all vectors of an unknown
 
 def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
     """The vectors whose law depends on unknowns."""
-    nodes = ancestors([*model.component.nodes, *model.density.nodes])
+    terms = tuple(series_terms(model.density))
+    of_terms = ancestors([*model.density.nodes, *(n for t in terms for n in t.plain_needs())])
+    nodes = ancestors([*model.component.nodes, *of_terms])
     users: Users = {}
     for node in nodes:
         if isinstance(node, Apply):
@@ -46,20 +49,20 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
                 users.setdefault(parent, []).append(node)
     unknowns = set(model.density.unknowns)
     scaled = {product.unknown: product for product in products(model)}
-    sums = running_sums(model.density.nodes)
+    sums = running_sums(of_terms)
     for unknown in model.density.unknowns:
         vector = _by_value(unknown, users) or _by_numbers(unknown, users)
         vector = vector or summed_steps(unknown, sums, users)
         if vector is not None:
             if not unknowns.isdisjoint(ancestors(vector.parameters)):
-                yield vector._replace(data=normal_data(vector.f, (unknown,), model.density.terms))
+                yield vector._replace(data=normal_data(vector.f, (unknown,), terms))
             continue
         vector = _elements(unknown, scaled.get(unknown), users)
-        data = vector and normal_data(vector.f, (unknown,), model.density.terms)
+        data = vector and normal_data(vector.f, (unknown,), terms)
         # For data of a known precision, the forms of `Centring.shifts` are as good.
         if vector and data and not unknowns.isdisjoint(ancestors(data.of_precision)):
             yield vector._replace(data=data)
-    yield from linear_systems(model)
+    yield from linear_systems(model, terms)
 
 
 def _by_value(unknown: Variable, users: Users) -> GaussianVector | None:

@@ -7,33 +7,34 @@
 States are running sums, kg.random_walk and kg.ar of order 1, and the values of loops over time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..distributions.variable import Distribution, Variable
-from ..graph.node import Apply, Data, Node, ancestors
+from ..graph.node import Apply, Node, ancestors
 from .linear_nodes import MOST, System, is_noise
 from .linear_rows import LINEAR, NotLinear
-from .normal_observations import normal_data
+from .normal_observations import is_known, normal_data
 from .normal_vector import GaussianVector
 from .system_law import SystemLaw
 
 if TYPE_CHECKING:
     from .model import Model
+    from .term import Term
 
 __all__ = ["linear_systems"]
 
 FEWEST_STEPS = 2
 
 
-def linear_systems(model: "Model") -> Iterator[GaussianVector]:
-    """The systems whose data are normal."""
+def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[GaussianVector]:
+    """The systems whose data are normal, among terms of a model."""
     seen: set[Node] = set()
-    for term in model.density.terms:
+    for term in terms:
         node = term.node
         if not isinstance(node, Distribution) or node.family.key != "normal":
             continue
-        if not isinstance(node.target, Data):
+        if not is_known(node.target):
             continue
         mean = node.arguments["mean"]
         if not mean.shape or mean.shape[-1] <= FEWEST_STEPS:
@@ -43,7 +44,7 @@ def linear_systems(model: "Model") -> Iterator[GaussianVector]:
         if f is None or f in seen:
             continue
         seen.add(f)
-        found = _system(model, f)
+        found = _system(model, f, terms)
         if found is not None:
             yield found
 
@@ -58,7 +59,7 @@ def _observed(mean: Node, noises: set[Node]) -> Node | None:
     return mean if len(mean.shape) == 1 and mean.shape[0] > FEWEST_STEPS else None
 
 
-def _system(model: "Model", f: Node) -> GaussianVector | None:
+def _system(model: "Model", f: Node, terms: "Sequence[Term]") -> GaussianVector | None:
     try:
         found = System(f.shape[0])
         of_f = found.expression(f)
@@ -71,7 +72,7 @@ def _system(model: "Model", f: Node) -> GaussianVector | None:
     known = set(model.density.unknowns)
     if not known.issuperset(unknowns) or not found.constants_are_known():
         return None
-    data = normal_data(f, unknowns, model.density.terms)
+    data = normal_data(f, unknowns, terms)
     if data is None:
         return None
     parameters = tuple(found.constants)

@@ -10,7 +10,7 @@ where the sums are over all data of an element.
 """
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,11 +19,12 @@ from ..distributions.variable import Distribution
 from ..graph.lower import Environment
 from ..graph.node import Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.operations.shaping import STACK
 
 if TYPE_CHECKING:
     from .term import Term
 
-__all__ = ["Line", "NormalData", "line_of", "normal_data"]
+__all__ = ["Line", "NormalData", "is_known", "line_of", "normal_data"]
 
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
     ELEMENTWISE[name] for name in ("add", "subtract", "multiply", "divide", "negative")
@@ -115,7 +116,7 @@ def normal_data(f: Node, unknowns: Collection[Node], terms: "Iterable[Term]") ->
             return None
         mean, sd, target = node.arguments["mean"], node.arguments["sd"], node.target
         line = None
-        if not isinstance(target, Data) or depends([sd]):
+        if not is_known(target) or depends([sd]):
             return None
         if np.broadcast_shapes(mean.shape, target.shape) == target.shape:
             line = line_of(mean, f)
@@ -125,6 +126,13 @@ def normal_data(f: Node, unknowns: Collection[Node], terms: "Iterable[Term]") ->
         sds.append(sd)
         values.append(target)
     return NormalData(f.shape, tuple(lines), tuple(sds), tuple(values)) if lines else None
+
+
+def is_known(target: Node | None) -> TypeGuard[Node]:
+    """Whether a target is data, or a stack of data."""
+    stacked = isinstance(target, Apply) and target.operation is STACK
+    nodes = target.parents if stacked and target else (target,)
+    return all(isinstance(node, Data) for node in nodes)
 
 
 def line_of(node: Node, f: Node) -> Line | None:

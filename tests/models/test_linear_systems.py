@@ -196,6 +196,64 @@ def loop_over_a_series():
     return s1, s2, error
 
 
+def scan():
+    """Both by `kg.scan`; the level rises by the new slope."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    starts = kg.normal(0, 1, name="level"), kg.normal(0, 1, name="slope")
+
+    def trip(carry, row):
+        (level, slope), (step, z, factor) = carry, row
+        slope = factor * slope + s2 * z
+        level = level + slope + s1 * step
+        return (level, slope), 1 - level / 2
+
+    _, results = kg.scan(trip, starts, (z1, z2, 1 + 0.1 * Y))
+    kg.observe(Y, kg.normal(results, error))
+    return s1, s2, error
+
+
+def scan_by_old_slope():
+    """The level rises by the slope before; a count is carried, too; the first level is known."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises(STEPS - 1)
+
+    def trip(carry, row):
+        level, count, slope = carry
+        return (level + slope + s1 * row["z1"], count + 1, slope + s2 * row["z2"]), carry[0]
+
+    start = (0.5, 0, kg.normal(0, 1, name="slope"))
+    levels = kg.scan(trip, start, {"z1": z1, "z2": z2})[1]
+    kg.observe(Y[1:], kg.normal(levels, error))
+    return s1, s2, error
+
+
+def scan_after_noises():
+    """The first level has a noise of its own."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+
+    def trip(carry, row):
+        level, slope = carry[0] + carry[1] + s1 * row[0], carry[1] + s2 * row[1]
+        return (level, slope), level
+
+    start = 0.5 + 3 * z1[0]
+    _, levels = kg.scan(trip, (start, z2[0]), (z1[1:], z2[1:]))
+    kg.observe(Y, kg.normal(kg.concatenate([[0.1], levels]), error))
+    return s1, s2, error
+
+
+def scan_of_second_order():
+    """An autoregression of order 2, whose value before is carried."""
+    s1, s2, error = unknown_scales()
+    z2 = kg.normal(0, 1, shape=STEPS, name="z2")
+
+    def trip(carry, z):
+        value = s1 * carry[0] - 0.3 * carry[1] + s2 * z
+        return (value, carry[0]), value
+
+    _, values = kg.scan(trip, (0.0, 0.0), z2)
+    kg.observe(Y, kg.normal(values, error))
+    return s1, s2, error
+
+
 BUILDS = [
     sums,
     lagged,
@@ -213,6 +271,10 @@ BUILDS = [
     loop_without_first_noises,
     loop_after_a_known_value,
     loop_over_a_series,
+    scan,
+    scan_by_old_slope,
+    scan_after_noises,
+    scan_of_second_order,
 ]
 
 
@@ -226,7 +288,9 @@ def forms_of(centring, free_size, in_use=True):
 def test_the_noises_of_a_system_are_found(build):
     model = kg.model(build)
     centring = Centring(model)
-    expected = {twice: {"z2"}, shifted: {"z1", "z2", "z3"}}.get(build, {"z1", "z2"})
+    expected = {twice: {"z2"}, scan_of_second_order: {"z2"}, shifted: {"z1", "z2", "z3"}}.get(
+        build, {"z1", "z2"}
+    )
     (system,) = centring.vectors.values()
     assert {model.name(unknown) for unknown in system.unknowns} == expected
     assert expected.isdisjoint(map(model.name, centring.shifts))

@@ -33,6 +33,8 @@ from .linear_rows import (
     value_of,
     with_start,
 )
+from .linear_scans import ScanLoop
+from .scanned_steps import result_of
 from .system_law import SystemLaw
 from .vector_laws import LAWS, usable
 
@@ -122,6 +124,9 @@ class System:
             return self._part(node)
         if node.operation is STACK:
             return self._stack(node)
+        if (scanned := result_of(node)) is not None:
+            scan, result = scanned
+            return ScanLoop(self, scan, int(self._is_late(node))).expression(result)
         return self.constant(node)
 
     def constant(self, node: Node) -> Expression:

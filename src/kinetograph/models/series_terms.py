@@ -1,4 +1,4 @@
-"""Observations of single numbers, one for each step of a loop, as one observation of a series.
+"""Observations of single numbers in a loop, as observed series.
 
     for t in range(n):
         level = level + sd * z[t]

@@ -97,7 +97,7 @@ class StackedSteps:
         `guards` has the operations `where` on which the derivatives by a node's operands depend.
         """
         kinds = self._columns.kinds.items()
-        copies: set[Node] = set()  # equal nodes, the first of which is computed for all
+        copies: set[Node] = set()  # of equal nodes; one copy is computed for all
         for column, kind in kinds:
             if isinstance(kind, Apply) and not is_single(column):
                 copies |= {*ancestors([kind])}.difference(ancestors([column[-1]]))
@@ -130,7 +130,7 @@ class StackedSteps:
 
     @cached_property
     def _functions(self) -> dict[Column, tuple[Callable[..., Any], Sequence[Column]]]:
-        """The function of one step of each column of operations, and the columns that it reads."""
+        """The function of one step of each column, and its inputs."""
         kinds = self._columns.kinds
 
         def inputs(column: Column) -> Sequence[Column] | None:

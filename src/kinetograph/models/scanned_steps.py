@@ -37,7 +37,7 @@ def result_of(node: Apply) -> tuple[Scan, Node] | None:
 
 
 class ScanParts:
-    """The nodes of a body that do not depend on carried values, for all trips."""
+    """The parts of a body without carried values, for all trips."""
 
     def __init__(self, scan: Scan) -> None:
         (body,) = scan.subgraphs
@@ -105,6 +105,9 @@ class _ValueParts(ScanParts):
         return (part.operation, part.parents) if isinstance(part, Apply) else None
 
     def whole(self, part: Node) -> Node | None:
-        """A node of a part for all trips, with the axes of the value."""
+        """A node of a part for all trips.
+
+        It has the axes of the value, or is a single value.
+        """
         wide = part in self._by_row
         return None if wide and part.shape != self._value.shape else super().whole(part)

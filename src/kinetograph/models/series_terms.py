@@ -14,6 +14,7 @@ from ..distributions.variable import Distribution
 from ..graph.node import Apply, Data, Node, ancestors
 from ..graph.operations.shaping import stack
 from ..graph.rewriting.alike import Column, equal_literals, is_single
+from ..graph.rewriting.gaps import stacked_values
 from ..graph.rewriting.stacked_steps import FEWEST
 from ..graph.rewriting.step_columns import ColumnOperation, NotAlike, StepColumns
 from .rewrites.pieces import Alike
@@ -81,7 +82,7 @@ def _array(column: Column) -> Node:
     if is_single(column) or equal_literals(column):
         return column[0]
     if column[-2] in ancestors(column[-1:]):  # a loop computes them one after the other
-        return stack(column)
+        return stacked_values(column)
     try:
         columns = StepColumns(column, ())
     except NotAlike:

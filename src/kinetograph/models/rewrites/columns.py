@@ -26,6 +26,7 @@ from ...graph.rewriting.alike import (
     lowered,
     place_of,
 )
+from ...graph.rewriting.gaps import stacked_values
 from ...graph.rewriting.guarded_columns import GuardedColumn, is_where
 from ..bijectors import Image, SupportBijector, bijector
 from .pieces import FEWEST, row_parents
@@ -165,7 +166,7 @@ class Columns:
             return ("places", [(first.parents[0],)]) if whole else ("singles", stack(column))
         if same and is_batchable(first):
             return "operation", list(zip(*(node.parents for node in column), strict=True))
-        return "singles", stack(column)
+        return "singles", stacked_values(column)
 
     def families(self, unknowns: Sequence[Variable]) -> list[tuple[Variable, ...]]:
         """The groups of unknowns that form one array each."""

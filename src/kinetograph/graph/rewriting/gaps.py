@@ -1,0 +1,77 @@
+"""Values of some steps of a loop over time, as elements of the values of all steps.
+
+    for t in range(n):
+        level = rho * level + steps[t]
+        if not missing[t]:
+            levels.append(level)
+
+The values of two steps that follow one another show the way from a value to the value before. This
+way is followed from the last value to the first one.
+"""
+
+from collections import Counter, deque
+from itertools import pairwise
+
+import numpy as np
+
+from ..node import Node
+from ..operations.indexing import index
+from ..operations.shaping import stack
+from .alike import Column
+from .stacked_steps import FEWEST
+
+__all__ = ["stacked_values"]
+
+_MOST_NODES = 60  # between a value and the value before
+_LEAST_SHARE = 0.5  # of the values, which come right after the value before
+_MOST_STEPS = 4  # by value
+
+Way = tuple[int, ...]  # the places of parents
+
+
+def stacked_values(column: Column) -> Node:
+    """The stack of nodes, which may be the values of some steps of a loop."""
+    values = tuple(dict.fromkeys(column))
+    steps = _all_steps(values) if len(values) >= FEWEST else None
+    if steps is None or steps == column:
+        return stack(column)
+    places = {node: i for i, node in enumerate(steps)}
+    return index(stack(steps), (np.array([places[node] for node in column]),))
+
+
+def _all_steps(column: Column) -> Column | None:
+    """The values of all steps from the first to the last value, if they are known."""
+    ways = Counter(filter(None, (_way(later, value) for value, later in pairwise(column))))
+    if not ways:
+        return None
+    ((way, count),) = ways.most_common(1)
+    if count < _LEAST_SHARE * (len(column) - 1):
+        return None
+    node, steps = column[-1], [column[-1]]
+    while node is not column[0]:
+        for place in way:
+            if place >= len(node.parents):
+                return None
+            node = node.parents[place]
+        steps.append(node)
+        if len(steps) > _MOST_STEPS * len(column):
+            return None
+    steps.reverse()
+    found = iter(steps)
+    in_order = all(value in found for value in column)
+    return tuple(steps) if in_order else None
+
+
+def _way(later: Node, value: Node) -> Way | None:
+    """The shortest way from a node to one of its ancestors, if it is near."""
+    ways: dict[Node, Way] = {later: ()}
+    pending = deque([later])
+    while pending and len(ways) <= _MOST_NODES:
+        node = pending.popleft()
+        if node is value:
+            return ways[node]
+        for place, parent in enumerate(node.parents):
+            if parent not in ways:
+                ways[parent] = (*ways[node], place)
+                pending.append(parent)
+    return ways.get(value)

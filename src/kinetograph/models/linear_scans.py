@@ -14,7 +14,7 @@ __all__ = ["ScanLoop"]
 
 
 class ScanLoop:
-    """The body of a scan, whose carried values are states of a system.
+    """The body of a scan; its carried values are states.
 
     With a `delay` of 1 the first trip is the second step of the system.
     """

@@ -237,12 +237,15 @@ def observed_steps(y):
     level = 0.0
     for t, value in enumerate(y):
         level = rho * level + sd * z[t]
-        kg.observe(value, kg.normal(level, 0.5))
+        if not np.isnan(value):
+            kg.observe(value, kg.normal(level, 0.5))
     return kg.model(rho, sd, z)
 
 
 def test_an_observation_of_each_step_of_a_recurrence(monkeypatch):
     y = np.cos(np.arange(40.0))
+    gaps = np.where(np.arange(40) % 7 == 3, np.nan, y)
+    check(monkeypatch, lambda: observed_steps(gaps), groups=1)
     model = check(monkeypatch, lambda: observed_steps(y), groups=1)
     u = RNG.normal(size=42)
     values = model.transform(u)
@@ -254,9 +257,14 @@ def test_an_observation_of_each_step_of_a_recurrence(monkeypatch):
     assert model.log_prob(u) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_program_of_observed_steps_does_not_grow_with_their_number():
+@pytest.mark.parametrize("gap", [None, 5])
+def test_the_program_of_observed_steps_does_not_grow_with_their_number(gap):
+    """All steps are observed, or some are left out."""
+
     def size(count):
-        model = observed_steps(np.zeros(count))
+        y = np.zeros(count)
+        y[gap or count :: gap or 1] = np.nan
+        model = observed_steps(y)
         with x64():
             data = model.bind().data
             program = jax.make_jaxpr(lambda u: model.density.log_density(u, data))

@@ -27,7 +27,7 @@ def scanned_steps(node: Apply) -> LinearSteps | None:
 
 
 def result_of(node: Apply) -> tuple[Scan, Node] | None:
-    """The scan whose results a node has, and the result in its body."""
+    """The scan of a node, and the result in its body."""
     if node.operation is not PART or not isinstance(scan := node.parents[0], Scan):
         return None
     place = node.attributes["place"]

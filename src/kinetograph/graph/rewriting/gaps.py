@@ -1,4 +1,4 @@
-"""Values of some steps of a loop over time, as elements of the values of all steps.
+"""Values of some steps, as elements of the values of all steps.
 
     for t in range(n):
         level = rho * level + steps[t]
@@ -30,7 +30,10 @@ Way = tuple[int, ...]  # the places of parents
 
 
 def stacked_values(column: Column) -> Node:
-    """The stack of nodes, which may be the values of some steps of a loop."""
+    """The stack of nodes.
+
+    For values of some steps of a loop it is read from the stack of all steps.
+    """
     values = tuple(dict.fromkeys(column))
     steps = _all_steps(values) if len(values) >= FEWEST else None
     if steps is None or steps == column:
@@ -40,7 +43,7 @@ def stacked_values(column: Column) -> Node:
 
 
 def _all_steps(column: Column) -> Column | None:
-    """The values of all steps from the first to the last value, if they are known."""
+    """The values of all steps, from the first to the last value."""
     ways = Counter(filter(None, (_way(later, value) for value, later in pairwise(column))))
     if not ways:
         return None
@@ -63,7 +66,7 @@ def _all_steps(column: Column) -> Column | None:
 
 
 def _way(later: Node, value: Node) -> Way | None:
-    """The shortest way from a node to one of its ancestors, if it is near."""
+    """The shortest way from a node to a near ancestor."""
     ways: dict[Node, Way] = {later: ()}
     pending = deque([later])
     while pending and len(ways) <= _MOST_NODES:

@@ -88,7 +88,7 @@ class Loop:
         system, start = self.system, self.system.number(self._starts[column])
         if start.keys and not self.delay:
             raise NotLinear
-        state = system.new_state(lambda e: 0.0 if self.delay else start.rows(e).constant)
+        state = system.new_state(None if self.delay else lambda e: start.rows(e).constant)
         self._states[column] = state
         self._done[column] = value_of(state)
         found = self._operation(column, kind)

@@ -5,6 +5,7 @@ from copy import copy
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.lower import Environment
@@ -35,6 +36,7 @@ from .linear_rows import (
 )
 from .linear_scans import ScanLoop
 from .scanned_steps import result_of
+from .series_parts import elements_at, read_places, summed_at
 from .system_law import SystemLaw
 from .vector_laws import LAWS, usable
 
@@ -58,15 +60,18 @@ def is_noise(unknown: Variable) -> bool:
 class System:
     """The states and noises of a system, while its nodes are read.
 
-    A late series has no element for the first step.
+    A late series has no element for the first step. Data may be about some elements of a series
+    only, at `places`.
     """
 
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
+    def __init__(self, steps: int, places: np.ndarray | None = None) -> None:
+        self.steps, self.places = steps, places
+        self.data_places = None if places is None else elements_at(places, steps)
         self.constants: dict[Node, None] = {}
         self.noises: dict[Variable, Expression] = {}  # each unknown by states and noises
-        self.starts: list[Callable[[Environment], Any]] = []  # the state before the first step
+        self.starts: dict[int, Callable[[Environment], Any]] = {}  # states before the first step
         self.states: list[Expression | None] = []
+        self._late_states: set[int] = set()
         self._moving: dict[Node, bool] = {}
         self._done: dict[Node, Expression] = {}
 
@@ -77,7 +82,7 @@ class System:
         of_f = f.rows(environment)
         of = [resolved(each, states, len(rows)) for each in (*states, *rows, of_f)]
         count = len(states)
-        starts = [start(environment) for start in self.starts]
+        starts = [self.starts[k](environment) if k in self.starts else 0.0 for k in range(count)]
         return SystemLaw(self.steps, starts, of[:count], of[count:-1], of[-1])
 
     def constants_are_known(self) -> bool:
@@ -98,6 +103,30 @@ class System:
                     fits = own and each.shape[0] in (self.steps, self.steps - 1)
                     self._moving[each] = fits or any(self._moving[p] for p in each.parents)
         return self._moving[node]
+
+    def observed(self, node: Node) -> Expression:
+        """The expression of the numbers that data are about."""
+        if self.places is None:
+            return self.expression(node)
+        if not self.moves(node):
+            return self._selected(node)
+        series, places = read_places(node)
+        if series is not None and np.array_equal(places, self.places):
+            return self.expression(series)
+        if not isinstance(node, Apply):
+            raise NotLinear
+        return combined(node, [self.observed(parent) for parent in node.parents])
+
+    def _selected(self, node: Node) -> Expression:
+        """A known number, or known values at the places."""
+        if node.shape in ((), (1,)):
+            return self.constant(node)
+        assert self.data_places is not None
+        of_steps = self.data_places
+        if node.shape != self.places.shape or of_steps.shape[1] > 1:  # type: ignore[union-attr]
+            raise NotLinear
+        self.constants[node] = None
+        return Expression(frozenset(), lambda e: Rows({}, summed_at(e[node], of_steps)))
 
     def expression(self, node: Node) -> Expression:
         """The expression of a series, or of a known number."""
@@ -136,19 +165,27 @@ class System:
         self.constants[node] = None
         return Expression(frozenset(), lambda e: Rows({}, known(e[node], self.steps)))
 
-    def new_state(self, start: Callable[[Environment], Any] = lambda _: 0.0) -> int:
+    def new_state(
+        self, start: Callable[[Environment], Any] | None = None, late: bool = False
+    ) -> int:
         """Another state, whose expression will be known later."""
+        state = len(self.states)
         self.states.append(None)
-        self.starts.append(start)
+        if start is not None:
+            self.starts[state] = start
+        if late:
+            self._late_states.add(state)
         if len(self.states) > MOST:
             raise NotLinear
-        return len(self.states) - 1
+        return state
 
     def started(self, later: Expression, start: Expression) -> Expression:
         """An expression with another one at the first step."""
 
         def rows(e: Environment) -> Rows:
-            return with_start(later.rows(e), start.rows(e), self.steps)
+            zeros = {(BEFORE, k) for k in range(len(self.states)) if k not in self.starts}
+            zeros |= {(NOW, k) for k in self._late_states}
+            return with_start(later.rows(e), start.rows(e), self.steps, zeros)
 
         return Expression(later.keys | start.keys, rows)
 
@@ -173,14 +210,16 @@ class System:
         names, law = LAWS[follows.family.key]
         nodes = [follows.arguments[name] for name in names]
         self.constants |= dict.fromkeys(nodes)
-        state = self.new_state()
+        state = self.new_state(late=self._is_late(unknown))
         before, noise = (BEFORE, state), (NOISE, len(self.noises))
 
         def walk(e: Environment) -> Rows:
             rows = law(unknown.shape, *(e[node] for node in nodes))
             padding = (self.steps - unknown.shape[0], 0)
-            slopes, drifts, scales = (jnp.pad(row, padding) for row in rows)
-            return Rows({before: slopes, noise: scales}, drifts)
+            drifts, scales = (jnp.pad(row, padding) for row in (rows.drifts, rows.scales))
+            # The state before the first step is 0, so all slopes may be equal.
+            slope = 1.0 if follows.family.key == "random_walk" else jnp.reshape(e[nodes[0]], ())
+            return Rows({before: slope, noise: scales}, drifts)
 
         self.states[state] = Expression(frozenset({before, noise}), walk)
         return self._named(unknown, value_of(state))
@@ -197,7 +236,7 @@ class System:
 
     def _sum(self, node: Node) -> Expression:
         """A running sum."""
-        steps, state = self.expression(node), self.new_state()
+        steps, state = self.expression(node), self.new_state(late=self._is_late(node))
         own = Rows({(BEFORE, state): 1.0}, 0.0)
         total = Expression(steps.keys | {*own.terms}, lambda e: steps.rows(e).plus(own))
         self.states[state] = self.started(total, _ZERO) if self._is_late(node) else total

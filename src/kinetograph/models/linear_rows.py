@@ -4,7 +4,7 @@ A node of n elements has one for each of n steps. A *late* node of n - 1 element
 first step; its rows at the first step have no meaning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -100,8 +100,11 @@ def at_start(rows: Rows) -> Rows:
     return Rows({key: first(value) for key, value in rows.terms.items()}, first(rows.constant))
 
 
-def with_start(later: Rows, start: Rows, steps: int) -> Rows:
-    """The rows with other rows at the first step."""
+def with_start(later: Rows, start: Rows, steps: int, zeros: Collection[Key] = ()) -> Rows:
+    """The rows with other rows at the first step.
+
+    `zeros` are states that are 0 there.
+    """
 
     def joined(at_first: Any, value: Any) -> Any:
         value = jnp.broadcast_to(value, (steps,))
@@ -109,10 +112,14 @@ def with_start(later: Rows, start: Rows, steps: int) -> Rows:
         return jnp.concatenate([at_first, value[1:]])
 
     terms = {
-        key: joined(start.terms.get(key, 0.0), later.terms.get(key, 0.0))
+        key: later.terms[key]
+        if key in zeros and key in later.terms
+        else joined(start.terms.get(key, 0.0), later.terms.get(key, 0.0))
         for key in {**later.terms, **start.terms}
     }
-    return Rows(terms, joined(start.constant, later.constant))
+    constants = start.constant, later.constant
+    zero = all(isinstance(value, float) and value == 0.0 for value in constants)
+    return Rows(terms, 0.0 if zero else joined(*constants))
 
 
 def resolved(rows: Rows, states: Sequence[Rows], noises: int) -> LinearRow:

@@ -58,7 +58,7 @@ class ScanLoop:
             start = system.number(self.scan.parents[place])
             if start.keys and not self.delay:
                 raise NotLinear
-            state = system.new_state(lambda e: 0.0 if self.delay else start.rows(e).constant)
+            state = system.new_state(None if self.delay else lambda e: start.rows(e).constant)
             self._states[place] = state
             if following in self._before or following in self._done:
                 found = self.expression(following)

@@ -16,6 +16,7 @@ from .linear_nodes import MOST, System, is_noise
 from .linear_rows import LINEAR, NotLinear
 from .normal_observations import is_known, normal_data
 from .normal_vector import GaussianVector
+from .series_parts import read_places
 from .system_law import SystemLaw
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["linear_systems"]
 
 FEWEST_STEPS = 2
+MOST_DATA = 4  # for each step, where data are about some elements of a series
 
 
 def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[GaussianVector]:
@@ -44,7 +46,8 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
         if f is None or f in seen:
             continue
         seen.add(f)
-        found = _system(model, f, terms)
+        systems = (System(f.shape[0]), *_of_parts(f))
+        found = next(filter(None, (_system(model, f, system, terms) for system in systems)), None)
         if found is not None:
             yield found
 
@@ -59,15 +62,31 @@ def _observed(mean: Node, noises: set[Node]) -> Node | None:
     return mean if len(mean.shape) == 1 and mean.shape[0] > FEWEST_STEPS else None
 
 
-def _system(model: "Model", f: Node, terms: "Sequence[Term]") -> GaussianVector | None:
+def _of_parts(f: Node) -> Iterator[System]:
+    """The system whose data are about some elements of a series."""
+    waiting = [f]
+    while waiting:
+        node = waiting.pop()
+        series, places = read_places(node)
+        if series is not None:
+            if 0 < len(places) <= MOST_DATA * series.shape[0]:
+                yield System(series.shape[0], places)
+            return
+        if isinstance(node, Apply) and node.operation in LINEAR:
+            waiting += node.parents
+
+
+def _system(
+    model: "Model", f: Node, found: System, terms: "Sequence[Term]"
+) -> GaussianVector | None:
     try:
-        found = System(f.shape[0])
-        of_f = found.expression(f)
+        of_f = found.observed(f)
         found.finish()
     except NotLinear:
         return None
     unknowns, states = tuple(found.noises), len(found.states)
-    if not states or max(states, len(unknowns)) not in range(2, MOST + 1):
+    least = 2 if found.places is None else 1  # other maps of one vector have data of all elements
+    if not states or max(states, len(unknowns)) not in range(least, MOST + 1):
         return None
     known = set(model.density.unknowns)
     if not known.issuperset(unknowns) or not found.constants_are_known():
@@ -81,4 +100,15 @@ def _system(model: "Model", f: Node, terms: "Sequence[Term]") -> GaussianVector 
         return found.law(of_f, dict(zip(parameters, values, strict=True)))
 
     head = unknowns[0]
-    return GaussianVector(head, False, parameters, law, f, data=data, markov=True, system=unknowns)
+    return GaussianVector(
+        head,
+        False,
+        parameters,
+        law,
+        f,
+        data=data,
+        markov=True,
+        system=unknowns,
+        steps=found.steps,
+        data_places=found.data_places,
+    )

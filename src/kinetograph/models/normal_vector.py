@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ..distributions.variable import Variable
 from ..graph.lower import Environment
 from ..graph.node import Apply, Node, Operation, ancestors
 from .normal_observations import NormalData
+from .series_parts import summed_at
 
 __all__ = ["GaussianVector", "Users", "used"]
 
@@ -29,6 +31,8 @@ class GaussianVector(NamedTuple):
     joint: bool = True  # whether the elements depend on each other
     markov: bool = False  # whether each element depends on the one before it only
     system: tuple[Variable, ...] = ()  # all unknowns of a linear system
+    steps: int = 0  # of the system
+    data_places: np.ndarray | None = None  # of the elements of f of each step; -1 for none
 
     @property
     def unknowns(self) -> tuple[Variable, ...]:
@@ -49,7 +53,7 @@ class GaussianVector(NamedTuple):
         """
         shape = self.unknown.shape
         if self.system:
-            return (len(self.system), *self.f.shape)
+            return (len(self.system), self.steps)
         return shape[::-1] if self.columns else shape
 
     @property
@@ -79,7 +83,10 @@ class GaussianVector(NamedTuple):
         """
         assert self.data is not None
         both = (row.T if self.columns else row for row in self.data.information(environment))
-        h, r = (row[..., -self.shape[-1] :] for row in both)
+        if self.data_places is not None:
+            h, r = (summed_at(row, self.data_places) for row in both)
+        else:
+            h, r = (row[..., -self.shape[-1] :] for row in both)
         return h, r
 
     def law(self, environment: Environment) -> tuple[Any, Any]:

@@ -105,18 +105,18 @@ class SystemLaw(NamedTuple):
             datum = r - _product(h, observed.constant)
             slope = _minus(slope, _times(precision, b))
             weighted = _multiplied(precision, s)
-            q = _added(_multiplied(_transposed(s), weighted), _outer(v, v, h))
+            q = _added(_symmetric(s, weighted), _outer(v, v, h))
             q = [[_sum(e, float(i == j)) for j, e in enumerate(line)] for i, line in enumerate(q)]
             cross = _added(_multiplied(_transposed(weighted), f), _outer(v, w, h))
             linear = _plus(_times(_transposed(s), slope), _scaled(v, datum))
             root = _cholesky(q)
-            gain = _transposed([_solved(root, column) for column in _transposed(cross)])
-            gain = _transposed([_solved_transposed(root, column) for column in _transposed(gain)])
+            columns = [_solved(root, column) for column in _transposed(cross)]
+            gain = _transposed([_solved_transposed(root, column) for column in columns])
             shift = _solved_transposed(root, _solved(root, linear))
             moved = _subtracted(f, _multiplied(s, gain))
             seen = _minus(w, _times(_transposed(gain), v))
-            precision = _multiplied(_transposed(moved), _multiplied(precision, moved))
-            precision = _added(precision, _multiplied(_transposed(gain), gain))
+            precision = _symmetric(moved, _multiplied(precision, moved))
+            precision = _added(precision, _symmetric(gain, gain))
             precision = _added(precision, _outer(seen, seen, h))
             slope = _plus(_times(_transposed(f), slope), _scaled(w, datum))
             slope = _minus(slope, _times(_transposed(gain), linear))
@@ -140,6 +140,8 @@ class SystemLaw(NamedTuple):
 
         first = jax.tree.map(_array(dtype), start)
         inputs = [leaf for m, leaf in zip(moving, leaves, strict=True) if m]
+        # XLA compiles a derivative with many kept values for long.
+        trip = jax.checkpoint(trip, prevent_cse=False)
         return lax.scan(trip, first, inputs, self.steps, reverse=reverse)[1]
 
 
@@ -198,6 +200,13 @@ def _transposed(a: Matrix) -> list[list[Any]]:
 
 def _multiplied(a: Matrix, b: Matrix) -> list[list[Any]]:
     return [[_dot(row, column) for column in _transposed(b)] for row in a]
+
+
+def _symmetric(a: Matrix, b: Matrix) -> list[list[Any]]:
+    """A' B, which is symmetric."""
+    left, right = _transposed(a), _transposed(b)
+    lower = [[_dot(row, right[j]) for j in range(i + 1)] for i, row in enumerate(left)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(len(left))] for i in range(len(left))]
 
 
 def _added(a: Matrix, b: Matrix) -> list[list[Any]]:

@@ -17,15 +17,15 @@ from ..graph.operations.shaping import CONCATENATE, STACK
 from ..graph.rewriting.alike import Column
 from ..graph.rewriting.step_columns import NotAlike, StepColumns
 from .hierarchies import is_real
-from .linear_loops import Loop
+from .linear_loops import SeriesLoop
 from .linear_rows import (
     BEFORE,
     LINEAR,
     NOISE,
     NOW,
-    Expression,
-    NotLinear,
-    Rows,
+    NotLinearSeries,
+    SeriesExpression,
+    SeriesRows,
     at_start,
     combined,
     known,
@@ -68,14 +68,14 @@ class System:
         self.steps, self.places = steps, places
         self.data_places = None if places is None else elements_at(places, steps)
         self.constants: dict[Node, None] = {}
-        self.noises: dict[Variable, Expression] = {}  # each unknown by states and noises
+        self.noises: dict[Variable, SeriesExpression] = {}  # each unknown by states and noises
         self.starts: dict[int, Callable[[Environment], Any]] = {}  # states before the first step
-        self.states: list[Expression | None] = []
+        self.states: list[SeriesExpression | None] = []
         self._late_states: set[int] = set()
         self._moving: dict[Node, bool] = {}
-        self._done: dict[Node, Expression] = {}
+        self._done: dict[Node, SeriesExpression] = {}
 
-    def law(self, f: Expression, environment: Environment) -> SystemLaw:
+    def law(self, f: SeriesExpression, environment: Environment) -> SystemLaw:
         """The law, from the values of the constants."""
         states = [each.rows(environment) for each in self.states if each is not None]
         rows = [each.rows(environment) for each in self.noises.values()]
@@ -92,7 +92,7 @@ class System:
     def finish(self) -> None:
         """Check that each state has an expression."""
         if any(each is None for each in self.states):
-            raise NotLinear
+            raise NotLinearSeries
 
     def moves(self, node: Node) -> bool:
         """Whether a node depends on unknowns that may be noises."""
@@ -104,7 +104,7 @@ class System:
                     self._moving[each] = fits or any(self._moving[p] for p in each.parents)
         return self._moving[node]
 
-    def observed(self, node: Node) -> Expression:
+    def observed(self, node: Node) -> SeriesExpression:
         """The expression of the numbers that data are about."""
         if self.places is None:
             return self.expression(node)
@@ -114,31 +114,31 @@ class System:
         if series is not None and np.array_equal(places, self.places):
             return self.expression(series)
         if not isinstance(node, Apply):
-            raise NotLinear
+            raise NotLinearSeries
         return combined(node, [self.observed(parent) for parent in node.parents])
 
-    def _selected(self, node: Node) -> Expression:
+    def _selected(self, node: Node) -> SeriesExpression:
         """A known number, or known values at the places."""
         if node.shape in ((), (1,)):
             return self.constant(node)
         assert self.data_places is not None
         of_steps = self.data_places
         if node.shape != self.places.shape or of_steps.shape[1] > 1:  # type: ignore[union-attr]
-            raise NotLinear
+            raise NotLinearSeries
         self.constants[node] = None
-        return Expression(frozenset(), lambda e: Rows({}, summed_at(e[node], of_steps)))
+        return SeriesExpression(frozenset(), lambda e: SeriesRows({}, summed_at(e[node], of_steps)))
 
-    def expression(self, node: Node) -> Expression:
+    def expression(self, node: Node) -> SeriesExpression:
         """The expression of a series, or of a known number."""
         if node not in self._done:
             self._done[node] = self._expression(node)
         return self._done[node]
 
-    def _expression(self, node: Node) -> Expression:
+    def _expression(self, node: Node) -> SeriesExpression:
         if not self.moves(node):
             return self.constant(node)
         if node.shape not in ((self.steps,), (self.steps - 1,)):
-            raise NotLinear
+            raise NotLinearSeries
         if isinstance(node, Variable):
             return self._noise(node)
         assert isinstance(node, Apply)
@@ -158,12 +158,12 @@ class System:
             return ScanLoop(self, scan, int(self._is_late(node))).expression(result)
         return self.constant(node)
 
-    def constant(self, node: Node) -> Expression:
+    def constant(self, node: Node) -> SeriesExpression:
         """A known value."""
         if node.shape not in ((), (1,), (self.steps,), (self.steps - 1,)):
-            raise NotLinear
+            raise NotLinearSeries
         self.constants[node] = None
-        return Expression(frozenset(), lambda e: Rows({}, known(e[node], self.steps)))
+        return SeriesExpression(frozenset(), lambda e: SeriesRows({}, known(e[node], self.steps)))
 
     def new_state(
         self, start: Callable[[Environment], Any] | None = None, late: bool = False
@@ -176,23 +176,23 @@ class System:
         if late:
             self._late_states.add(state)
         if len(self.states) > MOST:
-            raise NotLinear
+            raise NotLinearSeries
         return state
 
-    def started(self, later: Expression, start: Expression) -> Expression:
+    def started(self, later: SeriesExpression, start: SeriesExpression) -> SeriesExpression:
         """An expression with another one at the first step."""
 
-        def rows(e: Environment) -> Rows:
+        def rows(e: Environment) -> SeriesRows:
             zeros = {(BEFORE, k) for k in range(len(self.states)) if k not in self.starts}
             zeros |= {(NOW, k) for k in self._late_states}
             return with_start(later.rows(e), start.rows(e), self.steps, zeros)
 
-        return Expression(later.keys | start.keys, rows)
+        return SeriesExpression(later.keys | start.keys, rows)
 
     def _is_late(self, node: Node) -> bool:
         return node.shape == (self.steps - 1,)
 
-    def _noise(self, unknown: Variable) -> Expression:
+    def _noise(self, unknown: Variable) -> SeriesExpression:
         """An unknown with a mean or a value before, and a noise."""
         follows = unknown.distribution
         assert follows is not None
@@ -201,104 +201,106 @@ class System:
         mean, scale = self.expression(follows.arguments["mean"]), follows.arguments["sd"]
         key, sd = (NOISE, len(self.noises)), self.constant(scale)
 
-        def value(e: Environment) -> Rows:
-            return mean.rows(e).plus(Rows({key: usable(jnp.asarray(sd.rows(e).constant))}, 0.0))
+        def value(e: Environment) -> SeriesRows:
+            return mean.rows(e).plus(
+                SeriesRows({key: usable(jnp.asarray(sd.rows(e).constant))}, 0.0)
+            )
 
-        return self._named(unknown, Expression(mean.keys | {key}, value))
+        return self._named(unknown, SeriesExpression(mean.keys | {key}, value))
 
-    def _walk(self, unknown: Variable, follows: Distribution) -> Expression:
+    def _walk(self, unknown: Variable, follows: Distribution) -> SeriesExpression:
         names, law = LAWS[follows.family.key]
         nodes = [follows.arguments[name] for name in names]
         self.constants |= dict.fromkeys(nodes)
         state = self.new_state(late=self._is_late(unknown))
         before, noise = (BEFORE, state), (NOISE, len(self.noises))
 
-        def walk(e: Environment) -> Rows:
+        def walk(e: Environment) -> SeriesRows:
             rows = law(unknown.shape, *(e[node] for node in nodes))
             padding = (self.steps - unknown.shape[0], 0)
             drifts, scales = (jnp.pad(row, padding) for row in (rows.drifts, rows.scales))
             # The state before the first step is 0, so all slopes may be equal.
             slope = 1.0 if follows.family.key == "random_walk" else jnp.reshape(e[nodes[0]], ())
-            return Rows({before: slope, noise: scales}, drifts)
+            return SeriesRows({before: slope, noise: scales}, drifts)
 
-        self.states[state] = Expression(frozenset({before, noise}), walk)
+        self.states[state] = SeriesExpression(frozenset({before, noise}), walk)
         return self._named(unknown, value_of(state))
 
-    def _named(self, unknown: Variable, value: Expression) -> Expression:
+    def _named(self, unknown: Variable, value: SeriesExpression) -> SeriesExpression:
         """Keep the expression of an unknown."""
         key, kept = (NOISE, len(self.noises)), value
         if self._is_late(unknown):
             kept = self.started(
-                value, Expression(frozenset({key}), lambda _: Rows({key: 1.0}, 0.0))
+                value, SeriesExpression(frozenset({key}), lambda _: SeriesRows({key: 1.0}, 0.0))
             )
         self.noises[unknown] = kept
         return value
 
-    def _sum(self, node: Node) -> Expression:
+    def _sum(self, node: Node) -> SeriesExpression:
         """A running sum."""
         steps, state = self.expression(node), self.new_state(late=self._is_late(node))
-        own = Rows({(BEFORE, state): 1.0}, 0.0)
-        total = Expression(steps.keys | {*own.terms}, lambda e: steps.rows(e).plus(own))
+        own = SeriesRows({(BEFORE, state): 1.0}, 0.0)
+        total = SeriesExpression(steps.keys | {*own.terms}, lambda e: steps.rows(e).plus(own))
         self.states[state] = self.started(total, _ZERO) if self._is_late(node) else total
         return value_of(state)
 
-    def _joined(self, first: Node, rest: Node) -> Expression:
+    def _joined(self, first: Node, rest: Node) -> SeriesExpression:
         """A first element, and a late series."""
         if first.shape != (1,) or self.moves(first):
-            raise NotLinear
+            raise NotLinearSeries
         return self.started(self.expression(rest), self.constant(first))
 
-    def _part(self, node: Apply) -> Expression:
+    def _part(self, node: Apply) -> SeriesExpression:
         """A late series: another one without its first or its last element."""
         (whole,) = node.parents
         if whole.shape != (self.steps,) or not self._is_late(node):
-            raise NotLinear
+            raise NotLinearSeries
         found, template = self.expression(whole), node.attributes["template"]
         if len(template) != 1 or not isinstance(template[0], slice):
-            raise NotLinear
+            raise NotLinearSeries
         first, _, step = template[0].indices(self.steps)
         if step != 1 or (first == 0 and any(kind != NOW for kind, _ in found.keys)):
-            raise NotLinear
+            raise NotLinearSeries
         if first == 1:
             return found
-        return Expression(
+        return SeriesExpression(
             frozenset((BEFORE, k) for _, k in found.keys),
             lambda e: lagged(found.rows(e), self.steps),
         )
 
-    def _stack(self, total: Apply) -> Expression:
+    def _stack(self, total: Apply) -> SeriesExpression:
         """The values of a loop over time."""
         if total.attributes["axis"] != 0 or total.size != len(total.parents):
-            raise NotLinear
+            raise NotLinearSeries
         if self._is_late(total):
             return self._looped(total.parents, 1)
         before = self._copied()
         try:
             return self._looped(total.parents, 0)
-        except NotLinear:
+        except NotLinearSeries:
             self.__dict__.update(before)
         later, start = self._looped(total.parents[1:], 1), self.number(total.parents[0])
         return self.started(later, start)
 
-    def _looped(self, column: Column, delay: int) -> Expression:
+    def _looped(self, column: Column, delay: int) -> SeriesExpression:
         """The values of a column, which begins at step 0 or 1."""
         try:
             columns = StepColumns(column, ())
         except NotAlike:
-            raise NotLinear from None
-        return Loop(self, columns, delay).expression(column)
+            raise NotLinearSeries from None
+        return SeriesLoop(self, columns, delay).expression(column)
 
-    def number(self, node: Node) -> Expression:
+    def number(self, node: Node) -> SeriesExpression:
         """The expression of a number at the first step."""
         if not self.moves(node):
             return self.constant(node)
         if not isinstance(node, Apply) or node.shape != ():
-            raise NotLinear
+            raise NotLinearSeries
         if node.operation is SLICE and node.attributes["template"] == (0,):
             (series,) = node.parents
             found = self.expression(series)
             if series.shape != (self.steps,):
-                raise NotLinear
+                raise NotLinearSeries
             return found._replace(rows=lambda e: at_start(found.rows(e)))
         return combined(node, [self.number(parent) for parent in node.parents])
 
@@ -306,4 +308,4 @@ class System:
         return {name: copy(value) for name, value in self.__dict__.items()}
 
 
-_ZERO = Expression(frozenset(), lambda _: Rows({}, 0.0))
+_ZERO = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 0.0))

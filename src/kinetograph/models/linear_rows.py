@@ -19,9 +19,9 @@ __all__ = [
     "LINEAR",
     "NOISE",
     "NOW",
-    "Expression",
-    "NotLinear",
-    "Rows",
+    "SeriesExpression",
+    "NotLinearSeries",
+    "SeriesRows",
     "at_start",
     "combined",
     "known",
@@ -39,36 +39,36 @@ NOW, BEFORE, NOISE = "state", "state before", "noise"
 Key = tuple[str, int]
 
 
-class NotLinear(Exception):
+class NotLinearSeries(Exception):
     """A node has no linear expression."""
 
 
-class Rows(NamedTuple):
+class SeriesRows(NamedTuple):
     """A node by coefficients of states and noises, and a constant."""
 
     terms: dict[Key, Any]
     constant: Any
 
-    def plus(self, other: "Rows") -> "Rows":
+    def plus(self, other: "SeriesRows") -> "SeriesRows":
         """The sum."""
         terms = dict(self.terms)
         for key, value in other.terms.items():
             terms[key] = terms[key] + value if key in terms else value
-        return Rows(terms, self.constant + other.constant)
+        return SeriesRows(terms, self.constant + other.constant)
 
-    def times(self, factor: Any) -> "Rows":
+    def times(self, factor: Any) -> "SeriesRows":
         """The product with a known value."""
         terms = {
             key: factor if _is_one(value) else value * factor for key, value in self.terms.items()
         }
-        return Rows(terms, self.constant * factor)
+        return SeriesRows(terms, self.constant * factor)
 
 
-class Expression(NamedTuple):
+class SeriesExpression(NamedTuple):
     """The rows of a node, from the values of other nodes."""
 
     keys: frozenset[Key]
-    rows: Callable[[Environment], Rows]
+    rows: Callable[[Environment], SeriesRows]
 
 
 def known(value: Any, steps: int) -> Any:
@@ -78,7 +78,7 @@ def known(value: Any, steps: int) -> Any:
     return jnp.pad(value, (steps - len(value), 0), mode="edge")
 
 
-def lagged(rows: Rows, steps: int) -> Rows:
+def lagged(rows: SeriesRows, steps: int) -> SeriesRows:
     """The rows of the step before, of states alone."""
 
     def moved(value: Any) -> Any:
@@ -88,19 +88,23 @@ def lagged(rows: Rows, steps: int) -> Rows:
         return jnp.concatenate([value[:1], value[:-1]])
 
     terms = {(BEFORE, k): moved(value) for (_, k), value in rows.terms.items()}
-    return Rows(terms, moved(rows.constant))
+    return SeriesRows(terms, moved(rows.constant))
 
 
-def at_start(rows: Rows) -> Rows:
+def at_start(rows: SeriesRows) -> SeriesRows:
     """The rows of the first step, as numbers."""
 
     def first(value: Any) -> Any:
         return value if jnp.ndim(value) == 0 else jnp.reshape(value[:1], ())
 
-    return Rows({key: first(value) for key, value in rows.terms.items()}, first(rows.constant))
+    return SeriesRows(
+        {key: first(value) for key, value in rows.terms.items()}, first(rows.constant)
+    )
 
 
-def with_start(later: Rows, start: Rows, steps: int, zeros: Collection[Key] = ()) -> Rows:
+def with_start(
+    later: SeriesRows, start: SeriesRows, steps: int, zeros: Collection[Key] = ()
+) -> SeriesRows:
     """The rows with other rows at the first step.
 
     `zeros` are states that are 0 there.
@@ -119,10 +123,10 @@ def with_start(later: Rows, start: Rows, steps: int, zeros: Collection[Key] = ()
     }
     constants = start.constant, later.constant
     zero = all(isinstance(value, float) and value == 0.0 for value in constants)
-    return Rows(terms, 0.0 if zero else joined(*constants))
+    return SeriesRows(terms, 0.0 if zero else joined(*constants))
 
 
-def resolved(rows: Rows, states: Sequence[Rows], noises: int) -> LinearRow:
+def resolved(rows: SeriesRows, states: Sequence[SeriesRows], noises: int) -> LinearRow:
     """The row by states before and noises alone.
 
     The value of a state after the step is computed from earlier states.
@@ -144,22 +148,22 @@ def resolved(rows: Rows, states: Sequence[Rows], noises: int) -> LinearRow:
     return LinearRow(state, noise, rest)
 
 
-def value_of(state: int) -> Expression:
+def value_of(state: int) -> SeriesExpression:
     """The value of a state after a step."""
-    rows = Rows({(NOW, state): 1.0}, 0.0)
-    return Expression(frozenset(rows.terms), lambda _: rows)
+    rows = SeriesRows({(NOW, state): 1.0}, 0.0)
+    return SeriesExpression(frozenset(rows.terms), lambda _: rows)
 
 
-def combined(node: Apply, parents: Sequence[Expression]) -> Expression:
+def combined(node: Apply, parents: Sequence[SeriesExpression]) -> SeriesExpression:
     """A line of the expressions of parents."""
     operation = node.operation
     fixed = [not each.keys for each in parents]
     if operation not in LINEAR or (operation is _MULTIPLY and not any(fixed)):
-        raise NotLinear
+        raise NotLinearSeries
     if operation is _DIVIDE and not fixed[1]:
-        raise NotLinear
+        raise NotLinearSeries
 
-    def rows(e: Environment) -> Rows:
+    def rows(e: Environment) -> SeriesRows:
         first, *others = (each.rows(e) for each in parents)
         if operation is _NEGATE:
             return first.times(-1.0)
@@ -172,7 +176,7 @@ def combined(node: Apply, parents: Sequence[Expression]) -> Expression:
             return first.times(1.0 / other.constant)
         return other.times(first.constant) if fixed[0] else first.times(other.constant)
 
-    return Expression(frozenset().union(*(each.keys for each in parents)), rows)
+    return SeriesExpression(frozenset().union(*(each.keys for each in parents)), rows)
 
 
 def _is_one(value: Any) -> bool:

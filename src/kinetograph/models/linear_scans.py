@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..graph.control.scan import Scan
 from ..graph.node import Apply, Node, within
-from .linear_rows import BEFORE, Expression, NotLinear, Rows, combined, value_of
+from .linear_rows import BEFORE, NotLinearSeries, SeriesExpression, SeriesRows, combined, value_of
 from .scanned_steps import ScanParts
 
 if TYPE_CHECKING:
@@ -25,30 +25,30 @@ class ScanLoop:
         self._before = {node: i for i, node in enumerate(body.inputs[: scan.carried])}
         self._next = body.outputs[: scan.carried]
         self._states: dict[int, int] = {}
-        self._done: dict[Node, Expression] = {}
+        self._done: dict[Node, SeriesExpression] = {}
         with within(None):
             self._parts = ScanParts(scan)
 
-    def expression(self, node: Node) -> Expression:
+    def expression(self, node: Node) -> SeriesExpression:
         """The expression of a node of the body."""
         if node not in self._done:
             if node.shape != ():
-                raise NotLinear
+                raise NotLinearSeries
             if node in self._next and node not in self._before:
                 self._state(self._next.index(node))
             else:
                 self._done[node] = self._expression(node)
         return self._done[node]
 
-    def _expression(self, node: Node) -> Expression:
+    def _expression(self, node: Node) -> SeriesExpression:
         if node in self._before:
             key = BEFORE, self._state(self._before[node])
-            return Expression(frozenset({key}), lambda _: Rows({key: 1.0}, 0.0))
+            return SeriesExpression(frozenset({key}), lambda _: SeriesRows({key: 1.0}, 0.0))
         whole = self._parts.whole(node)
         if whole is not None:
             return self.system.expression(whole)
         if not isinstance(node, Apply):
-            raise NotLinear
+            raise NotLinearSeries
         return combined(node, [self.expression(parent) for parent in node.parents])
 
     def _state(self, place: int) -> int:
@@ -57,7 +57,7 @@ class ScanLoop:
             system, following = self.system, self._next[place]
             start = system.number(self.scan.parents[place])
             if start.keys and not self.delay:
-                raise NotLinear
+                raise NotLinearSeries
             state = system.new_state(None if self.delay else lambda e: start.rows(e).constant)
             self._states[place] = state
             if following in self._before or following in self._done:

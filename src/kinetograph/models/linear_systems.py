@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Apply, Node, ancestors
 from .linear_nodes import MOST, System, is_noise
-from .linear_rows import LINEAR, NotLinear
+from .linear_rows import LINEAR, NotLinearSeries
 from .normal_observations import is_known, normal_data
 from .normal_vector import GaussianVector
 from .series_parts import read_places
@@ -82,7 +82,7 @@ def _system(
     try:
         of_f = found.observed(f)
         found.finish()
-    except NotLinear:
+    except NotLinearSeries:
         return None
     unknowns, states = tuple(found.noises), len(found.states)
     least = 2 if found.places is None else 1  # other maps of one vector have data of all elements

@@ -25,6 +25,7 @@ from ..kernels.directions import Directions
 from ..models.bound_density import Position
 from ..models.levels import placed
 from .centring_choice import CentringChoice
+from .halving_pause import HalvingPause
 from .joint_choice import JointChoice
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
@@ -33,6 +34,8 @@ from .vector_choice import VectorChoice
 __all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup", "restarted"]
 
 TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that warm-up may change
+
+HALVINGS = "halving_threshold"
 
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80
@@ -67,6 +70,7 @@ class Adaptation(NamedTuple):
     centring: CentringChoice | None = None
     vectors: VectorChoice | None = None
     joint: JointChoice | None = None
+    pause: HalvingPause | None = None
 
     @property
     def formed(self) -> int | None:
@@ -107,7 +111,7 @@ class Warmup:
     def changed(self) -> tuple[str, ...]:
         """The names of the hyper-parameters that may change."""
         forms = ("centring", "information", "joint", "directions")
-        return (*TUNED, *self.within, *(forms if self.chooses else ()))
+        return (*TUNED, HALVINGS, *self.within, *(forms if self.chooses else ()))
 
     @property
     def chooses(self) -> bool:
@@ -134,7 +138,9 @@ class Warmup:
         joint = None
         if self.joint_places is not None:
             joint = JointChoice.start(len(self.joint_places), position.q.shape[-1], dtype)
-        return Adaptation(step, metric, within, centring, vectors, joint), hyper
+        halves = step is not None and HALVINGS in hyper
+        pause = HalvingPause.start(hyper[HALVINGS]) if halves else None
+        return Adaptation(step, metric, within, centring, vectors, joint, pause), hyper
 
     def update(
         self,
@@ -153,13 +159,16 @@ class Warmup:
         `forms` are the coordinates and slopes for each form of the unknowns, and `evidence` is
         that of vectors. `joint_evidence` is that of the joint block, with the free state.
         """
-        step, metric, within, centring, vectors, joint = state
+        step, metric, within, centring, vectors, joint, pause = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
             needs_rise = info.diverging & (done >= phases.early)
             if step is not None:  # divergences of an unusually long step do not count
                 needs_rise = needs_rise & (step.log_step < step.log_average + USUAL)
             hyper = hyper | {"target_acceptance": risen_target(hyper, needs_rise)}
+        if pause is not None:
+            pause, threshold = pause.update(info.diverging, done + 1 >= phases.late)
+            hyper = hyper | {HALVINGS: threshold}
         if step is not None:
             acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
             step, size = _stepped(step, acceptance, hyper["target_acceptance"], done, phases)
@@ -212,7 +221,7 @@ class Warmup:
             hyper = hyper | {"joint": information}
             changes = jnp.broadcast_to(back, len(self.joint_places))
             metric, hyper = restarted(metric, hyper, changes, scale, self.joint_places)
-        return Adaptation(step, metric, within, centring, vectors, joint), hyper
+        return Adaptation(step, metric, within, centring, vectors, joint, pause), hyper
 
     def _alone(self, places: np.ndarray, hyper: Hypers) -> Any:
         """Whether free numbers move alone, not in a joint block."""

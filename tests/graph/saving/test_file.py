@@ -11,6 +11,7 @@ from collections import Counter
 import jax
 import numpy as np
 import optax
+import pandas as pd
 import pytest
 
 import kinetograph as kg
@@ -465,3 +466,12 @@ def test_checks_of_the_arrays_are_carried_out(tmp_path, stateful):
     with pytest.raises(kg.CheckError, match="must be small"):
         f(6.0)
     assert f(1.0) == (1.0 if stateful else 2.0)
+
+
+@pytest.mark.parametrize("index", [None, list("abc"), pd.date_range("2020-01-01", periods=3)])
+def test_columns_of_pandas_objects_are_written_without_their_index(tmp_path, index):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "group": list("aba")}, index=index)
+    total = (kg.data(frame["x"], name="x") * kg.groups(frame["group"]).codes).sum()
+    kg.save_graph(tmp_path / "graph.kg", {"total": total})
+    found = kg.load_graph(tmp_path / "graph.kg")["total"]
+    assert kg.compile([], found)() == 2.0

@@ -198,6 +198,8 @@ def _content(value: Any) -> dict[str, Any]:
     for name in _slots(type(value)):
         if name not in _DERIVED and hasattr(value, name):
             content[name] = value.site if name == "_place" else getattr(value, name)
+    if isinstance(value, Data):
+        content["rows"] = None  # the index of a pandas object is used while the model is made
     return content
 
 

@@ -106,6 +106,12 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
             {"family": "lognormal"},
             "'rain' must be positive.* 0 in row 0.*for responses with zeros.*'hurdle_lognormal'",
         ),
+        (
+            "rain | cens(b) ~ x",
+            DATA,
+            {"family": "weibull"},
+            "'rain' must be positive in the family weibull, but is 0 in row 0.*'hurdle_gamma'$",
+        ),
         ("rain ~ x", DATA, {"family": "weibull"}, "zeros use family='hurdle_gamma'"),
         ("cover ~ x", DATA, {"family": "beta"}, "'cover' must be.*'zero_inflated_beta'$"),
         (
@@ -272,6 +278,12 @@ def test_the_label_of_a_row_is_named():
     data = changed(x=(5, np.nan)).set_index("kind")
     with pytest.raises(ValueError, match=r"row 5 \(labelled '[pqrs]'\)"):
         kg.formula("y ~ x", data)
+    for index, label in (
+        (range(100, 140), "105"),
+        (pd.date_range("2020-01-01", periods=len(data)), "2020-01-06 00:00:00"),
+    ):
+        with pytest.raises(ValueError, match=rf"row 5 \(labelled {label}\)"):
+            kg.formula("y ~ x", data.set_index(pd.Index(index)))
 
 
 @pytest.mark.parametrize(

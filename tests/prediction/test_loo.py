@@ -214,6 +214,13 @@ def two_likelihoods():
     return mu
 
 
+def one_by_one():
+    mu = kg.normal(0, 1, name="mu")
+    for value in (1.0, 2.0, 3.0):
+        kg.observe(value, kg.normal(mu, 1))
+    return mu
+
+
 def by_factor():
     mu = kg.normal(0, 1, name="mu")
     kg.factor(kg.log_density(kg.normal(mu, 1), kg.data([1.0, 2.0])))
@@ -241,6 +248,9 @@ def test_the_message_for_something_else_than_results_names_loo():
     ("build", "options", "error", "match"),
     [
         (two_likelihoods, {}, kg.ModelError, "observes y, z.*say which.*var_name='y'"),
+        (one_by_one, {}, kg.ModelError, "observes 3 single numbers, data_1 to data_3.*an array"),
+        (one_by_one, {"var_name": "data_2"}, kg.ModelError, "3 single numbers"),
+        (two_likelihoods, {"var_name": ["y"]}, TypeError, r"var_name must be a name, got \['y'\]"),
         (two_likelihoods, {"var_name": "x"}, kg.ModelError, "'x' is not an observed array"),
         (imputed, {"var_name": "bp"}, kg.ModelError, "observes bp_observed .*; did you mean"),
         (two_likelihoods, {"var_name": "z"}, kg.ModelError, "z has 1 observation, and to leave"),

@@ -1,4 +1,4 @@
-"""A pause of the halvings of a sampler that does not leave its start.
+"""A pause of halvings, for chains that do not leave their start.
 
 Far from the posterior every step changes the energy by more than the threshold of halvings, so that
 each transition diverges and the chain stays. Whole steps lower the energy and are accepted. So

@@ -96,11 +96,10 @@ def _is_nullable_text(dtype: Any) -> bool:
 def row_text(frame: pd.DataFrame, row: int) -> str:
     """The number of a row, and its label if that differs."""
     label = frame.index[row]
-    return (
-        f"row {row}"
-        if isinstance(label, (int, np.integer)) and label == row
-        else (f"row {row} (labelled {label!r})")
-    )
+    label = label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, int) and label == row:
+        return f"row {row}"
+    return f"row {row} (labelled {str(label) if isinstance(label, pd.Timestamp) else repr(label)})"
 
 
 def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: Any = ()) -> None:

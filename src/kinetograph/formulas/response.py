@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..distributions.support import Pairs
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import DataError
@@ -237,11 +238,15 @@ class Response:
             limits["censoring"] = "interval"
         return limits
 
-    def _check_support(self, distribution: Array, frame: pd.DataFrame) -> None:
-        """Raise DataError for numbers that the distribution excludes."""
+    def _check_support(self, distribution: Array, frame: pd.DataFrame, exact: Any = True) -> None:
+        """Raise DataError for numbers that the distribution excludes.
+
+        `exact` says which responses are known exactly.
+        """
         assert isinstance(distribution.node, Variable)
         support, values = distribution.node.support, np.asarray(self.values)
-        bad = ~np.broadcast_to(support.contains(values), values.shape)
+        support = support.inner if isinstance(support, Pairs) else support
+        bad = exact & ~np.broadcast_to(support.contains(values), values.shape)
         if not bad.any():
             return
         row, other = int(np.flatnonzero(bad)[0]), self.family.with_zeros
@@ -261,10 +266,12 @@ class Response:
         """State the likelihood."""
         if "trials" in self.additions:
             self._check_below_trials(frame)
-        if self.family.response == "number" and "cens" not in self.additions:
-            self._check_support(distribution, frame)
-        if "cens" in self.additions:
-            y = data(self._intervals(frame), self.name, ("obs", None), infinite=True)
+        intervals = self._intervals(frame) if "cens" in self.additions else None
+        if self.family.response == "number":
+            exact = True if intervals is None else intervals[:, 0] == intervals[:, 1]
+            self._check_support(distribution, frame, exact)
+        if intervals is not None:
+            y = data(intervals, self.name, ("obs", None), infinite=True)
         else:
             y = data(self.values, self.name, ("obs",))
         if "weights" not in self.additions:

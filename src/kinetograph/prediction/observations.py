@@ -16,6 +16,7 @@ from ..distributions.variable import Distribution
 from ..graph.errors import DataError, ModelError, ShapeError
 from ..graph.node import Node
 from ..graph.suggestions import meant
+from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from .observed_distributions import followed
 
@@ -150,6 +151,16 @@ def _chosen(doing: str, model: Model, var_name: Any) -> tuple[Node, Distribution
             f"{doing}: the model observes nothing, so that no density of single observations is "
             "known: state the data by kg.observe(y, kg.normal(...)); data in a kg.factor have a "
             "density as a whole only, and kg.distribution makes a distribution of your own"
+        )
+    if var_name is not None and not isinstance(var_name, str):
+        raise TypeError(f"{doing}: var_name must be a name, got {shown(var_name)}")
+    numbers = [name for name, (node, _) in observed.items() if not node.shape]
+    if len(numbers) > 1 and var_name in (None, *numbers):
+        raise ModelError(
+            f"{doing}: the model observes {len(numbers)} single numbers, {numbers[0]} to "
+            f"{numbers[-1]}; single observations of one array are left out, so observe the numbers "
+            "as an array: kg.observe(y, kg.normal(means, sd)), where kg.stack(values) makes an "
+            "array of values that a loop computes"
         )
     if var_name is None:
         if len(observed) > 1:

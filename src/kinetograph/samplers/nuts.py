@@ -66,7 +66,8 @@ class NUTS(Sampler):
         A step is divided into at most 2**max_halvings steps; 0: no step is divided.
     halving_threshold
         A step is divided if energies, times beta, differ by more than this within it. The division
-        must be the same from both of its ends; otherwise the trajectory ends.
+        must be the same from both of its ends; otherwise the trajectory ends. After six divergences
+        in a row during warm-up, far from the posterior, steps are whole for 50 transitions.
     parametrisation
         The form in which unknowns with an unknown location or scale are sampled. "auto": warm-up
         chooses a form between the centred one, theta ~ normal(mu, tau), and the non-centred one,

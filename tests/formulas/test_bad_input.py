@@ -274,6 +274,13 @@ def test_columns_of_splines_are_missed():
         kg.formula("y ~ bs(x, df=4)", changed(x=(5, np.nan)))
 
 
+def test_a_censored_response_may_be_outside_of_the_family():
+    """A time of 0 after which an event comes says nothing, and is not refused."""
+    data = DATA.assign(zero=(DATA["rain"] == 0).astype(int))
+    assert (data["zero"] == 1).any()
+    assert kg.formula("rain | cens(zero) ~ x", data, family="weibull").names
+
+
 def test_the_label_of_a_row_is_named():
     data = changed(x=(5, np.nan)).set_index("kind")
     with pytest.raises(ValueError, match=r"row 5 \(labelled '[pqrs]'\)"):

@@ -30,7 +30,7 @@ class HalvingPause(NamedTuple):
     def update(self, diverging: Any, ends: Any) -> tuple["HalvingPause", Any]:
         """The state after a transition, and the threshold of the next one.
 
-        There is no pause any more if `ends`.
+        If `ends` is true, the pause ends, and none begins.
         """
         stuck = jnp.where(diverging, self.stuck + 1, 0)
         begins = stuck >= STUCK

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["warn_of_repeated_solutions"]
 
-MOST = 5  # solutions at one place of the source for which there is no warning
+MOST = 5  # solutions at one line; more of them give a warning
 
 
 def warn_of_repeated_solutions(model: "Model") -> None:

@@ -23,7 +23,6 @@ from .stacked_steps import FEWEST
 __all__ = ["stacked_values"]
 
 _MOST_NODES = 60  # between a value and the value before
-_LEAST_SHARE = 0.5  # of the values, which come right after the value before
 _MOST_STEPS = 4  # by value
 
 Way = tuple[int, ...]  # the places of parents
@@ -47,9 +46,7 @@ def _all_steps(column: Column) -> Column | None:
     ways = Counter(filter(None, (_way(later, value) for value, later in pairwise(column))))
     if not ways:
         return None
-    ((way, count),) = ways.most_common(1)
-    if count < _LEAST_SHARE * (len(column) - 1):
-        return None
+    ((way, _),) = ways.most_common(1)
     node, steps = column[-1], [column[-1]]
     while node is not column[0]:
         for place in way:

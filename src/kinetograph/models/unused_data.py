@@ -1,7 +1,11 @@
 """Warnings about data and unknowns that a model does not use."""
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning
 from ..graph.frame_variables import local_variables
@@ -20,9 +24,10 @@ def warn_of_unused(model: "Model") -> None:
     """Warn about data and unknowns whose posterior would be the prior.
 
     If nothing is observed, the warning names data in the caller's variables that are in no
-    likelihood and no array of the model. Otherwise it names targets that are isolated unknowns:
-    nothing is computed from them, they depend on no other unknown, and no likelihood or factor
-    depends on them.
+    likelihood and no array of the model, or arrays that are computed from unknowns of the model and
+    from numbers such as a column of a table, and that the model does not have. Otherwise it names
+    targets that are isolated unknowns: nothing is computed from them, they depend on no other
+    unknown, and no likelihood or factor depends on them.
     """
     stated = [*model.component.likelihoods, *model.factors]
     text = _isolated_unknowns(model, stated) if stated else _unused_data(model)
@@ -50,20 +55,60 @@ def _unused_data(model: "Model") -> str:
     """The warning about data that are not used, or an empty string."""
     frame = user_frame()
     variables = {} if frame is None else local_variables(frame)
-    used = {*model.component.nodes, *model.targets}
+    variables = {name: v for name, v in variables.items() if not name.startswith("_")}
+    arrays = {name: v.node for name, v in variables.items() if isinstance(v, Array)}
+    predictor, numbers = _predictor(model, arrays)
+    used = {*model.component.nodes, *model.targets, *numbers}
     names = [
         name
-        for name, value in variables.items()
-        if isinstance(value, Array) and isinstance(value.node, Data) and not name.startswith("_")
-        if not value.node.literal and value.node._owned is None and value.node not in used
+        for name, node in arrays.items()
+        if isinstance(node, Data) and not node.literal and node._owned is None and node not in used
     ]
+    follows, first = "distribution", names[:1]
+    if predictor and not names:
+        node = arrays[predictor]
+        names = first = _unused_numbers(variables, node.shape, [n.value for n in numbers])
+        if node not in used:
+            names = [*names, predictor]
+            follows = predictor if isinstance(node, Variable) else follows
     if not names:
         return ""
     verb = "is" if len(names) == 1 else "are"
     return (
         f"nothing is observed{place_text()}, so that the posterior is the prior; "
-        f"{in_a_list(names)} {verb} not used: write kg.observe({names[0]}, distribution)"
+        f"{in_a_list(names)} {verb} not used: write kg.observe({(first or ['data'])[0]}, {follows})"
     )
+
+
+def _predictor(model: "Model", arrays: dict[str, Node]) -> tuple[str, list[Data]]:
+    """The last array of unknowns and vectors of data, and these vectors.
+
+    An unknown that is a target is left out: it could be given data by `kg.condition`.
+    """
+    unknowns = {*model.component.unknowns, *model.component.discrete}
+    for name, node in reversed(arrays.items()):
+        above_it: set[Node] = set()
+        unknowns_above([node], above_it)
+        vectors = [n for n in above_it if isinstance(n, Data) and n.size > 1]
+        if vectors and not unknowns.isdisjoint(above_it) and node not in unknowns:
+            return name, vectors
+    return "", []
+
+
+def _unused_numbers(
+    variables: dict[str, Any], shape: tuple[int, ...], used: list[np.ndarray]
+) -> list[str]:
+    """The last variable with numbers of this shape that nothing uses."""
+    for name, value in reversed(variables.items()):
+        listed = isinstance(value, (list, tuple)) and shape[:1] == (len(value),)
+        if not shape or not (listed or getattr(value, "shape", None) == shape):
+            continue
+        with suppress(TypeError, ValueError):
+            array = np.asarray(value)
+            kind = array.dtype.kind in "biuf" and array.shape == shape
+            if kind and not any(np.array_equal(array, each) for each in used):
+                return [name]
+    return []
 
 
 def _isolated_unknowns(model: "Model", stated: list[Node]) -> str:

@@ -82,6 +82,25 @@ def test_a_scale_of_the_noise_is_not_a_hierarchy():
     assert hierarchies(kg.model(regression)) == []
 
 
+@pytest.mark.parametrize(
+    "curve",
+    [
+        lambda k: kg.normal(0, 1) * kg.exp(-k * Y),
+        lambda k: kg.normal(0, 10) * k,
+        lambda k: kg.normal(2, 1) * k,
+        lambda k: kg.normal(0, np.ones(6) * [1, 2, 1, 1, 1, 1]) * k,
+    ],
+    ids=["a curve", "a wide prior", "a prior elsewhere", "several widths"],
+)
+def test_an_amplitude_is_not_a_hierarchy(curve):
+    def build():
+        k = kg.half_normal(1)
+        kg.observe(Y, kg.normal(curve(k), 1))
+        return k
+
+    assert hierarchies(kg.model(build)) == []
+
+
 def test_a_series_of_steps_is_written_as_one_unknown():
     """Levels of a hierarchy are not a series."""
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..distributions.support import Interval
 from ..distributions.variable import Distribution, Variable
 from ..graph.messages import describe, site_text
-from ..graph.node import Apply, Node, ancestors
+from ..graph.node import Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import READS, SLICE
 from ..graph.operations.shaping import BROADCAST, RESHAPE, TRANSPOSE
@@ -70,7 +70,8 @@ def hierarchies(model: "Model") -> list[Hierarchy]:
         form = unknown.distribution and _centred(model, unknown, unknown.distribution, names)
         if form:
             found.append(form)
-    found += (_of_product(model, names, product) for product in products(model))
+    forms = (product for product in products(model) if _is_non_centred(product))
+    found += (_of_product(model, names, product) for product in forms)
     return found[:MOST]
 
 
@@ -169,6 +170,21 @@ def products(model: "Model") -> Iterator[ScaledUnknown]:
                 location = around[0] if around[1] is node else around[1]
             yield ScaledUnknown(node, factor, unknown, scale, location)
             break
+
+
+def _is_non_centred(product: ScaledUnknown) -> bool:
+    """Whether a product has a distribution of the unknown's family.
+
+    The product of an amplitude and a curve, `A * kg.exp(-k * t)`, has more elements than A.
+    """
+    follows = product.unknown.distribution
+    assert follows is not None
+    standard = LOCATION_SCALE[follows.family.key][:2]
+    values = (follows.arguments[name] for name in standard)
+    return product.node.shape == product.factor.shape and all(
+        isinstance(value, Data) and np.all(value.value == known)
+        for value, known in zip(values, (0, 1), strict=True)
+    )
 
 
 def _of_product(model: "Model", names: dict[int, str], product: ScaledUnknown) -> Hierarchy:

@@ -25,6 +25,7 @@ from .more_draws import draws_needed
 from .nan_draws import nan_draws
 from .refused_proposals import refused
 from .reparametrisation import other_form, remedy
+from .still_chains import still_chains
 from .summary import row_names
 
 __all__ = [
@@ -101,9 +102,9 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     """Findings about a run: lost chains, divergences, R-hat, sample sizes and more.
 
-    A chain is lost if it does not move while the other chains do, or if its log density is far
-    below the other chains'. Saturated trees are counted, and, if the model has a solver, proposals
-    without a solution.
+    If no chain moves, this is the only finding about draws. A chain is lost if it does not move
+    while the other chains do, or if its log density is far below the other chains'. Saturated trees
+    are counted, and, if the model has a solver, proposals without a solution.
 
     R-hat should be at most 1.01, and the effective sample size at least 100 for each chain. The
     walkers of an ensemble are one chain here.
@@ -149,6 +150,8 @@ def findings(tree: Any, most: int | None = None) -> list[Advice]:
     from .check import walkers_of
 
     posterior = tree["posterior"].dataset
+    if still := still_chains(tree):
+        return [Advice("still", posterior.sizes["chain"], still), *_unsolved(tree)]
     advice = (
         _not_finite(tree) + _no_numbers(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["lost_chains"]
+__all__ = ["lost_chains", "starting_densities"]
 
 FAR = 5.0  # posterior standard deviations of the log density
 STILL = 0.05  # relative to the movement of the log density of other chains
@@ -39,7 +39,7 @@ def lost_chains(tree: Any) -> dict[int, str]:
     usual = float(np.median(spread[moving]))
     least_spread = max(usual, _normal_spread(tree))
     steps = _step_sizes(tree, len(mean))
-    start = _starts(tree, len(mean))
+    start = starting_densities(tree, len(mean))
     lost = {}
     for chain in range(len(mean)):
         levels = f"log density {mean[chain]:.6g}, the other chains {level:.6g}"
@@ -74,7 +74,7 @@ def _normal_spread(tree: Any) -> float:
     return 0.0 if q is None else float(np.sqrt(q.shape[-1] / 2))
 
 
-def _starts(tree: Any, chains: int) -> np.ndarray:
+def starting_densities(tree: Any, chains: int) -> np.ndarray:
     """The log density at the starting point of each chain."""
     state = tree["sampler_state"].dataset if _has_state(tree) else {}
     start = state.get("start_position_log_density")

@@ -29,6 +29,7 @@ ORDER = (
     "not_finite",
     "nan",
     "doubt",
+    "still",
     "lost_chains",
     "few_draws",
     "unknown",

@@ -26,6 +26,7 @@ __all__ = ["averages", "facts", "findings", "headline", "lost", "model_of", "mod
 _TITLES = {
     "not_finite": "Draws without a finite log density",
     "nan": "Draws that are not numbers",
+    "still": "No chain moved",
     "lost_chains": "Lost chains",
     "few_draws": "Too few draws to judge the run",
     "unknown": "Diagnostics that are not known",

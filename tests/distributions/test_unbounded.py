@@ -7,7 +7,7 @@ import pytest
 
 import kinetograph as kg
 
-ONES = np.ones(3)
+ONES, TURNS = np.ones(3), np.array([1.0, -1.0, 0.0])
 B, S, C = kg.normal(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=3)
 
 
@@ -25,6 +25,28 @@ B, S, C = kg.normal(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=3)
         (lambda x: kg.normal(0, S + x * ONES), "sd must be positive"),
         (lambda x: kg.poisson(ONES @ C), "rate must be at least 0"),
         (lambda x: kg.gamma(2, x, truncation=(1, None)), "gamma: rate must be positive"),
+        (lambda x: kg.poisson(x * B), r"x \* B may be any real number"),
+        (lambda x: kg.poisson(-S), r"-S may be negative .*: .* write kg\.exp\(-S\)"),
+        (lambda x: kg.poisson(-S * kg.exp(x)), "may be negative"),
+        (lambda x: kg.poisson(kg.ilogit(x) * -S), "may be negative"),
+        (lambda x: kg.poisson(ONES @ (S * C)), "may be any real number"),
+        (lambda x: kg.poisson(C[np.array([0, 1])] / S), "may be any real number"),
+        (lambda x: kg.poisson(ONES @ C.reshape(3, 1)), "may be any real number"),
+        (lambda x: kg.poisson(x * TURNS * (ONES + 1)), "may be any real number"),
+        (lambda x: kg.poisson(-2.0 * S), "may be negative"),
+        (lambda x: kg.bernoulli(-2.0 * -S), "may be above 1"),
+        (lambda x: kg.poisson(x**3), "may be any real number"),
+        (lambda x: kg.poisson(1 - x**2), "may be negative"),
+        (
+            lambda x: kg.bernoulli(kg.exp(x + B * ONES)),
+            r"prob .*exp\(x \+ B \* ONES\) may be above 1 .*write kg\.ilogit\(x \+ B \* ONES\), or",
+        ),
+        (lambda x: kg.binomial(9, S), r"S may be above 1 .*write an unknown such as kg\.beta"),
+        (lambda x: kg.bernoulli(S * ONES), r"above 1 .*write kg\.ilogit of a real number, or"),
+        (lambda x: kg.bernoulli(abs(x)), "may be above 1"),
+        (lambda x: kg.bernoulli(x**2), "may be above 1"),
+        (lambda x: kg.bernoulli(kg.sqrt(S + kg.exp(x))), "may be above 1"),
+        (lambda x: kg.bernoulli(S / kg.exp(x)), "may be above 1"),
     ],
 )
 def test_what_may_be_any_number_is_told(make, said):
@@ -52,6 +74,27 @@ def test_what_may_be_any_number_is_told(make, said):
         lambda x: kg.poisson(x * x),
         lambda x: kg.poisson(2.0 / x),
         lambda x: kg.normal(0, S + 0.0 * x),
+        lambda x: kg.poisson(x**2 + S),
+        lambda x: kg.poisson(S * kg.beta(2, 2)),
+        lambda x: kg.poisson(S * TURNS * TURNS),
+        lambda x: kg.poisson((x * TURNS) ** 2 * np.array([0.0, 0.0, -1.0])),
+        lambda x: kg.poisson(kg.sqrt(S * TURNS) * -TURNS),
+        lambda x: kg.poisson((S + x**2 * TURNS) * TURNS),
+        lambda x: kg.poisson(TURNS @ (x * ONES)),
+        lambda x: kg.poisson(TURNS @ kg.broadcast_to(x, (3,))),
+        lambda x: kg.poisson(TURNS @ (np.ones((3, 3)) @ C)),
+        lambda x: kg.poisson(S / kg.exp(x)),
+        lambda x: kg.poisson(ONES @ kg.stack([x, -x, S])),
+        lambda x: kg.bernoulli(kg.exp(-S)),
+        lambda x: kg.bernoulli(1 - kg.exp(-S * ONES)),
+        lambda x: kg.bernoulli(kg.exp(x - x)),
+        lambda x: kg.bernoulli(kg.minimum(S, 1)),
+        lambda x: kg.bernoulli(S / (S + 1)),
+        lambda x: kg.bernoulli(S * (1 / (1 + S))),
+        lambda x: kg.bernoulli(x**-2),
+        lambda x: kg.bernoulli(kg.half_normal(1, truncation=(None, 1))),
+        lambda x: kg.bernoulli(kg.variable(lower=0, upper=S)),
+        lambda x: kg.beta_binomial(9, S, S),
         lambda x: kg.normal(0, S * ONES + 1),
         lambda x: kg.normal(x + B * ONES, 1),
         lambda x: kg.bernoulli(kg.uniform(0, 1)),

@@ -10,12 +10,12 @@ import numpy as np
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning, ModelError, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, site_text, variable_of
-from ..graph.node import Data, Node
+from ..graph.node import Apply, Data, Node
 from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
-from .linear_predictors import may_be_any_number
 from .parameter import Parameter
 from .support import Interval, Ordered, Simplex, Support, Weights, ZeroSum
+from .unbounded import values_of
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
@@ -151,19 +151,32 @@ class Generator:
 
     def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
         allowed = parameter.support
-        if not isinstance(allowed, Interval) or np.all(allowed.contains(np.array([-1.0, 2.0]))):
+        if not isinstance(allowed, Interval):
             return
-        if not may_be_any_number(node):
+        low, high = (bool(np.all(allowed.contains(np.array(v)))) for v in (-1.0, 2.0))
+        if low and high:
             return
-        what = describe(node)
-        if np.all(allowed.contains(np.array(2.0))):
-            way = f"kg.exp({what}), or an unknown such as kg.half_normal(1)"
-        else:
-            way = f"kg.ilogit({what}), or an unknown such as kg.beta(1, 1)"
+        below, above, *_ = values_of(node)
+        if not (below and not low) and not (above and not high):
+            return
+        what, way = describe(node), "kg.ilogit({}), or an unknown such as kg.beta(1, 1)"
+        if high:
+            way = "kg.exp({}), or an unknown such as kg.half_normal(1)"
+        elif isinstance(node, Apply) and node.operation.name == "exp":
+            way = way.format(describe(node.parents[0]))
+        elif not below:
+            way = (
+                way.replace("({})", " of a real number")
+                if isinstance(node, Apply)
+                else way.partition("or ")[2]
+            )
+        values = f"above {allowed.upper:g}" if above else "negative"
+        if below and above:
+            values = "any real number"
         warn_user(
-            f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be any "
-            f"real number{place_text()}: values outside have density 0, so chains get stuck; "
-            f"write {way}",
+            f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be "
+            f"{values}{place_text()}: values outside have density 0, so chains get stuck; write "
+            f"{way.format(what)}",
             KinetographWarning,
         )
 

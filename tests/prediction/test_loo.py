@@ -87,6 +87,63 @@ def test_moment_matching_mends_outliers():
     np.testing.assert_array_equal(plain.elpd_i.values[unchanged], moved.elpd_i.values[unchanged])
 
 
+def one_by_one(y=Y, labels="ABCDEFGHIJKLMN"):
+    """The linear model, whose numbers are observed in a loop."""
+    b = kg.normal(0, PRIOR, shape=2, name="b")
+    for x, value, label in zip(X, y, labels, strict=False):
+        kg.observe(kg.data(value, name=label), kg.normal(x @ b, NOISE))
+    return b
+
+
+def test_numbers_of_a_loop_are_observations_of_one_array():
+    by = np.arange(14) // 2
+    loop, array, results = kg.model(one_by_one), kg.model(linear), drawn(200)
+    pairs = [[kg.loo(model, results, by=by, refits=0) for model in (loop, array)]]
+    pairs += [[kg.kfold(model, results, k=2, draws=50, seed=1) for model in (loop, array)]]
+    pairs += [[kg.loo(model, results) for model in (loop, array)]]
+    for one, other in pairs:
+        np.testing.assert_allclose(one.elpd_i.values, other.elpd_i.values, atol=1e-6)
+        assert one.p == pytest.approx(other.p, abs=1e-6)
+    loo, kfold = pairs[2][0], pairs[1][0]
+    assert loo.elpd_i.dims == kfold.elpd_i.dims == ("observation",)
+    assert "".join(loo.elpd_i.observation.values) == "ABCDEFGHIJKLMN"
+    assert "".join(kfold.elpd_i.observation.values) == "ABCDEFGHIJKLMN"
+    table = kg.compare({"loop": (loop, results), "array": (array, results)})
+    assert abs(table["elpd_diff"]).max() < 1e-6
+
+
+def test_outlying_numbers_of_a_loop_are_named_and_left_out():
+    y, array, results, _exact = outlying()
+    loop = kg.model(lambda: one_by_one(y))
+    with pytest.warns(kg.SamplingWarning, match=r"of 8 observations are .*: (\w, )*C, .*refits=0"):
+        kg.loo(loop, results, moment_match=False, refits=0)
+    moved, expected = (kg.loo(model, results, refits=0) for model in (loop, array))
+    np.testing.assert_allclose(moved.elpd_i.values, expected.elpd_i.values, atol=1e-6)
+
+
+def test_numbers_of_the_same_line_are_left_out_together():
+    def build():
+        b = one_by_one(Y[:3])
+        kg.observe(1.0, kg.normal(b[0], 1), name="extra")
+        kg.observe(Y[3:], kg.normal(X[3:] @ b, NOISE), name="y")
+        return b
+
+    model = kg.model(build)
+    assert Observations("loo", model, "B").names == ["A", "B", "C"]
+    assert Observations("loo", model, "y").names == ["y"]
+    assert Observations("loo", kg.model(one_by_one)).text(2) == "C"
+
+
+def test_other_values_of_one_number_are_noticed():
+    model, results = kg.model(lambda: one_by_one(Y[:3])), drawn(20, Y[:3])
+    held = {name: ((), value) for name, value in zip("ABC", Y, strict=False)}
+    results["observed_data"] = xr.DataTree(xr.Dataset(held))
+    Observations("loo", model).check_results("loo", model, results)
+    results["observed_data"]["B"].values[()] = 0.0
+    with pytest.raises(kg.DataError, match="other values of B than the model has"):
+        kg.loo(model, results)
+
+
 def test_unknowns_without_draws_are_fitted_again_and_not_moved():
     """The results of a model whose targets leave out its non-centred effects."""
     y, sd = np.array([90.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
@@ -214,10 +271,11 @@ def two_likelihoods():
     return mu
 
 
-def one_by_one():
+def numbers_and_an_array():
     mu = kg.normal(0, 1, name="mu")
-    for value in (1.0, 2.0, 3.0):
-        kg.observe(value, kg.normal(mu, 1))
+    kg.observe(1.0, kg.normal(mu, 1), name="first")
+    kg.observe(2.0, kg.normal(mu, 1), name="second")
+    kg.observe([3.0, 4.0], kg.normal(mu, 1), name="y")
     return mu
 
 
@@ -247,9 +305,9 @@ def test_the_message_for_something_else_than_results_names_loo():
 @pytest.mark.parametrize(
     ("build", "options", "error", "match"),
     [
-        (two_likelihoods, {}, kg.ModelError, "observes y, z.*say which.*var_name='y'"),
-        (one_by_one, {}, kg.ModelError, "observes 3 single numbers, data_1 to data_3.*an array"),
-        (one_by_one, {"var_name": "data_2"}, kg.ModelError, "3 single numbers"),
+        (two_likelihoods, {}, kg.ModelError, "observes y and z.*say which.*var_name='y'"),
+        (numbers_and_an_array, {}, kg.ModelError, "observes first, second and y .*; say which"),
+        (numbers_and_an_array, {"var_name": "first"}, kg.ModelError, "first has 1 observation: "),
         (two_likelihoods, {"var_name": ["y"]}, TypeError, r"var_name must be a name, got \['y'\]"),
         (two_likelihoods, {"var_name": "x"}, kg.ModelError, "'x' is not an observed array"),
         (imputed, {"var_name": "bp"}, kg.ModelError, "observes bp_observed .*; did you mean"),

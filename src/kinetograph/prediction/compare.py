@@ -181,7 +181,7 @@ def _check_data(models: Mapping[str, Any], var_name: Any, by: Any) -> None:
     for name, each in models.items():
         if _is_pair(each):
             observations = Observations("compare", each[0], var_name, by)
-            values[name] = each[0].value_of(observations.node)
+            values[name] = observations.values(each[0])
         elif not hasattr(each, "elpd_i"):
             swapped = isinstance(each, tuple) and _is_pair(each[::-1])
             raise TypeError(

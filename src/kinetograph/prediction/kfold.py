@@ -58,7 +58,8 @@ def kfold(
         The fold of each observation, or of each group in the order of its label, in place of random
         folds: whole numbers from 0.
     var_name
-        The observed array that is divided, if the model has several. The other data stay.
+        The observed array that is divided, if the model has several, or one of several numbers, as
+        for `kg.loo`. The other data stay.
     sampler, draws, warmup, chains, seed, progress
         Of the fits, as for `kg.mcmc`; by default the sampler of `results`. The seed also gives the
         folds.
@@ -167,9 +168,5 @@ def _labelled(model: Model, observations: Observations, values: np.ndarray) -> A
 
     if observations.labels is not None:
         return xr.DataArray(values, {observations.dim: observations.labels}, (observations.dim,))
-    dims = model.axes(observations.node)[: len(observations.shape)]
-    coords = {
-        dim: model.coords.get(dim, np.arange(size))
-        for dim, size in zip(dims, observations.shape, strict=True)
-    }
-    return xr.DataArray(values.reshape(observations.shape), coords, dims)
+    axes = observations.axes(model)
+    return xr.DataArray(values.reshape(observations.shape), axes, tuple(axes))

@@ -53,7 +53,8 @@ def loo(
         they do by default; otherwise the model is fitted again at once.
     var_name
         The observed array whose observations are left out, if the model has several. The other data
-        stay.
+        stay. Numbers that a model observes one by one count as one array: all of them if the model
+        has no array, or the numbers of one line of the program, by the name of one of these.
     by
         Groups of observations that are left out together, such as all visits of a patient: an
         array with a label for each observation. Then y_i above is a group, with its joint density.
@@ -144,7 +145,7 @@ def unit_densities(doing: str, model: Model, results: Any, observations: Observa
     import xarray as xr
 
     tree = densities_for(doing, model, results)
-    each = tree["log_likelihood"][observations.name]
+    each = observations.densities(tree)
     if observations.labels is not None and "given" in each.attrs:
         masked = MaskedModel(doing, model, observations)
         free = masked.free(results)

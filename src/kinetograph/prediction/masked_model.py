@@ -1,6 +1,6 @@
 """A model whose observations can be left out without another program.
 
-The likelihood of one observed array becomes a factor with a mask,
+The likelihood of these observations becomes a factor with a mask,
 
     sum_i log p(y_i | x)   over the observations i that stay,
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.functions.arranging import stack
 from ..graph.functions.mathematics import where
 from ..graph.inputs import data as make_data
 from ..graph.node import Data, Node, ancestors
@@ -41,15 +42,16 @@ class MaskedModel:
 
     def __init__(self, doing: str, model: Model, observations: Observations) -> None:
         self.doing, self.original, self.observations = doing, model, observations
-        old, follows = model.component, observations.distribution
+        old, left_out = model.component, {follows for _, follows in observations.parts}
         with model.its_values():
-            elements = Array(density_at(doing, follows, observations.node))
+            each = [Array(density_at(doing, d, node)) for node, d in observations.parts]
+            elements = stack(each) if len(each) > 1 else each[0]
             kept = make_data(np.ones(elements.shape, bool)).node
             factor = where(Array(kept), elements, 0.0).node
         assert isinstance(kept, Data)
         self.mask = kept
         pairs = zip(old.likelihoods, old.observed, strict=True)
-        rest = [(d, data) for d, data in pairs if d is not follows]
+        rest = [(d, data) for d, data in pairs if d not in left_out]
         every: dict[Node, None] = dict.fromkeys([*old.nodes, *ancestors([factor])])
         component: Component = replace(
             old,

@@ -1,6 +1,7 @@
 """The observations that a cross-validation leaves out.
 
-They are the elements of one observed array of a model, in units.
+They are the elements of one observed array of a model, or single numbers that are observed one by
+one, in units.
 A unit is left out as a whole: it is one observation, or a group of observations. Its log density is
 
     log p(y_unit | the other y, x)
@@ -18,9 +19,12 @@ from ..graph.node import Node
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
+from ..models.unused_data import in_a_list
 from .observed_distributions import followed
 
 __all__ = ["Observations", "log_mean_exp"]
+
+NUMBERS = "observation"  # the dimension of numbers that are observed one by one
 
 
 class Observations:
@@ -28,8 +32,10 @@ class Observations:
 
     Attributes
     ----------
+    parts
+        The array and its distribution, or several numbers with distributions.
     name
-        The name of the array.
+        The name of the array, or the first and the last name of several numbers.
     shape
         The shape of the array of observations: one for each number, vector or matrix.
     units
@@ -47,10 +53,14 @@ class Observations:
                 f"{doing}: the model estimates its likelihood from batches of rows (kg.minibatch); "
                 "give the model without kg.minibatch"
             )
-        self.node, self.distribution = _chosen(doing, model, var_name)
-        self.name = model.name(self.node)
-        ndim = len(self.node.shape) - self.distribution.family.event_ndim
-        self.shape: tuple[int, ...] = self.node.shape[:ndim]
+        self.parts = _chosen(doing, model, var_name)
+        self.names = [model.name(node) for node, _ in self.parts]
+        self.name = " to ".join(dict.fromkeys([self.names[0], self.names[-1]]))
+        node, distribution = self.parts[0]
+        ndim = len(node.shape) - distribution.family.event_ndim
+        self.shape: tuple[int, ...] = node.shape[:ndim]
+        if len(self.parts) > 1:
+            self.shape, ndim = (len(self.parts),), 1
         count = int(np.prod(self.shape))
         self.units, self.dim = np.arange(count).reshape(self.shape), "group"
         self.labels: np.ndarray | None = None
@@ -94,15 +104,41 @@ class Observations:
             If one value differs.
         """
         held = results.get("observed_data", {}) if hasattr(results, "get") else {}
-        if self.name not in held:
-            return
-        values, expected = np.asarray(held[self.name].values), model.value_of(self.node)
-        real = values.dtype.kind == "f" and expected.dtype.kind == "f"
-        if values.shape == expected.shape and not np.array_equal(values, expected, equal_nan=real):
-            raise DataError(
-                f"{doing}: the results are of other values of {self.name} than the model has; "
-                "sample the model with its present data"
-            )
+        for name, (node, _) in zip(self.names, self.parts, strict=True):
+            if name not in held:
+                continue
+            values, expected = np.asarray(held[name].values), model.value_of(node)
+            real = values.dtype.kind == "f" and expected.dtype.kind == "f"
+            same = np.array_equal(values, expected, equal_nan=real)
+            if values.shape == expected.shape and not same:
+                raise DataError(
+                    f"{doing}: the results are of other values of {name} than the model has; "
+                    "sample the model with its present data"
+                )
+
+    def values(self, model: Model) -> np.ndarray:
+        """The observed values."""
+        values = [model.value_of(node) for node, _ in self.parts]
+        return np.stack(values) if len(values) > 1 else values[0]
+
+    def densities(self, tree: Any) -> Any:
+        """The log densities of the observations in results, (chain, draw, *dims)."""
+        import xarray as xr
+
+        each = [tree["log_likelihood"][name] for name in self.names]
+        if len(each) == 1:
+            return each[0]
+        axis = xr.DataArray(self.names, dims=(NUMBERS,), name=NUMBERS)
+        together = xr.concat(each, axis, combine_attrs="drop_conflicts").rename(self.name)
+        return together.transpose(..., NUMBERS)
+
+    def axes(self, model: Model) -> dict[str, Any]:
+        """The dimensions of the observations in results, with their labels."""
+        if len(self.parts) > 1:
+            return {NUMBERS: self.names}
+        dims = model.axes(self.parts[0][0])[: len(self.shape)]
+        sizes = zip(dims, self.shape, strict=True)
+        return {dim: model.coords.get(dim, np.arange(size)) for dim, size in sizes}
 
     @property
     def count(self) -> int:
@@ -118,6 +154,8 @@ class Observations:
         """A unit in a message."""
         if self.labels is not None:
             return f"{self.dim} {self.labels[unit]!s}"
+        if len(self.parts) > 1:
+            return self.names[unit]
         place = ", ".join(str(int(i)) for i in np.unravel_index(unit, self.shape))
         return f"{self.name}[{place}]"
 
@@ -143,8 +181,8 @@ class Observations:
         return like.copy(data=shaped)
 
 
-def _chosen(doing: str, model: Model, var_name: Any) -> tuple[Node, Distribution]:
-    """The chosen observed array and its distribution."""
+def _chosen(doing: str, model: Model, var_name: Any) -> list[tuple[Node, Distribution]]:
+    """The chosen observed array and its distribution, or several numbers with distributions."""
     observed = {model.name(node): (node, d) for node, d in followed(doing, model).items()}
     if not observed:
         raise ModelError(
@@ -154,28 +192,23 @@ def _chosen(doing: str, model: Model, var_name: Any) -> tuple[Node, Distribution
         )
     if var_name is not None and not isinstance(var_name, str):
         raise TypeError(f"{doing}: var_name must be a name, got {shown(var_name)}")
-    numbers = [name for name, (node, _) in observed.items() if not node.shape]
-    if len(numbers) > 1 and var_name in (None, *numbers):
-        raise ModelError(
-            f"{doing}: the model observes {len(numbers)} single numbers, {numbers[0]} to "
-            f"{numbers[-1]}; single observations of one array are left out, so observe the numbers "
-            "as an array: kg.observe(y, kg.normal(means, sd)), where kg.stack(values) makes an "
-            "array of values that a loop computes"
-        )
+    numbers = [(node, follows) for node, follows in observed.values() if not node.shape]
     if var_name is None:
-        if len(observed) > 1:
-            raise ModelError(
-                f"{doing}: the model observes {', '.join(observed)}; say which of them is left "
-                f"out, as in var_name={next(iter(observed))!r}; the other data stay"
-            )
-        (only,) = observed.values()
-        return only
+        if len(observed) in (1, len(numbers)):
+            return list(observed.values())
+        raise ModelError(
+            f"{doing}: the model observes {in_a_list([*observed])}; say which of them is left "
+            f"out, as in var_name={next(iter(observed))!r}; the other data stay"
+        )
     if var_name not in observed:
         raise ModelError(
             f"{doing}: {var_name!r} is not an observed array of the model, which observes "
             f"{', '.join(observed)}{meant(var_name, observed)}"
         )
-    return observed[var_name]
+    chosen = observed[var_name]
+    if chosen not in numbers:
+        return [chosen]
+    return [(node, follows) for node, follows in numbers if follows.site == chosen[1].site]
 
 
 def log_mean_exp(values: np.ndarray, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:

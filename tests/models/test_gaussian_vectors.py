@@ -459,7 +459,7 @@ def test_data_of_more_than_the_sum_are_not_of_the_sum():
 @pytest.mark.parametrize(
     "vector",
     [
-        lambda sd: kg.ar([0.5, 0.2], sd, 5),
+        lambda sd: kg.ar([0.5, 0.2, 0.1, 0.1], sd, 5),
         lambda sd: kg.random_walk(1.0, 5),
         lambda sd: kg.multivariate_normal(np.zeros(5), precision=np.eye(5) / sd),
     ],

@@ -152,3 +152,16 @@ def test_unknowns_that_are_sampled_together_are_told():
     information.values[1, 0, 0] = 0.0
     assert forms_text(tree) == "a and z: together"
     assert "a and z: together" in kg.report(tree).html
+
+
+def test_the_forms_of_many_unknowns_are_shortened():
+    def build():
+        sd = kg.half_normal(1, name="sd")
+        x = [kg.normal(0, sd, name=f"x{i}") for i in range(13)]
+        kg.observe(np.ones(13), kg.normal(kg.stack(x), 1), name="y")
+        return sd
+
+    tree = kg.mcmc(kg.model(build), draws=4, warmup=2, chains=2, seed=1, progress=False)
+    text = forms_text(tree)
+    assert text.count(":") == 10
+    assert text.endswith(", and 3 more")

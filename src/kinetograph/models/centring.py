@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["Centring", "ChosenForms"]
 
 DEEPEST = 6  # levels of hierarchies whose forms are chosen
+MOST_RUNS = 8  # slices of a vector in the free state
 
 
 class ChosenForms(NamedTuple):
@@ -115,12 +116,23 @@ class Centring:
         for one in (vector, without, without._replace(location=None)):
             if one.data is None and (vector.system or not one.joint):
                 return  # the forms of shifts, or of each unknown, are as good
-            if all(map(self._has_value, one.nodes)) and not self._depends(one, *one.unknowns):
+            if not all(map(self._has_value, one.nodes)):
+                continue
+            if one.system:
+                self._drop_shifts(one)
+            if not self._depends(one, *one.unknowns):
                 for unknown in one.unknowns:
                     self.shifts.pop(unknown, None)
                     self.vectors.pop(unknown, None)
                 self.vectors[vector.unknown] = one
                 return
+
+    def _drop_shifts(self, vector: GaussianVector) -> None:
+        """Leave out shifts above a vector that depend on the vector."""
+        above = set(ancestors(vector.nodes))
+        for unknown, shift in [*self.shifts.items()]:
+            if unknown in above and self._depends(shift, *vector.unknowns):
+                del self.shifts[unknown]
 
     def _maps(self) -> "dict[Variable, Shift | GaussianVector]":
         vectors = {unknown: v for v in self.vectors.values() for unknown in v.unknowns}
@@ -316,14 +328,22 @@ class Centring:
 
     def _part(self, vector: GaussianVector, state: Any) -> Any:
         """The elements of a vector in a free state."""
-        parts = [state[self.density.slices[unknown]] for unknown in vector.unknowns]
+        slices = [self.density.slices[unknown] for unknown in vector.unknowns]
+        runs = joined_runs(slices)
+        if len(runs) > MOST_RUNS:
+            return state[places_of(slices)]
+        parts = [state[run] for run in runs]
         return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
     def _placed(self, vector: GaussianVector, new: Any, state: Any) -> Any:
         """A free state with new elements of a vector."""
-        sizes = [unknown.size for unknown in vector.unknowns]
-        for unknown, part in zip(vector.unknowns, lax.split(new, sizes), strict=True):
-            state = replaced(state, self.density.slices[unknown], part)
+        slices = [self.density.slices[unknown] for unknown in vector.unknowns]
+        runs = joined_runs(slices)
+        if len(runs) > MOST_RUNS:
+            return placed(new, places_of(slices), state)
+        parts = lax.split(new, [run.stop - run.start for run in runs])
+        for run, part in zip(runs, parts, strict=True):
+            state = replaced(state, run, part)
         return state
 
     def _data_of(

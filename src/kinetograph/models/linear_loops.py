@@ -5,18 +5,19 @@ from typing import TYPE_CHECKING
 import jax.numpy as jnp
 import numpy as np
 
+from ..distributions.variable import Variable
 from ..graph.lower import Environment
 from ..graph.node import Apply, Node
+from ..graph.operations.shaping import stack
 from ..graph.rewriting.alike import Column, equal_literals
 from ..graph.rewriting.step_columns import (
     ArrayPlaces,
     ColumnOperation,
     DelayedColumn,
-    NotAlike,
-    StepColumns,
 )
 from .linear_rows import (
     BEFORE,
+    ZERO,
     NotLinearSeries,
     SeriesExpression,
     SeriesRows,
@@ -24,6 +25,8 @@ from .linear_rows import (
     known,
     value_of,
 )
+from .normal_vector import SystemNoise
+from .series_columns import SeriesColumns
 
 if TYPE_CHECKING:
     from .linear_nodes import System
@@ -32,20 +35,26 @@ __all__ = ["SeriesLoop"]
 
 
 class SeriesLoop:
-    """The columns of a loop over time.
+    """The columns of a loop over time, from the last column.
 
-    A column has an element for each step, without the first one after a `delay`, and perhaps
-    without the last one, which no other step uses.
+    A column has an element for each step after the first ones, of the number `delay`, and perhaps
+    none for the last step, which no other step uses. NotAlike is raised if steps are not alike.
     """
 
-    def __init__(
-        self, system: "System", columns: StepColumns, delay: int, inner: bool = False
-    ) -> None:
-        self.system, self.columns, self.delay, self.inner = system, columns, delay, inner
-        kinds = columns.kinds.items()
-        self._starts = {k.column: c[0] for c, k in kinds if isinstance(k, DelayedColumn)}
+    def __init__(self, system: "System", column: Column, delay: int, inner: bool = False) -> None:
+        self.system, self.delay, self.inner = system, delay, inner
+        self.columns = columns = SeriesColumns(column, system.numbers)
+        # The values of columns at the steps before their first one.
+        self._starts: dict[Column, dict[int, Node]] = {}
+        for column, kind in columns.kinds.items():
+            if isinstance(kind, DelayedColumn):
+                starts = self._starts.setdefault(kind.column, {})
+                for i, node in enumerate(column[: kind.lag]):
+                    other = starts.setdefault(delay - kind.lag + i, node)
+                    if other is not node and not equal_literals((other, node)):
+                        raise NotLinearSeries
         self._done: dict[Column, SeriesExpression] = {}
-        self._states: dict[Column, int] = {}
+        self._states: dict[Column, list[int]] = {}  # of the value, and of earlier values
 
     def expression(self, column: Column) -> SeriesExpression:
         """The expression of a column."""
@@ -58,8 +67,8 @@ class SeriesLoop:
         if column[0].shape != ():
             raise NotLinearSeries
         if isinstance(kind, DelayedColumn):
-            return self._before(kind, column[0])
-        if not any(map(system.moves, column)):
+            return self._before(kind)
+        if isinstance(kind, Node) or not any(map(system.moves, column)):
             return self._known(column)
         if isinstance(kind, ArrayPlaces):
             return self._read(kind)
@@ -74,36 +83,45 @@ class SeriesLoop:
     def _before_later(self, column: Column) -> SeriesExpression:
         """The values one step before a column of another loop."""
         later = column[1:]
-        try:
-            columns = StepColumns(later, ()) if later and not self.inner else None
-        except NotAlike:
-            columns = None
-        if columns is None:
+        if not later or self.inner:
             raise NotLinearSeries
-        loop = SeriesLoop(self.system, columns, self.delay, inner=True)
-        return loop._before(DelayedColumn(later, 1), column[0])
+        loop = SeriesLoop(self.system, later, self.delay, inner=True)
+        loop.expression(later)
+        start = loop._starts.get(later, {}).get(self.delay - 1)
+        if start is None or (start is not column[0] and not equal_literals((start, column[0]))):
+            raise NotLinearSeries
+        return loop._before(DelayedColumn(later, 1))
 
     def _state(self, column: Column, kind: ColumnOperation) -> SeriesExpression:
-        """A column whose values another step reads."""
-        system, start = self.system, self.system.number(self._starts[column])
-        if start.keys and not self.delay:
+        """A column whose values other steps read."""
+        system, starts = self.system, self._starts[column]
+        lags = self.delay - min(starts)
+        earlier = {step: system.number(node, step) for step, node in starts.items()}
+        if any(value.keys for step, value in earlier.items() if step < 0):
             raise NotLinearSeries
-        state = system.new_state(None if self.delay else lambda e: start.rows(e).constant)
-        self._states[column] = state
-        self._done[column] = value_of(state)
-        found = self._operation(column, kind)
-        system.states[state] = system.started(found, start) if self.delay else found
+        states = self._states[column] = []
+        for lag in range(lags):
+            start = earlier.get(-1 - lag)
+            states.append(system.delayed(states[-1], start) if lag else system.new_state(start))
+        self._done[column] = value_of(states[0])
+        first = [earlier.get(step, ZERO) for step in range(self.delay)]
+        system.states[states[0]] = system.started(self._operation(column, kind), first)
         return self._done[column]
 
     def _operation(self, column: Column, kind: ColumnOperation) -> SeriesExpression:
-        one = column[0]
-        assert isinstance(one, Apply)
-        return combined(one, [self.expression(parent) for parent in kind.parents])
+        one, parents = column[0], [self.expression(parent) for parent in kind.parents]
+        if isinstance(one, Apply):
+            return combined(one, parents)
+        unknowns = tuple(node for node in column if isinstance(node, Variable))
+        mean, sd = parents
+        return self.system.noise(SystemNoise(unknowns, self.delay), mean, sd)
 
     def _known(self, column: Column) -> SeriesExpression:
         """Values that do not depend on noises."""
         node = self.columns.array(column)
-        if node is None or node.shape not in ((), (1,), (len(column),)):
+        if node is None:
+            node = stack(column)
+        if node.shape not in ((), (1,), (len(column),)):
             raise NotLinearSeries
         self.system.constants[node] = None
         steps, after = self.system.steps, self.system.steps - self.delay - len(column)
@@ -119,17 +137,15 @@ class SeriesLoop:
     def _read(self, kind: ArrayPlaces) -> SeriesExpression:
         """The elements of a series, one for each step."""
         whole, places = kind.array, kind.places
-        late = self.system.steps - whole.shape[0]  # 1 for a late series
-        fits = len(whole.shape) == 1 and late in (0, self.delay)
+        late = self.system.late(whole)
+        fits = self.system.is_series(whole) and late <= self.delay
         if not fits or not np.array_equal(places, self.delay - late + np.arange(len(places))):
             raise NotLinearSeries
         return self.system.expression(whole)
 
-    def _before(self, kind: DelayedColumn, first: Node) -> SeriesExpression:
+    def _before(self, kind: DelayedColumn) -> SeriesExpression:
         self.expression(kind.column)
-        start = self._starts.get(kind.column)
-        same = start is first or (start is not None and equal_literals((start, first)))
-        if kind.lag != 1 or not same:
+        if kind.column not in self._states:
             raise NotLinearSeries
-        key = BEFORE, self._states[kind.column]
+        key = BEFORE, self._states[kind.column][kind.lag - 1]
         return SeriesExpression(frozenset({key}), lambda _: SeriesRows({key: 1.0}, 0.0))

@@ -1,6 +1,6 @@
 """Nodes as linear expressions of the states and noises of a system."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from typing import Any
 
@@ -14,8 +14,7 @@ from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import SLICE
 from ..graph.operations.reductions import CUMULATIVE
 from ..graph.operations.shaping import CONCATENATE, STACK
-from ..graph.rewriting.alike import Column
-from ..graph.rewriting.step_columns import NotAlike, StepColumns
+from ..graph.rewriting.step_columns import NotAlike
 from .hierarchies import is_real
 from .linear_loops import SeriesLoop
 from .linear_rows import (
@@ -23,26 +22,29 @@ from .linear_rows import (
     LINEAR,
     NOISE,
     NOW,
+    ZERO,
     NotLinearSeries,
     SeriesExpression,
     SeriesRows,
-    at_start,
+    at_step,
     combined,
     known,
     lagged,
     resolved,
     value_of,
-    with_start,
+    with_ends,
 )
 from .linear_scans import ScanLoop
+from .normal_vector import SystemNoise
 from .scanned_steps import result_of
 from .series_parts import elements_at, read_places, summed_at
 from .system_law import SystemLaw
-from .vector_laws import LAWS, usable
+from .vector_laws import LAWS, process_rows, usable
 
-__all__ = ["System", "is_noise"]
+__all__ = ["MOST", "System", "is_noise"]
 
-MOST = 3  # states
+MOST = 3  # states, and first steps without an element of a late series
+STEPS = 4  # smallest number of steps for each first step without an element
 _ADDITIVE = {ELEMENTWISE["add"], ELEMENTWISE["subtract"]}
 
 
@@ -52,26 +54,34 @@ def is_noise(unknown: Variable) -> bool:
     if follows is None or not is_real(unknown) or len(unknown.shape) != 1:
         return False
     key = follows.family.key
-    return key in ("normal", "random_walk") or (
-        key == "ar" and follows.arguments["rho"].shape[-1] == 1
-    )
+    if key == "ar":
+        return _order(follows) <= MOST
+    return key in ("normal", "random_walk")
+
+
+def _order(process: Distribution) -> int:
+    """The number of earlier values that a value depends on."""
+    key = process.family.key
+    return int(process.arguments["rho"].shape[-1]) if key == "ar" else 1
 
 
 class System:
     """The states and noises of a system, while its nodes are read.
 
-    A late series has no element for the first step. Data may be about some elements of a series
-    only, at `places`.
+    A late series has no element for the first steps. Data may be about some elements of a series
+    only, at `places`. `numbers` are unknowns that may be the noises of single steps.
     """
 
-    def __init__(self, steps: int, places: np.ndarray | None = None) -> None:
-        self.steps, self.places = steps, places
+    def __init__(
+        self, steps: int, numbers: Collection[Variable], places: np.ndarray | None = None
+    ) -> None:
+        self.steps, self.numbers, self.places = steps, numbers, places
         self.data_places = None if places is None else elements_at(places, steps)
         self.constants: dict[Node, None] = {}
-        self.noises: dict[Variable, SeriesExpression] = {}  # each unknown by states and noises
+        self.noises: dict[SystemNoise, SeriesExpression] = {}  # by states and noises
         self.starts: dict[int, Callable[[Environment], Any]] = {}  # states before the first step
         self.states: list[SeriesExpression | None] = []
-        self._late_states: set[int] = set()
+        self._late_states: dict[int, int] = {}
         self._moving: dict[Node, bool] = {}
         self._done: dict[Node, SeriesExpression] = {}
 
@@ -87,7 +97,8 @@ class System:
 
     def constants_are_known(self) -> bool:
         """Whether no constant depends on a noise."""
-        return set(ancestors(self.constants)).isdisjoint(self.noises)
+        above = set(ancestors(self.constants))
+        return all(above.isdisjoint(noise.unknowns) for noise in self.noises)
 
     def finish(self) -> None:
         """Check that each state has an expression."""
@@ -99,9 +110,9 @@ class System:
         if node not in self._moving:
             for each in ancestors([node], self._moving.__contains__):
                 if each not in self._moving:
-                    own = isinstance(each, Variable) and is_noise(each)
-                    fits = own and each.shape[0] in (self.steps, self.steps - 1)
-                    self._moving[each] = fits or any(self._moving[p] for p in each.parents)
+                    own = isinstance(each, Variable) and is_noise(each) and self.is_series(each)
+                    own = own or each in self.numbers
+                    self._moving[each] = own or any(self._moving[p] for p in each.parents)
         return self._moving[node]
 
     def observed(self, node: Node) -> SeriesExpression:
@@ -137,7 +148,7 @@ class System:
     def _expression(self, node: Node) -> SeriesExpression:
         if not self.moves(node):
             return self.constant(node)
-        if node.shape not in ((self.steps,), (self.steps - 1,)):
+        if not self.is_series(node):
             raise NotLinearSeries
         if isinstance(node, Variable):
             return self._noise(node)
@@ -155,114 +166,151 @@ class System:
             return self._stack(node)
         if (scanned := result_of(node)) is not None:
             scan, result = scanned
-            return ScanLoop(self, scan, int(self._is_late(node))).expression(result)
+            return ScanLoop(self, scan, self.late(node)).expression(result)
         return self.constant(node)
 
     def constant(self, node: Node) -> SeriesExpression:
         """A known value."""
-        if node.shape not in ((), (1,), (self.steps,), (self.steps - 1,)):
+        if node.shape not in ((), (1,)) and not self.is_series(node):
             raise NotLinearSeries
         self.constants[node] = None
         return SeriesExpression(frozenset(), lambda e: SeriesRows({}, known(e[node], self.steps)))
 
-    def new_state(
-        self, start: Callable[[Environment], Any] | None = None, late: bool = False
-    ) -> int:
+    def new_state(self, start: SeriesExpression | None = None, late: int = 0) -> int:
         """Another state, whose expression will be known later."""
         state = len(self.states)
         self.states.append(None)
         if start is not None:
-            self.starts[state] = start
-        if late:
-            self._late_states.add(state)
+            self.starts[state] = lambda e: start.rows(e).constant
+        self._late_states[state] = late
         if len(self.states) > MOST:
             raise NotLinearSeries
         return state
 
-    def started(self, later: SeriesExpression, start: SeriesExpression) -> SeriesExpression:
-        """An expression with another one at the first step."""
+    def delayed(self, state: int, start: SeriesExpression | None = None) -> int:
+        """Another state: the value of a state before a step."""
+        row = SeriesRows({(BEFORE, state): 1.0}, 0.0)
+        later = self.new_state(start, self._late_states[state])
+        self.states[later] = SeriesExpression(frozenset(row.terms), lambda _: row)
+        return later
+
+    def started(
+        self,
+        later: SeriesExpression,
+        starts: Sequence[SeriesExpression],
+        ends: Sequence[SeriesExpression] = (),
+    ) -> SeriesExpression:
+        """An expression with other ones at the first and the last steps."""
+        if not starts and not ends:
+            return later
 
         def rows(e: Environment) -> SeriesRows:
-            zeros = {(BEFORE, k) for k in range(len(self.states)) if k not in self.starts}
-            zeros |= {(NOW, k) for k in self._late_states}
-            return with_start(later.rows(e), start.rows(e), self.steps, zeros)
+            zeros = {(NOW, k) for k, late in self._late_states.items() if late >= len(starts)}
+            if len(starts) == 1:
+                zeros |= {(BEFORE, k) for k in range(len(self.states)) if k not in self.starts}
+            first, last = ([end.rows(e) for end in each] for each in (starts, ends))
+            return with_ends(later.rows(e), first, last, self.steps, zeros)
 
-        return SeriesExpression(later.keys | start.keys, rows)
+        return SeriesExpression(later.keys.union(*(end.keys for end in (*starts, *ends))), rows)
 
-    def _is_late(self, node: Node) -> bool:
-        return node.shape == (self.steps - 1,)
+    def is_series(self, node: Node) -> bool:
+        """Whether a node has an element for each step or late step."""
+        if len(node.shape) != 1:
+            return False
+        late = self.late(node)
+        return late in (0, 1) or 0 < late <= min(MOST, self.steps // STEPS)
+
+    def late(self, node: Node) -> int:
+        """The number of first steps without an element."""
+        return self.steps - node.shape[0]
 
     def _noise(self, unknown: Variable) -> SeriesExpression:
         """An unknown with a mean or a value before, and a noise."""
         follows = unknown.distribution
         assert follows is not None
         if follows.family.key != "normal":
-            return self._walk(unknown, follows)
-        mean, scale = self.expression(follows.arguments["mean"]), follows.arguments["sd"]
-        key, sd = (NOISE, len(self.noises)), self.constant(scale)
+            return self._process(unknown, follows)
+        mean, sd = self.expression(follows.arguments["mean"]), follows.arguments["sd"]
+        return self.noise(SystemNoise((unknown,), self.late(unknown)), mean, self.constant(sd))
+
+    def noise(
+        self, noise: SystemNoise, mean: SeriesExpression, sd: SeriesExpression
+    ) -> SeriesExpression:
+        """Normal unknowns."""
+        key = NOISE, len(self.noises)
+        if sd.keys:
+            raise NotLinearSeries
 
         def value(e: Environment) -> SeriesRows:
-            return mean.rows(e).plus(
-                SeriesRows({key: usable(jnp.asarray(sd.rows(e).constant))}, 0.0)
-            )
+            scale = usable(jnp.asarray(sd.rows(e).constant))
+            return mean.rows(e).plus(SeriesRows({key: scale}, 0.0))
 
-        return self._named(unknown, SeriesExpression(mean.keys | {key}, value))
+        return self._named(noise, SeriesExpression(mean.keys | {key}, value))
 
-    def _walk(self, unknown: Variable, follows: Distribution) -> SeriesExpression:
-        names, law = LAWS[follows.family.key]
+    def _process(self, unknown: Variable, follows: Distribution) -> SeriesExpression:
+        """A process; its latest values are states."""
+        key, names = follows.family.key, LAWS[follows.family.key][0]
         nodes = [follows.arguments[name] for name in names]
         self.constants |= dict.fromkeys(nodes)
-        state = self.new_state(late=self._is_late(unknown))
-        before, noise = (BEFORE, state), (NOISE, len(self.noises))
+        late = self.late(unknown)
+        states = [self.new_state(late=late)]
+        for _ in range(_order(follows) - 1):
+            states.append(self.delayed(states[-1]))
+        before, noise = [(BEFORE, k) for k in states], (NOISE, len(self.noises))
 
-        def walk(e: Environment) -> SeriesRows:
-            rows = law(unknown.shape, *(e[node] for node in nodes))
-            padding = (self.steps - unknown.shape[0], 0)
-            drifts, scales = (jnp.pad(row, padding) for row in (rows.drifts, rows.scales))
-            # The state before the first step is 0, so all slopes may be equal.
-            slope = 1.0 if follows.family.key == "random_walk" else jnp.reshape(e[nodes[0]], ())
-            return SeriesRows({before: slope, noise: scales}, drifts)
+        def process(e: Environment) -> SeriesRows:
+            rows = process_rows(key, unknown.shape, [e[node] for node in nodes])
+            slopes: list[Any] = [jnp.pad(row, (late, 0)) for row in rows.slopes]
+            drifts, scales = (jnp.pad(row, (late, 0)) for row in (rows.drifts, rows.scales))
+            if len(slopes) == 1:  # The value before the first one is 0, so slopes may be equal.
+                slopes = [1.0 if key == "random_walk" else jnp.reshape(e[nodes[0]], ())]
+            return SeriesRows({**dict(zip(before, slopes, strict=True)), noise: scales}, drifts)
 
-        self.states[state] = SeriesExpression(frozenset({before, noise}), walk)
-        return self._named(unknown, value_of(state))
+        self.states[states[0]] = SeriesExpression(frozenset({*before, noise}), process)
+        return self._named(SystemNoise((unknown,), late), value_of(states[0]))
 
-    def _named(self, unknown: Variable, value: SeriesExpression) -> SeriesExpression:
-        """Keep the expression of an unknown."""
-        key, kept = (NOISE, len(self.noises)), value
-        if self._is_late(unknown):
-            kept = self.started(
-                value, SeriesExpression(frozenset({key}), lambda _: SeriesRows({key: 1.0}, 0.0))
-            )
-        self.noises[unknown] = kept
+    def _named(self, noise: SystemNoise, value: SeriesExpression) -> SeriesExpression:
+        """Keep the expression of unknowns, with unused numbers at other steps."""
+        own = SeriesRows({(NOISE, len(self.noises)): 1.0}, 0.0)
+        unused = SeriesExpression(frozenset(own.terms), lambda _: own)
+        before, after = noise.padding(self.steps)
+        self.noises[noise] = self.started(value, [unused] * before, [unused] * after)
         return value
 
     def _sum(self, node: Node) -> SeriesExpression:
         """A running sum."""
-        steps, state = self.expression(node), self.new_state(late=self._is_late(node))
+        steps, late = self.expression(node), self.late(node)
+        state = self.new_state(late=late)
         own = SeriesRows({(BEFORE, state): 1.0}, 0.0)
         total = SeriesExpression(steps.keys | {*own.terms}, lambda e: steps.rows(e).plus(own))
-        self.states[state] = self.started(total, _ZERO) if self._is_late(node) else total
+        self.states[state] = self.started(total, [ZERO] * late)
         return value_of(state)
 
     def _joined(self, first: Node, rest: Node) -> SeriesExpression:
-        """A first element, and a late series."""
-        if first.shape != (1,) or self.moves(first):
+        """First elements, and a late series."""
+        late = self.late(rest)
+        if first.shape != (late,) or self.moves(first):
             raise NotLinearSeries
-        return self.started(self.expression(rest), self.constant(first))
+        self.constants[first] = None
+
+        def start(step: int) -> SeriesExpression:
+            return SeriesExpression(frozenset(), lambda e: SeriesRows({}, e[first][step]))
+
+        return self.started(self.expression(rest), list(map(start, range(late))))
 
     def _part(self, node: Apply) -> SeriesExpression:
-        """A late series: another one without its first or its last element."""
-        (whole,) = node.parents
-        if whole.shape != (self.steps,) or not self._is_late(node):
+        """A late series: another one without its first elements."""
+        (whole,), late = node.parents, self.late(node)
+        if whole.shape != (self.steps,):
             raise NotLinearSeries
         found, template = self.expression(whole), node.attributes["template"]
         if len(template) != 1 or not isinstance(template[0], slice):
             raise NotLinearSeries
         first, _, step = template[0].indices(self.steps)
-        if step != 1 or (first == 0 and any(kind != NOW for kind, _ in found.keys)):
-            raise NotLinearSeries
-        if first == 1:
+        if step == 1 and first == late:
             return found
+        if step != 1 or first != late - 1 or any(kind != NOW for kind, _ in found.keys):
+            raise NotLinearSeries
         return SeriesExpression(
             frozenset((BEFORE, k) for _, k in found.keys),
             lambda e: lagged(found.rows(e), self.steps),
@@ -272,40 +320,30 @@ class System:
         """The values of a loop over time."""
         if total.attributes["axis"] != 0 or total.size != len(total.parents):
             raise NotLinearSeries
-        if self._is_late(total):
-            return self._looped(total.parents, 1)
-        before = self._copied()
-        try:
-            return self._looped(total.parents, 0)
-        except NotLinearSeries:
-            self.__dict__.update(before)
-        later, start = self._looped(total.parents[1:], 1), self.number(total.parents[0])
-        return self.started(later, start)
+        late, before = self.late(total), self._copied()
+        for first in range(MOST + 1 - late):
+            values, column = total.parents[:first], total.parents[first:]
+            try:
+                later = SeriesLoop(self, column, late + first).expression(column)
+                starts = [self.number(each, late + i) for i, each in enumerate(values)]
+                return self.started(later, [ZERO] * late + starts)
+            except (NotLinearSeries, NotAlike):
+                self.__dict__.update(before)
+                before = self._copied()
+        raise NotLinearSeries
 
-    def _looped(self, column: Column, delay: int) -> SeriesExpression:
-        """The values of a column, which begins at step 0 or 1."""
-        try:
-            columns = StepColumns(column, ())
-        except NotAlike:
-            raise NotLinearSeries from None
-        return SeriesLoop(self, columns, delay).expression(column)
-
-    def number(self, node: Node) -> SeriesExpression:
-        """The expression of a number at the first step."""
-        if not self.moves(node):
+    def number(self, node: Node, step: int) -> SeriesExpression:
+        """The expression of a number at one of the first steps."""
+        if not self.moves(node) or isinstance(node, Variable):
             return self.constant(node)
         if not isinstance(node, Apply) or node.shape != ():
             raise NotLinearSeries
-        if node.operation is SLICE and node.attributes["template"] == (0,):
-            (series,) = node.parents
+        if node.operation is SLICE and self.is_series(series := node.parents[0]):
             found = self.expression(series)
-            if series.shape != (self.steps,):
+            if node.attributes["template"] != (step - self.late(series),):
                 raise NotLinearSeries
-            return found._replace(rows=lambda e: at_start(found.rows(e)))
-        return combined(node, [self.number(parent) for parent in node.parents])
+            return found._replace(rows=lambda e: at_step(found.rows(e), step))
+        return combined(node, [self.number(parent, step) for parent in node.parents])
 
     def _copied(self) -> dict[str, Any]:
         return {name: copy(value) for name, value in self.__dict__.items()}
-
-
-_ZERO = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 0.0))

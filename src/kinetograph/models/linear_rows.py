@@ -1,7 +1,7 @@
 """Linear expressions of the states and noises of a system.
 
-A node of n elements has one for each of n steps. A *late* node of n - 1 elements has none for the
-first step; its rows at the first step have no meaning.
+A node of n elements has one for each of n steps. A *late* node has fewer elements, none for the
+first steps; its rows at these steps have no meaning.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -19,16 +19,18 @@ __all__ = [
     "LINEAR",
     "NOISE",
     "NOW",
+    "ZERO",
     "SeriesExpression",
+    "Key",
     "NotLinearSeries",
     "SeriesRows",
-    "at_start",
+    "at_step",
     "combined",
     "known",
     "lagged",
     "resolved",
     "value_of",
-    "with_start",
+    "with_ends",
 ]
 
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
@@ -71,6 +73,9 @@ class SeriesExpression(NamedTuple):
     rows: Callable[[Environment], SeriesRows]
 
 
+ZERO = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 0.0))
+
+
 def known(value: Any, steps: int) -> Any:
     """A known value: a number, or an array over the steps."""
     if jnp.shape(value) in ((), (1,)):
@@ -91,39 +96,43 @@ def lagged(rows: SeriesRows, steps: int) -> SeriesRows:
     return SeriesRows(terms, moved(rows.constant))
 
 
-def at_start(rows: SeriesRows) -> SeriesRows:
-    """The rows of the first step, as numbers."""
+def at_step(rows: SeriesRows, step: int) -> SeriesRows:
+    """The rows of one step, as numbers."""
 
-    def first(value: Any) -> Any:
-        return value if jnp.ndim(value) == 0 else jnp.reshape(value[:1], ())
+    def one(value: Any) -> Any:
+        return value if jnp.ndim(value) == 0 else jnp.reshape(value[step : step + 1], ())
 
-    return SeriesRows(
-        {key: first(value) for key, value in rows.terms.items()}, first(rows.constant)
-    )
+    return SeriesRows({key: one(value) for key, value in rows.terms.items()}, one(rows.constant))
 
 
-def with_start(
-    later: SeriesRows, start: SeriesRows, steps: int, zeros: Collection[Key] = ()
+def with_ends(
+    rows: SeriesRows,
+    first: Sequence[SeriesRows],
+    last: Sequence[SeriesRows],
+    steps: int,
+    zeros: Collection[Key] = (),
 ) -> SeriesRows:
-    """The rows with other rows at the first step.
+    """The rows with other rows at the first and the last steps.
 
-    `zeros` are states that are 0 there.
+    `zeros` are states that are 0 at the first steps.
     """
+    stop, ends = steps - len(last), (*first, *last)
 
-    def joined(at_first: Any, value: Any) -> Any:
+    def joined(others: Sequence[Any], value: Any) -> Any:
         value = jnp.broadcast_to(value, (steps,))
-        at_first = jnp.reshape(jnp.asarray(at_first, value.dtype), (1,))
-        return jnp.concatenate([at_first, value[1:]])
+        parts = [jnp.reshape(jnp.asarray(each, value.dtype), (1,)) for each in others]
+        parts.insert(len(first), value[len(first) : stop])
+        return jnp.concatenate(parts)
 
     terms = {
-        key: later.terms[key]
-        if key in zeros and key in later.terms
-        else joined(start.terms.get(key, 0.0), later.terms.get(key, 0.0))
-        for key in {**later.terms, **start.terms}
+        key: rows.terms[key]
+        if key in zeros and key in rows.terms and not last
+        else joined([end.terms.get(key, 0.0) for end in ends], rows.terms.get(key, 0.0))
+        for key in dict.fromkeys(key for each in (rows, *ends) for key in each.terms)
     }
-    constants = start.constant, later.constant
-    zero = all(isinstance(value, float) and value == 0.0 for value in constants)
-    return SeriesRows(terms, 0.0 if zero else joined(*constants))
+    constants = [end.constant for end in ends]
+    zero = all(map(_is_zero, (rows.constant, *constants)))
+    return SeriesRows(terms, 0.0 if zero else joined(constants, rows.constant))
 
 
 def resolved(rows: SeriesRows, states: Sequence[SeriesRows], noises: int) -> LinearRow:

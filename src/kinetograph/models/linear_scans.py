@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING
 
 from ..graph.control.scan import Scan
 from ..graph.node import Apply, Node, within
-from .linear_rows import BEFORE, NotLinearSeries, SeriesExpression, SeriesRows, combined, value_of
+from .linear_rows import (
+    BEFORE,
+    ZERO,
+    NotLinearSeries,
+    SeriesExpression,
+    SeriesRows,
+    combined,
+    value_of,
+)
 from .scanned_steps import ScanParts
 
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ __all__ = ["ScanLoop"]
 class ScanLoop:
     """The body of a scan; its carried values are states.
 
-    With a `delay` of 1 the first trip is the second step of the system.
+    The first trip is the step after the first ones, of the number `delay`.
     """
 
     def __init__(self, system: "System", scan: Scan, delay: int) -> None:
@@ -55,15 +63,16 @@ class ScanLoop:
         """The state of a carried value."""
         if place not in self._states:
             system, following = self.system, self._next[place]
-            start = system.number(self.scan.parents[place])
+            start = system.number(self.scan.parents[place], self.delay - 1)
             if start.keys and not self.delay:
                 raise NotLinearSeries
-            state = system.new_state(None if self.delay else lambda e: start.rows(e).constant)
+            state = system.new_state(None if self.delay else start)
             self._states[place] = state
             if following in self._before or following in self._done:
                 found = self.expression(following)
             else:
                 self._done[following] = value_of(state)
                 found = self._expression(following)
-            system.states[state] = system.started(found, start) if self.delay else found
+            first = [ZERO] * (self.delay - 1) + [start] * min(self.delay, 1)
+            system.states[state] = system.started(found, first)
         return self._states[place]

@@ -4,7 +4,8 @@
     level = kg.cumsum(slope + s1 * z1)
     kg.observe(y, kg.normal(level, noise))
 
-States are running sums, kg.random_walk and kg.ar of order 1, and the values of loops over time.
+States are running sums, values of kg.random_walk and kg.ar, and the values of loops over time. A
+noise is an unknown vector, or a loop makes an unknown number in each step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Apply, Node, ancestors
+from .discovery import unknowns_above
 from .linear_nodes import MOST, System, is_noise
 from .linear_rows import LINEAR, NotLinearSeries
 from .normal_observations import is_known, normal_data
 from .normal_vector import GaussianVector
+from .series_columns import alike_numbers
 from .series_parts import read_places
 from .system_law import SystemLaw
 
@@ -32,6 +35,8 @@ MOST_DATA = 4  # for each step, where data are about some elements of a series
 def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[GaussianVector]:
     """The systems whose data are normal, among terms of a model."""
     seen: set[Node] = set()
+    groups = alike_numbers(model.density)
+    every = {number for group in groups for number in group}
     for term in terms:
         node = term.node
         if not isinstance(node, Distribution) or node.family.key != "normal":
@@ -41,15 +46,23 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
         mean = node.arguments["mean"]
         if not mean.shape or mean.shape[-1] <= FEWEST_STEPS:
             continue
-        noises = [v for v in ancestors([mean]) if isinstance(v, Variable) and is_noise(v)]
-        f = _observed(mean, set(noises))
+        unknowns = [v for v in ancestors([mean]) if isinstance(v, Variable)]
+        f = _observed(mean, {v for v in unknowns if v in every or is_noise(v)})
         if f is None or f in seen:
             continue
         seen.add(f)
-        systems = (System(f.shape[0]), *_of_parts(f))
+        numbers = _numbers_above(mean, groups, f.shape[0])
+        systems = (System(f.shape[0], numbers), *_of_parts(f, numbers))
         found = next(filter(None, (_system(model, f, system, terms) for system in systems)), None)
         if found is not None:
             yield found
+
+
+def _numbers_above(mean: Node, groups: Sequence[set[Variable]], steps: int) -> set[Variable]:
+    """The numbers of groups that belong to most steps."""
+    above = unknowns_above([mean]) if groups else []
+    of_steps = (group for group in groups if 2 * len(group.intersection(above)) > steps)
+    return set().union(*of_steps)
 
 
 def _observed(mean: Node, noises: set[Node]) -> Node | None:
@@ -62,7 +75,7 @@ def _observed(mean: Node, noises: set[Node]) -> Node | None:
     return mean if len(mean.shape) == 1 and mean.shape[0] > FEWEST_STEPS else None
 
 
-def _of_parts(f: Node) -> Iterator[System]:
+def _of_parts(f: Node, numbers: set[Variable]) -> Iterator[System]:
     """The system whose data are about some elements of a series."""
     waiting = [f]
     while waiting:
@@ -70,7 +83,7 @@ def _of_parts(f: Node) -> Iterator[System]:
         series, places = read_places(node)
         if series is not None:
             if 0 < len(places) <= MOST_DATA * series.shape[0]:
-                yield System(series.shape[0], places)
+                yield System(series.shape[0], numbers, places)
             return
         if isinstance(node, Apply) and node.operation in LINEAR:
             waiting += node.parents
@@ -84,9 +97,12 @@ def _system(
         found.finish()
     except NotLinearSeries:
         return None
-    unknowns, states = tuple(found.noises), len(found.states)
-    least = 2 if found.places is None else 1  # other maps of one vector have data of all elements
-    if not states or max(states, len(unknowns)) not in range(least, MOST + 1):
+    noises, states = tuple(found.noises), len(found.states)
+    unknowns = [unknown for noise in noises for unknown in noise.unknowns]
+    # A vector with data of all elements has maps of its own.
+    vectors = found.places is None and not any(unknown in found.numbers for unknown in unknowns)
+    least = 2 if vectors else 1
+    if not states or max(states, len(noises)) not in range(least, MOST + 1):
         return None
     known = set(model.density.unknowns)
     if not known.issuperset(unknowns) or not found.constants_are_known():
@@ -108,7 +124,7 @@ def _system(
         f,
         data=data,
         markov=True,
-        system=unknowns,
+        system=noises,
         steps=found.steps,
         data_places=found.data_places,
     )

@@ -13,9 +13,25 @@ from ..graph.node import Apply, Node, Operation, ancestors
 from .normal_observations import NormalData
 from .series_parts import summed_at
 
-__all__ = ["GaussianVector", "Users", "used"]
+__all__ = ["GaussianVector", "SystemNoise", "Users", "used"]
 
 Users = dict[Node, list[Apply]]  # the operations on each node
+
+
+class SystemNoise(NamedTuple):
+    """A noise of a system: a vector, or numbers of steps."""
+
+    unknowns: tuple[Variable, ...]
+    first: int  # the step of the first element
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return sum(unknown.size for unknown in self.unknowns)
+
+    def padding(self, steps: int) -> tuple[int, int]:
+        """The numbers of steps before and after the elements."""
+        return self.first, steps - self.first - self.size
 
 
 class GaussianVector(NamedTuple):
@@ -30,14 +46,14 @@ class GaussianVector(NamedTuple):
     data: NormalData | None = None  # the data, if all of them are normal and linear in f
     joint: bool = True  # whether the elements depend on each other
     markov: bool = False  # whether each element depends on the one before it only
-    system: tuple[Variable, ...] = ()  # all unknowns of a linear system
+    system: tuple[SystemNoise, ...] = ()  # the noises of a linear system
     steps: int = 0  # of the system
     data_places: np.ndarray | None = None  # of the elements of f of each step; -1 for none
 
     @property
     def unknowns(self) -> tuple[Variable, ...]:
         """All unknowns of the map."""
-        return self.system or (self.unknown,)
+        return tuple(v for noise in self.system for v in noise.unknowns) or (self.unknown,)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -49,7 +65,7 @@ class GaussianVector(NamedTuple):
     def shape(self) -> tuple[int, ...]:
         """The shape of the unknown with the vectors along the last axis.
 
-        The unknowns of a system are rows, which begin with 0 for an unknown of a step less.
+        The noises of a system are rows, which are 0 at steps without an element.
         """
         shape = self.unknown.shape
         if self.system:
@@ -64,8 +80,8 @@ class GaussianVector(NamedTuple):
     def rows(self, flat: Any) -> Any:
         """The vectors along the last axis, from the elements of the unknown."""
         if self.system:
-            parts = lax.split(flat, [unknown.size for unknown in self.system])
-            return jnp.stack([jnp.pad(part, (self.shape[-1] - len(part), 0)) for part in parts])
+            parts = zip(lax.split(flat, [n.size for n in self.system]), self.system, strict=True)
+            return jnp.stack([jnp.pad(part, noise.padding(self.steps)) for part, noise in parts])
         array = jnp.reshape(flat, self.unknown.shape)
         return array.T if self.columns else array
 
@@ -73,7 +89,7 @@ class GaussianVector(NamedTuple):
         """The elements of the unknown in their order."""
         if self.system:
             pairs = zip(rows, self.system, strict=True)
-            return jnp.concatenate([row[-unknown.size :] for row, unknown in pairs])
+            return jnp.concatenate([row[n.first : n.first + n.size] for row, n in pairs])
         return jnp.reshape(rows.T if self.columns else rows, -1)
 
     def information(self, environment: Environment) -> tuple[Any, Any]:

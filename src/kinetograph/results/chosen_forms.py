@@ -14,6 +14,7 @@ import numpy as np
 __all__ = ["FORMS", "INFORMATION", "JOINT", "chosen_forms", "chosen_precisions", "forms_text"]
 
 # In the group sampler_state; the attribute `places` names the unknowns.
+MOST_TEXTS = 10  # unknowns of a line
 FORMS, INFORMATION, JOINT = "hyper_centring", "hyper_information", "hyper_joint"
 
 
@@ -46,6 +47,8 @@ def forms_text(tree: Any) -> str:
     alone = set(names) if used.all() else set()  # their other forms are in use
     texts = [f"{n}: {_range(c)}" for n, c in chosen_forms(tree).items() if n not in alone]
     texts += [f"{n}: {_precision(h)}" for n, h in chosen_precisions(tree).items() if n not in alone]
+    if len(texts) > MOST_TEXTS:
+        texts = [*texts[:MOST_TEXTS], f"and {len(texts) - MOST_TEXTS} more"]
     if used.any():
         chains = "" if used.all() else f" in {used.sum()} of {len(used)} chains"
         texts.append(f"{', '.join(names[:-1])} and {names[-1]}: together{chains}")

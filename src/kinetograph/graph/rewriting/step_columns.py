@@ -219,14 +219,15 @@ class StepColumns:
             return Data(kind, literal=True)
         if isinstance(kind, ArrayPlaces):
             return None if kind.axis or kind.rest else self._part(kind, count)
-        if not isinstance(kind, ColumnOperation) or not one.operation.elementwise:  # type: ignore[attr-defined]
+        if not isinstance(kind, ColumnOperation) or not isinstance(one, Apply):
+            return None
+        if not one.operation.elementwise:
             return None
         parents = [self.array(parent) for parent in kind.parents]
         shape = (count, *one.shape)
         for node, parent in zip(parents, kind.parents, strict=True):
             if node is None or (not isinstance(self.kinds[parent], Node) and node.shape != shape):
                 return None
-        assert isinstance(one, Apply)
         return Apply(one.operation, tuple(filter(None, parents)), shape, one.dtype, one.attributes)
 
     def _part(self, places: ArrayPlaces, count: int) -> Node | None:

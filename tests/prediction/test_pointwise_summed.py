@@ -118,6 +118,57 @@ def test_a_chain_of_unknowns_in_a_loop(given):
 
 
 @pytest.mark.parametrize("given", ["others", "before"])
+def test_two_observations_in_each_step_of_a_loop(given):
+    """The order of the data is that of the steps, not that of the alike terms."""
+    y, x = RNG.normal(size=(2, 9))
+    first, moves = np.array([0.4, 0.6]), np.array([[0.8, 0.2], [0.3, 0.7]])
+    tree = drawn(count=1, mu=2)
+    mu, z = kg.normal([0.0, 1.0], 2.0, name="mu"), None
+    for t in range(9):
+        z = kg.categorical(first if z is None else kg.data(moves)[z])
+        kg.observe(kg.data(y[t], name=f"y{t}"), kg.normal(mu[z], 1))
+        kg.observe(kg.data(x[t], name=f"x{t}"), kg.normal(z, 2))
+    model = kg.model(mu)
+    assert len(model.density.marginal.tables) < 9
+    group = likelihood(model, tree, given)
+    at, joint = tree["posterior"]["mu"].values[1, 0], []
+    for path in product(range(2), repeat=9):
+        log = np.log(first[path[0]]) + sum(np.log(moves[m]) for m in pairwise(path))
+        each = stats.norm(at[list(path)], 1).logpdf(y), stats.norm(path, 2).logpdf(x)
+        joint.append((log, np.stack(each, 1).ravel()))
+    found = [float(group[f"{name}{t}"][1, 0]) for t in range(9) for name in "yx"]
+    np.testing.assert_allclose(found, by_hand(joint, 18, given), rtol=1e-10)
+    assert group["y3"].attrs["given"] == given
+
+
+@pytest.mark.parametrize("given", ["others", "before"])
+def test_rows_and_a_change_in_loops_are_as_those_of_arrays(given):
+    y, x = RNG.normal(size=(2, 12))
+    tree, found = drawn(count=2, mu=2), []
+    for loop in (True, False):
+        mu, s = kg.normal([0.0, 1.0], 2.0, name="mu"), kg.discrete_uniform(0, 12)
+        z = (
+            [kg.categorical([0.3, 0.7]) for _ in y]
+            if loop
+            else kg.categorical([0.3, 0.7], shape=12)
+        )
+        for i in range(12) if loop else ():
+            kg.observe(kg.data(y[i], name=f"y{i}"), kg.normal(mu[z[i]], 1))
+            kg.observe(kg.data(x[i], name=f"x{i}"), kg.normal(kg.where(i < s, mu[0], mu[1]), 1))
+        if not loop:
+            kg.observe(kg.data(y, name="y"), kg.normal(mu[z], 1))
+            level = kg.where(np.arange(12) < s, mu[0], mu[1])
+            kg.observe(kg.data(x, name="x"), kg.normal(level, 1))
+        group = likelihood(kg.model(mu), tree, given)
+        names = [f"{n}{i}" for n in "yx" for i in range(12)]
+        found.append(np.stack([group[n] for n in names], -1) if loop else group)
+        assert group["x5" if loop else "x"].attrs["given"] == given
+        assert "given" not in group["y5" if loop else "y"].attrs
+    arrays = np.concatenate([found[1]["y"], found[1]["x"]], -1)
+    np.testing.assert_allclose(found[0], arrays, rtol=1e-11)
+
+
+@pytest.mark.parametrize("given", ["others", "before"])
 def test_sites_that_are_visited_several_times(given):
     """A site with an observation cannot be empty."""
     seen = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 1]])

@@ -236,14 +236,13 @@ def _marginalised(
     term = model.density.marginal
     if term is None:
         return None
-    inside = {table.term.node for table in term.tables}
+    inside = {each.node for each in term.terms}
     dependent = [follows for follows in wanted if follows in inside]
     if not dependent:
         return None
     left_out: list[Node] = []
     if group == "log_prior":
-        tables = [table.term for table in term.tables]
-        left_out = [t.node for t in tables if not isinstance(t.target, Variable)]
+        left_out = [t.node for t in term.terms if not isinstance(t.target, Variable)]
     pointwise: Pointwise = model.functions.get(
         (group, given), lambda: Pointwise(term, dependent, left_out, given)
     )

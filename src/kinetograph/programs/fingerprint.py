@@ -191,11 +191,12 @@ class _Writer:
 
     def term(self, term: Term | MarginalTerm) -> None:
         if isinstance(term, MarginalTerm):
-            needed = [n for inner in term.terms for n in (*inner.plain_needs(), inner.node)]
+            inside = dict.fromkeys((*term.terms, *term.joined))
+            needed = [n for inner in inside for n in (*inner.plain_needs(), inner.node)]
             for node in ancestors(needed):
                 if node not in self.numbers:
                     self.node(node)
-            for inner in term.terms:
+            for inner in inside:
                 self.term(inner)
             self.lines += [f"table {self.value(table.constants)}" for table in term.tables]
             return

@@ -16,6 +16,8 @@ __all__ = [
     "equal_literals",
     "hashable",
     "is_batchable",
+    "is_operation",
+    "is_plain",
     "is_single",
     "lowered",
     "place_of",
@@ -27,12 +29,24 @@ Column = tuple[Node, ...]  # the nodes in one place, one of each piece or step
 
 def is_batchable(node: Node) -> bool:
     """Whether alike nodes can be one operation with another axis."""
-    if type(node) not in (Apply, FormOf) or node.context is not None:
-        return False
+    return is_plain(node) and not has_faults(node)
+
+
+def is_plain(node: Node) -> bool:
+    """Whether an operation outside of branches depends on its operands alone."""
+    return type(node) in (Apply, FormOf) and node.context is None and _is_pure(node)
+
+
+def is_operation(node: Node) -> bool:
+    """Whether an operation, perhaps in a branch, depends on operands alone."""
+    return type(node) is Apply and not node.operation.ambient and _is_pure(node)
+
+
+def _is_pure(node: Node) -> bool:
     assert isinstance(node, Apply)
     if node.operation is PART:  # its operand is a list of arrays
         return False
-    return node.alike is None and not node.computes and not node.tracks and not has_faults(node)
+    return node.alike is None and not node.computes and not node.tracks
 
 
 def hashable(value: Any) -> Hashable:

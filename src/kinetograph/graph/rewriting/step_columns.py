@@ -22,6 +22,7 @@ __all__ = [
     "ArrayPlaces",
     "StepSum",
     "StepColumns",
+    "array_places",
 ]
 
 _MOST_DEPTH = 4  # operations between equal nodes and their common node
@@ -113,7 +114,7 @@ class StepColumns:
             return np.stack([node.value for node in column])  # type: ignore[attr-defined]
         if any(node in self._computed for node in column):
             return None
-        places = _places(column)
+        places = array_places(column)
         if places is not None:
             return places
         keys = {_key(node) for node in column}
@@ -253,7 +254,7 @@ def _key(node: Node) -> Any:
     return None if attributes is None else (type(node), id(node.operation), attributes, shapes)
 
 
-def _places(column: Column) -> ArrayPlaces | None:
+def array_places(column: Column) -> ArrayPlaces | None:
     """The elements of one array that a column reads, if so."""
     one = column[0]
     if not all(isinstance(n, Apply) and n.operation is SLICE for n in column):

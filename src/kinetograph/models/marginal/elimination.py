@@ -11,13 +11,14 @@ Sources: D. Koller, N. Friedman (2009), Probabilistic Graphical Models, chapter 
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...distributions.markov_chain import MARKOV_CHAIN, log_steps
@@ -38,7 +39,8 @@ Numbers = Callable[[Variable], Any]  # gives uniform numbers, one for each eleme
 class AtomTable:
     """A table over some unknowns.
 
-    It has an axis for each unknown, and a last axis for the atoms.
+    It has an axis for each unknown, and a last axis for the atoms. A chain that is named twice has
+    axes for an element and the next one; the atoms are then the pairs of neighbours.
     """
 
     variables: tuple[Variable, ...]
@@ -55,7 +57,7 @@ class EliminationStep:
 
 
 def is_chain(variable: Variable) -> bool:
-    """Whether an unknown is a Markov chain."""
+    """Whether an unknown follows the distribution of Markov chains."""
     follows = variable.distribution
     return follows is not None and follows.family is MARKOV_CHAIN
 
@@ -64,9 +66,14 @@ class Elimination:
     """The order in which unknowns are eliminated."""
 
     def __init__(
-        self, variables: Sequence[Variable], domains: Mapping[Variable, Domain], scopes: Any
+        self,
+        variables: Sequence[Variable],
+        domains: Mapping[Variable, Domain],
+        scopes: Any,
+        chains: Set[Variable] = frozenset(),
     ) -> None:
         self.domains = domains
+        chains = chains | {v for v in variables if is_chain(v)}
         self.steps: list[EliminationStep] = []
         remaining = list(variables)
         sets = [set(scope) for scope in scopes]
@@ -77,13 +84,13 @@ class Elimination:
             # Arrays first: their elements are independent of each other given the single ones.
             # Then chains, whose elements depend on one another: no array may be left with a chain.
             variable = min(
-                remaining, key=lambda v: (v.size == 1, is_chain(v), len(neighbours[v]), -v.serial)
+                remaining, key=lambda v: (v.size == 1, v in chains, len(neighbours[v]), -v.serial)
             )
             others = tuple(sorted(neighbours[variable], key=lambda v: v.serial))
             self._check(variable, others)
             sets = [s for s in sets if variable not in s] + [set(others)]
             remaining.remove(variable)
-            chain = is_chain(variable)
+            chain = variable in chains
             if chain and any(o.size > 1 for o in others):
                 raise ModelError(
                     f"model: the Markov chain {describe(variable)}{site_text(variable)} cannot be "
@@ -117,15 +124,24 @@ class Elimination:
 
         The sums are independent of one another.
         """
-        last = [step for step in self.steps if not step.others]
         ends: dict[Variable, tuple[int, int]] = {}
         for step in reversed(self.steps):
             if step.others:
                 ends[step.variable] = ends[step.others[0]]
             else:
-                length = step.variable.shape[-1] if step.chain else 1
-                ends[step.variable] = last.index(step), step.variable.size // length
+                place = self._last.index(step)
+                ends[step.variable] = place, self.counts[place]
         return ends
+
+    @cached_property
+    def _last(self) -> list[EliminationStep]:
+        return [step for step in self.steps if not step.others]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The number of sums in each last table."""
+        lengths = [step.variable.shape[-1] if step.chain else 1 for step in self._last]
+        return [s.variable.size // n for s, n in zip(self._last, lengths, strict=True)]
 
     def parts(
         self, factors: Sequence[AtomTable], environment: Environment
@@ -135,9 +151,13 @@ class Elimination:
         for step in self.steps:
             own_factors = [f for f in factors_left if step.variable in f.variables]
             factors_left = [f for f in factors_left if step.variable not in f.variables]
-            table = self._combined(step, own_factors)
+            single = [f for f in own_factors if f.variables.count(step.variable) == 1]
+            pairs = [f for f in own_factors if f.variables.count(step.variable) == 2]
+            table = self._combined(step, single)
             if step.chain:
-                table, state = _forward(step, table, environment)
+                axes = (step.variable, step.variable, *step.others)
+                links = _total(axes, pairs) if pairs else None
+                table, state = _forward(step, table, links, environment)
             else:
                 state, table = table, logsumexp(table, 0)
             states.append(state)
@@ -151,14 +171,7 @@ class Elimination:
 
         It has an axis for the unknown of the step, for each other unknown, and for the atoms.
         """
-        axes = (step.variable, *step.others)
-        total: Any = 0.0
-        for factor in factors:
-            order = [factor.variables.index(v) for v in axes if v in factor.variables]
-            table = jnp.transpose(factor.table, (*order, len(order)))
-            shape = iter(table.shape)
-            wide = [next(shape) if v in factor.variables else 1 for v in axes]
-            total = total + table.reshape(*wide, table.shape[-1])
+        total = _total((step.variable, *step.others), factors)
         possible = self.domains[step.variable].possible
         if possible.all():
             return total
@@ -182,6 +195,24 @@ class Elimination:
         }
 
 
+def _total(axes: Sequence[Variable], factors: Sequence[AtomTable]) -> Any:
+    """The sum of tables, with these axes and the atoms."""
+    total: Any = 0.0 if factors else jnp.zeros((1,) * (len(axes) + 1))
+    for factor in factors:
+        left: list[Variable | None] = list(factor.variables)
+        order: list[int] = []
+        wide: list[bool] = []
+        for v in axes:
+            wide.append(v in left)
+            if v in left:
+                order.append(left.index(v))
+                left[order[-1]] = None
+        table = jnp.transpose(factor.table, (*order, len(order)))
+        shape = iter(table.shape)
+        total = total + table.reshape(*(next(shape) if w else 1 for w in wide), table.shape[-1])
+    return total
+
+
 def _given(table: Any, others: Sequence[Any], atoms: int) -> Any:
     """The table at given values of the other unknowns: (values, atoms)."""
     table = jnp.broadcast_to(table, (*table.shape[:-1], atoms))
@@ -201,51 +232,66 @@ def _pick(logits: Any, u: Any) -> Any:
     return jnp.sum(u * bounds[-1] >= bounds[:-1], 0)
 
 
-def _forward(step: EliminationStep, table: Any, environment: Environment) -> tuple[Any, Any]:
+def _forward(
+    step: EliminationStep, table: Any, links: Any, environment: Environment
+) -> tuple[Any, Any]:
     """The forward algorithm over the last axis of a chain.
 
-    It runs for all values of the other unknowns.
+    It runs for all values of the other unknowns. `links` has the log probabilities of the
+    transitions, if the chain follows no distribution of chains.
     """
     variable = step.variable
     *batch, length = variable.shape
-    assert variable.distribution is not None
-    initial, transition = (environment[p] for p in variable.distribution.parents)
-    log_first, log_next = log_steps(initial, transition)
-    states = log_first.shape[-1]
-    log_first = jnp.broadcast_to(log_first, (*batch, states))
-    log_next = jnp.broadcast_to(log_next, (*batch, states, states))
-    sizes = table.shape[1:-1]
-    flat = jnp.broadcast_to(table, (*table.shape[:-1], variable.size))
+    states, sizes = table.shape[0], table.shape[1:-1]
+    log_first: Any = 0.0
+    if links is None:
+        assert variable.distribution is not None
+        initial, transition = (environment[p] for p in variable.distribution.parents)
+        log_first, log_next = log_steps(initial, transition)
+        states = log_first.shape[-1]
+        log_first = jnp.broadcast_to(log_first, (*batch, states))
+        log_next = jnp.broadcast_to(log_next, (*batch, states, states))
+    else:
+        states = links.shape[0]
+        sizes = np.broadcast_shapes(sizes, links.shape[2:-1])
+        wide = jnp.broadcast_to(links, (states, states, *sizes, links.shape[-1]))
+        wide = wide.reshape(states, states, *sizes, *batch, length - 1)
+        log_next = jnp.moveaxis(wide, (0, 1, -1), (-2, -1, 0))  # one for each pair of neighbours
+    flat = jnp.broadcast_to(table, (states, *sizes, variable.size))
     tables = jnp.moveaxis(flat.reshape(states, *sizes, *batch, length), (0, -1), (-1, 0))
 
-    def forward(before: Any, tables: Any) -> Any:
-        after = logsumexp(before[..., None] + log_next, -2) + tables
+    def forward(before: Any, now: Any) -> Any:
+        link, table = now
+        after = logsumexp(before[..., None] + (log_next if link is None else link), -2) + table
         return after, after
 
     first = log_first + tables[0]
-    last, later = lax.scan(forward, first, tables[1:])
+    each = None if links is None else log_next
+    last, later = lax.scan(forward, first, (each, tables[1:]))
     filtered = jnp.concatenate([first[None], later])
     total = logsumexp(last, -1)
-    return total.reshape(*sizes, -1), (filtered, log_next)
+    return total.reshape(*sizes, -1), (filtered, log_next, links is not None)
 
 
 def _backward(step: EliminationStep, state: Any, others: Sequence[Any], u: Any) -> Any:
     """The states of a chain, drawn from the last one backward."""
-    filtered, log_next = state
+    filtered, log_next, each = state
     *batch, length = step.variable.shape
     at = tuple(o.reshape(()) for o in others)
     filtered = filtered[(slice(None), *at)]  # (length, *batch, states)
+    links = log_next[(slice(None), *at)] if each else None
     u = jnp.moveaxis(u.reshape(*batch, length), -1, 0)
 
     def pick(logits: Any, u: Any) -> Any:
         return _pick(jnp.moveaxis(logits, -1, 0), u)
 
     def backward(after: Any, now: Any) -> Any:
-        logits, u = now
-        into = jnp.take_along_axis(log_next, after[..., None, None], -1)[..., 0]
+        logits, u, link = now
+        link = log_next if link is None else link
+        into = jnp.take_along_axis(link, after[..., None, None], -1)[..., 0]
         state = pick(logits + into, u)
         return state, state
 
     last = pick(filtered[-1], u[-1])
-    _, earlier = lax.scan(backward, last, (filtered[:-1], u[:-1]), reverse=True)
+    _, earlier = lax.scan(backward, last, (filtered[:-1], u[:-1], links), reverse=True)
     return jnp.moveaxis(jnp.concatenate([earlier, last[None]]), 0, -1).reshape(-1)

@@ -19,8 +19,10 @@ from ...graph.node import Node, ancestors
 from ..term import Term
 from .addends import addends
 from .cut_tables import CutTable
-from .domains import domain_of
+from .domains import Domain, domain_of
 from .elimination import AtomTable, Elimination
+from .joined_terms import JoinedTerm, joined_terms
+from .lifted import Lifted, scopes_of
 from .tables import Table, depends
 
 __all__ = ["MarginalTerm", "sum_out"]
@@ -32,16 +34,24 @@ NOTHING: Mapping[Variable, Any] = MappingProxyType({})
 class MarginalTerm(Term):
     """The terms that depend on discrete unknowns, marginalised together."""
 
-    def __init__(self, discrete: Sequence[Variable], terms: Sequence[Term]) -> None:
+    def __init__(
+        self,
+        discrete: Sequence[Variable],
+        terms: Sequence[Term],
+        joined: Sequence[Term] | None = None,
+    ) -> None:
         self.discrete = tuple(discrete)
-        domains = {v: domain_of(v) for v in discrete}
+        self.domains = domains = {v: domain_of(v) for v in discrete}
         unknown_of = {v.distribution: v for v in discrete}
         chains = {d for d in unknown_of if d is not None and d.family is MARKOV_CHAIN}
-        self.tables: list[Table] = [
-            CutTable(t, discrete, domains) for t in terms if t.node not in chains
-        ]
-        scopes = [table.variables for table in self.tables] + [(v,) for v in discrete]
-        self.elimination = Elimination(discrete, domains, scopes)
+        if joined is None:
+            joined = joined_terms([t for t in terms if t.node not in chains], discrete, domains)
+        self.tables = [table for term in joined for table in self._tables(term, domains)]
+        self.joined = tuple(table.term for table in self.tables)
+        self.lifted = Lifted(discrete, domains, self.tables)
+        lifted = self.lifted
+        scopes = [*lifted.scopes(self.tables), *((v,) for v in lifted.variables)]
+        self.elimination = Elimination(lifted.variables, lifted.domains, scopes, lifted.chains)
         needed = [n for table in self.tables for n in table.captured]
         needed += [p for d in chains for p in d.parents]
         _check_chains([unknown_of[d] for d in chains], discrete)
@@ -53,6 +63,16 @@ class MarginalTerm(Term):
         self.terms = tuple(terms)
         for term in terms:
             term.compressed = None  # elements are needed for each value of the discrete unknowns
+
+    def _tables(self, term: Term, domains: Mapping[Variable, Domain]) -> list[Table]:
+        """The table of a term; several if it is too large together."""
+        if not isinstance(term, JoinedTerm):
+            return [CutTable(term, self.discrete, domains)]
+        unknowns = (*term.unknowns, *self.discrete)
+        try:
+            return [CutTable(term, unknowns, {**domains, **term.domains(domains)})]
+        except ModelError:
+            return [table for part in term.parts for table in self._tables(part, domains)]
 
     @property
     def target(self) -> None:
@@ -71,7 +91,8 @@ class MarginalTerm(Term):
     def inner(self) -> tuple[Node, ...]:
         """The nodes that are computed for each value of the discrete unknowns."""
         nodes = ancestors([n for table in self.tables for n in table.term.plain_needs()])
-        return tuple(n for n in nodes if n in depends(nodes, self.discrete))
+        dependent = depends(nodes, [v for table in self.tables for v in table.variables])
+        return tuple(n for n in nodes if n in dependent)
 
     def renewed(self, changed: Set[Node]) -> Term:
         """The term for the present values of data.
@@ -80,7 +101,10 @@ class MarginalTerm(Term):
         """
         terms = [term.renewed(changed) for term in self.terms]
         same = all(a is b for a, b in zip(terms, self.terms, strict=True))
-        return self if same else MarginalTerm(self.discrete, terms)
+        if same:
+            return self
+        joined = [term.renewed(changed) for term in self.joined]
+        return MarginalTerm(self.discrete, terms, joined)
 
     def fits(self, other: Term) -> bool:
         """Whether another term of these nodes has the same program."""
@@ -106,13 +130,15 @@ class MarginalTerm(Term):
         same values. `given` has the values of discrete unknowns that are known.
         """
         key = key_of(free)
+        events = {v: i for i, v in enumerate(self.discrete)}
 
         def numbers(variable: Variable) -> Any:
-            event = np.uint32(self.discrete.index(variable)), np.uint32(0)
+            first, *_ = self.lifted.members.get(variable, (variable,))
+            event = np.uint32(events[first]), np.uint32(0)
             return event_source(key, event, np.uint32(0), variable.shape, float).uniform()
 
         values = self.elimination.draw(self._run(environment, None, given)[1], numbers)
-        return {variable: value for variable, value in values.items()}
+        return {v: self.lifted.value(v, values) for v in self.discrete}
 
     def _run(
         self,
@@ -122,21 +148,32 @@ class MarginalTerm(Term):
     ) -> tuple[Any, list[Any]]:
         scope = Scope() if scope is None else scope
         factors = self.factors([t.evaluate(environment, scope) for t in self.tables])
-        for variable, value in given.items():
-            values = jnp.asarray(self.elimination.domains[variable].values)[:, None]
-            others = jnp.where(values == jnp.ravel(value), 0.0, -jnp.inf)
-            factors.append(AtomTable((variable,), others))
+        for unknowns in self.lifted.together(given):
+            values = jnp.asarray(self.domains[unknowns[0]].values)[:, None]
+            known = jnp.concatenate([jnp.ravel(given[v]) for v in unknowns])
+            others = jnp.where(values == known, 0.0, -jnp.inf)
+            factors += self.lifted.factors([(v,) for v in unknowns], others)
         return self.elimination.run(factors, environment)
 
     def factors(self, values: Sequence[Any]) -> list[AtomTable]:
         """The tables that are added up, with their values."""
-        factors = [AtomTable(t.variables, v) for t, v in zip(self.tables, values, strict=True)]
-        covered = {v for table in self.tables for v in table.variables}
-        for v in self.discrete:
+        factors: list[AtomTable] = []
+        for table, value in zip(self.tables, values, strict=True):
+            factors += self.lifted.factors(scopes_of(table), value)
+        covered = {v for factor in factors for v in factor.variables}
+        for v in self.lifted.variables:
             if v not in covered:  # a chain that no term depends on
                 count = len(self.elimination.domains[v].values)
                 factors.append(AtomTable((v,), jnp.zeros((count, v.size))))
         return factors
+
+    def unit(self, variable: Variable, atom: Any = 0, atoms: int = 1) -> Any:
+        """The number of the last sum that an atom is part of."""
+        if variable in self.lifted.place:
+            variable, atom = self.lifted.place[variable]
+            atoms = variable.size
+        end, count = self.elimination.ends[variable]
+        return sum(self.elimination.counts[:end]) + atom * count // atoms
 
 
 def _check_chains(chains: Sequence[Variable], discrete: Sequence[Variable]) -> None:

@@ -35,6 +35,8 @@ from ...graph.messages import describe
 from ...graph.node import Bundle, Node, Operation
 from ...graph.numerics.log_sums import logsumexp
 from ...graph.source import place_text
+from .joined_terms import JoinedTerm, parts_of
+from .lifted import scopes_of
 from .marginal import MarginalTerm
 from .tables import Table
 
@@ -52,10 +54,11 @@ class Pointwise(Bundle):
     """Elementwise log densities of distributions that depend on discrete unknowns.
 
     They belong to a marginal term, and the terms `left_out` do not count. The order of `wanted`
-    says which observation is before another one; `given` is one of `GIVEN`.
+    says which observation is before another one; `given` is one of `GIVEN`. `units` has the unit
+    of each element of the wanted tables: the number of the sum that it is part of.
     """
 
-    __slots__ = ("__dict__", "given", "left_out", "term", "wanted")
+    __slots__ = ("__dict__", "given", "left_out", "nodes", "term", "wanted")
     computes = True
 
     def __init__(
@@ -63,8 +66,11 @@ class Pointwise(Bundle):
     ) -> None:
         super().__init__(POINTWISE, term.needs())
         self.term, self.given = term, given
-        self._seen: dict[tuple[int, int], int] = {}  # number of elements of each unit
-        by_node = {table.term.node: table for table in term.tables}
+        self._rows = {
+            part.node: (table, i)
+            for table in term.tables
+            for i, part in enumerate(parts_of(table.term))
+        }
         if self.size > MOST:
             names = ", ".join(map(describe, term.discrete))
             raise ModelError(
@@ -72,60 +78,67 @@ class Pointwise(Bundle):
                 f"numbers for each draw{place_text()}; at most {MOST} are allowed; kg.kfold "
                 "predicts observations without them"
             )
-        self.wanted = tuple(by_node[node] for node in wanted)
+        self.nodes = tuple(wanted)
         self.left_out = frozenset(left_out)
+        self.wanted = tuple(dict.fromkeys(self._rows[node][0] for node in wanted))
+        self.units = {table: self._units(table) for table in self.wanted}
+        self._seen = np.zeros(sum(term.elimination.counts), int)  # elements of each unit
         self.ranks = self._ranks()
 
     @cached_property
     def parts(self) -> tuple[Node, ...]:
         """A node for each wanted distribution."""
-        return tuple(self.part(i, t.shape, t.term.node.dtype) for i, t in enumerate(self.wanted))
+        return tuple(
+            self.part(i, self._shape(node), node.dtype) for i, node in enumerate(self.nodes)
+        )
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The wanted distributions."""
-        return tuple(table.term.node for table in self.wanted)
+    def _shape(self, node: Node) -> tuple[int, ...]:
+        table, _ = self._rows[node]
+        return table.shape[1:] if isinstance(table.term, JoinedTerm) else table.shape
+
+    def _of(self, node: Node, elements: Any) -> Any:
+        """The elements of one distribution of a table."""
+        table, i = self._rows[node]
+        return elements[i] if isinstance(table.term, JoinedTerm) else elements
 
     def shared(self, node: Node) -> bool:
         """Whether elements of a wanted distribution share units.
 
         The other elements may belong to other distributions.
         """
-        several = {unit for unit, count in self._seen.items() if count > 1}
-        (found,) = ((end, units) for t, (end, units) in self.units.items() if t.term.node is node)
-        return any((found[0], unit) in several for unit in found[1].tolist())
+        units = self._of(node, self.units[self._rows[node][0]])
+        return bool((self._seen[units] > 1).any())
 
     @property
     def size(self) -> int:
         """The number of numbers that the computation takes."""
         return sum(table.element_count for table in self.term.tables)
 
-    @cached_property
-    def units(self) -> dict[Table, tuple[int, np.ndarray]]:
-        """The last sum of each wanted table, and its elements' units."""
-        units = {}
-        for table in self.wanted:
-            end, count = self.term.elimination.ends[table.variables[0]]
-            size = math.prod(table.shape)
-            owner = np.zeros(size, int) if table.owner is None else table.owner
-            units[table] = end, owner * count // table.atoms
-        return units
+    def _units(self, table: Table) -> np.ndarray:
+        """The unit of each element of a table."""
+        scopes = scopes_of(table)
+        if len(scopes) > 1:
+            units = np.array([self.term.unit(scope[0]) for scope in scopes])
+            return np.repeat(units, math.prod(table.shape[1:])).reshape(table.shape)
+        owner = np.zeros(table.shape, int) if table.owner is None else table.owner
+        return self.term.unit(scopes[0][0], owner, table.atoms).reshape(table.shape)
 
     def _ranks(self) -> dict[Table, np.ndarray]:
         """The number of wanted elements of the unit before each element."""
-        ranks = {}
-        for table, (end, units) in self.units.items():
-            rank = np.zeros(units.size, np.int64)
-            for i, unit in enumerate(units.tolist()):
-                rank[i] = self._seen.get((end, unit), 0)
-                self._seen[end, unit] = int(rank[i]) + 1
-            ranks[table] = rank
+        ranks = {table: np.zeros(table.shape, np.int64) for table in self.wanted}
+        for node in self.nodes:
+            table, _ = self._rows[node]
+            flat = np.arange(self.units[table].size).reshape(table.shape)
+            for place in np.ravel(self._of(node, flat)):
+                unit = self.units[table].flat[place]
+                ranks[table].flat[place] = self._seen[unit]
+                self._seen[unit] += 1
         return ranks
 
     @property
     def most(self) -> int:
         """The number of elements of the largest unit."""
-        return max(self._seen.values(), default=0)
+        return int(self._seen.max(initial=0))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The log densities, as arrays of the shapes of the parts."""
@@ -133,7 +146,7 @@ class Pointwise(Bundle):
         tables = self.term.tables
         elements = [table.elements(environment, scope) for table in tables]
 
-        def sums(turn: Any) -> tuple[Any, ...]:
+        def sums(turn: Any) -> Any:
             """The independent sums at one rank.
 
             In each unit the elements from this rank on are left out, or the element of this rank
@@ -147,22 +160,25 @@ class Pointwise(Bundle):
 
         if self.given == "before" or self.most < FEWEST:
             sums_by_turn = lax.map(sums, jnp.arange(self.most + 1))
-            return [self._differences(table, sums_by_turn) for table in self.wanted]
-        return self._by_slopes(elements, environment, sums)
+            found = {table: self._differences(table, sums_by_turn) for table in self.wanted}
+        else:
+            found = self._by_slopes(elements, environment, sums)
+        return [self._of(node, found[self._rows[node][0]]) for node in self.nodes]
 
-    def _sums(self, elements: Sequence[Any], environment: Environment) -> tuple[Any, ...]:
-        """The independent sums, given the elements of the tables."""
+    def _sums(self, elements: Sequence[Any], environment: Environment) -> Any:
+        """The sums of all units, given the elements of the tables."""
         pairs = zip(self.term.tables, elements, strict=True)
         factors = self.term.factors([table.gathered(each) for table, each in pairs])
-        return tuple(self.term.elimination.parts(factors, environment)[0])
+        parts = self.term.elimination.parts(factors, environment)[0]
+        return jnp.concatenate([jnp.ravel(part) for part in parts])
 
     def _by_slopes(
         self, elements: Sequence[Any], environment: Environment, sums: Callable[[Any], Any]
-    ) -> list[Any]:
+    ) -> dict[Table, Any]:
         """The densities given the other observations."""
         tables = self.term.tables
         counted = [
-            jnp.where(table.term.node in self.left_out, 0.0, each)
+            jnp.where(self._left_out(table), 0.0, each)
             for table, each in zip(tables, elements, strict=True)
         ]
         raised = [
@@ -171,7 +187,7 @@ class Pointwise(Bundle):
         ]
 
         def total(elements: Sequence[Any]) -> Any:
-            return sum(jnp.sum(part) for part in self._sums(elements, environment))
+            return jnp.sum(self._sums(elements, environment))
 
         shares = [jnp.log(share) for share in jax.grad(total)(raised)]
         rows = list(zip(tables, raised, counted, shares, strict=True))
@@ -185,17 +201,16 @@ class Pointwise(Bundle):
 
         def summed(state: Any) -> Any:
             turn, kept = state
-            new = sums(turn)
-            return turn + 1, [k.at[turn].set(n) for k, n in zip(kept, new, strict=True)]
+            return turn + 1, kept.at[turn].set(sums(turn))
 
         # A loop without trips costs nothing, also where draws are computed side by side.
-        shapes = jax.eval_shape(sums, jnp.zeros((), int))
-        empty = [jnp.zeros((self.most + 1, *each.shape), each.dtype) for each in shapes]
+        one = jax.eval_shape(sums, jnp.zeros((), int))
+        empty = jnp.zeros((self.most + 1, *one.shape), one.dtype)
         _, kept = lax.while_loop(more, summed, (jnp.zeros((), int), empty))
-        return [
-            jnp.where(doubtful, self._differences(table, kept), found[table])
+        return {
+            table: jnp.where(doubtful, self._differences(table, kept), found[table])
             for table in self.wanted
-        ]
+        }
 
     def _doubtful(self, rows: Mapping[Table, tuple[Any, Any, Any]]) -> Any:
         """Whether values with a raised density matter to another observation.
@@ -210,7 +225,7 @@ class Pointwise(Bundle):
             ranges.append(jnp.max(flat, 0) - jnp.min(flat, 0))
             lost = jnp.where(each > before, share, -jnp.inf).reshape(flat.shape)
             worst.append(jnp.max(jnp.where(jnp.isnan(lost), jnp.inf, lost), 0))
-            ids.append(self._unit_numbers(table))
+            ids.append(self.units[table].reshape(-1))
         unit, span = np.concatenate(ids), jnp.concatenate(ranges)
         count = int(unit.max()) + 1
         top = jax.ops.segment_max(span, unit, count)
@@ -220,24 +235,19 @@ class Pointwise(Bundle):
         others = jnp.where(is_top & alone[unit], jnp.maximum(second[unit], 0.0), top[unit])
         return jnp.any(jnp.concatenate(worst) + others > math.log(NEGLIGIBLE))
 
-    def _unit_numbers(self, table: Table) -> np.ndarray:
-        """A number for the unit of each element."""
-        end, units = self.units[table]
-        order = {key: i for i, key in enumerate(self._seen)}
-        return np.array([order[end, unit] for unit in units.tolist()])
+    def _left_out(self, table: Table) -> bool:
+        return parts_of(table.term)[0].node in self.left_out
 
     def _counts(self, table: Table, turn: Any) -> Any:
         """The mask of the elements of a table that count."""
-        if table.term.node in self.left_out:
+        if self._left_out(table):
             return False
         if table not in self.ranks:
             return True
-        rank = self.ranks[table].reshape(table.shape)
+        rank = self.ranks[table]
         return rank < turn if self.given == "before" else rank != turn
 
-    def _differences(self, table: Table, sums: Sequence[Any]) -> Any:
-        end, units = self.units[table]
-        rank = self.ranks[table]
+    def _differences(self, table: Table, sums: Any) -> Any:
+        units, rank = self.units[table], self.ranks[table]
         with_it = rank + 1 if self.given == "before" else np.full_like(rank, self.most)
-        difference = sums[end][with_it, units] - sums[end][rank, units]
-        return difference.reshape(table.shape)
+        return sums[with_it, units] - sums[rank, units]

@@ -42,7 +42,8 @@ class Table:
         self.term = term
         roots = term.plain_needs()
         order = ancestors(roots)
-        self.variables = tuple(v for v in discrete if v in set(order))
+        inside = set(order)
+        self.variables = tuple(v for v in discrete if v in inside)
         self.domains = {v: domains[v] for v in self.variables}
         self.sizes = tuple(len(self.domains[v].values) for v in self.variables)
         dependent = depends(order, self.variables)

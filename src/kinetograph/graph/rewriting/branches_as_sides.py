@@ -1,0 +1,85 @@
+"""Branches, written as the sides of `where`.
+
+    cond(t < s, lambda: a, lambda: 2 * b)        where(t < s, a, 2 * b)
+
+Both branches have to be operations on arrays without indices that can fall outside of their axes,
+because both sides of a `where` are computed.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from ..control.conditional import Cond
+from ..control.subgraph import Subgraph
+from ..faults import has_faults
+from ..node import PART, Apply, Data, Inner, Node, ancestors, within
+from ..operations.elementwise import where
+from .alike import is_operation
+
+__all__ = ["branches_as_sides"]
+
+
+def branches_as_sides(roots: Iterable[Node]) -> dict[Node, Node]:
+    """Nodes without branches, by the nodes that they replace."""
+    order = ancestors(roots)
+    found: dict[Node, Node] = {}
+    if not any(isinstance(node, Cond) for node in order):
+        return found
+    with within(None):
+        for node in order:
+            written = _choice(node, found) if _is_choice(node) else _copy(node, found)
+            if written is not None and written is not node:
+                written._place = node._place
+                found[node] = written
+    return found
+
+
+def _is_choice(node: Node) -> bool:
+    return isinstance(node, Apply) and node.operation is PART and isinstance(node.parents[0], Cond)
+
+
+def _copy(node: Node, found: Mapping[Node, Node]) -> Node | None:
+    """The node with other parents; None where these cannot be replaced."""
+    if not any(p in found for p in node.parents):
+        return node
+    if not isinstance(node, Apply) or not is_operation(node):
+        return None
+    parents = tuple(found.get(p, p) for p in node.parents)
+    return Apply(node.operation, parents, node.shape, node.dtype, node.attributes)
+
+
+def _choice(node: Node, found: Mapping[Node, Node]) -> Node | None:
+    """A result of a conditional as a `where`, or None."""
+    (choice,) = node.parents
+    assert isinstance(choice, Cond)
+    assert isinstance(node, Apply)
+    predicate = found.get(choice.parents[0], choice.parents[0])
+    if predicate.dtype.kind != "b" or len(choice.subgraphs) != 2:
+        return None
+    place = node.attributes["place"]
+    no, yes = (_result(part, part.outputs[place], found) for part in choice.subgraphs)
+    if no is None or yes is None:
+        return None
+    chosen = where(predicate, yes, no)
+    return chosen if (chosen.shape, chosen.dtype) == (node.shape, node.dtype) else None
+
+
+def _result(part: Subgraph, result: Node, outside: Mapping[Node, Node]) -> Node | None:
+    """A result of a branch, computed outside of it, or None."""
+    found: dict[Node, Node] = {}
+    for node in ancestors([result]):
+        written: Node | None = None
+        if isinstance(node, Inner):
+            written = outside.get(node.outer, node.outer)
+        elif node.context is None:
+            written = outside.get(node, node)
+        elif isinstance(node, Data):
+            written = Data(node.value, literal=True) if node.literal else None
+        elif _is_choice(node):
+            written = _choice(node, found)
+        elif isinstance(node, Apply) and is_operation(node) and not has_faults(node):
+            parents = tuple(found[p] for p in node.parents)
+            written = Apply(node.operation, parents, node.shape, node.dtype, node.attributes)
+        if written is None:
+            return None
+        found[node] = written
+    return found[result]

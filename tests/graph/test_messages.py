@@ -10,6 +10,8 @@ import pandas
 import pytest
 
 import kinetograph as kg
+from kinetograph.graph.messages import describe
+from kinetograph.graph.source import warn_user
 
 INFER = 'drop or fill missing values first, or infer them: kg.data(..., missing="impute")'
 
@@ -224,7 +226,7 @@ def test_what_arrays_cannot_hold():
     assert "bitwise_and" in message(lambda: x & x, kg.SymbolicError)
     n = kg.placeholder((), int)
     assert message(lambda: n**-1, kg.SymbolicError) == (
-        "n ** -1: integers have no negative integer powers; write n ** -1.0"
+        "n ** -1: integers have no negative integer powers (here); write n ** -1.0"
     )
     assert "complex" in message(lambda: kg.placeholder((), complex), kg.SymbolicError)
     assert "complex" in message(lambda: x.astype(complex), kg.SymbolicError)
@@ -316,6 +318,47 @@ def test_names_are_read_without_touching_the_users_objects():
     x = kg.placeholder((3,))
     assert "x + " in message(lambda: x + np.ones(2), kg.ShapeError)
     assert isinstance(touchy, Touchy)
+
+
+WEIGHTS, _HIDDEN = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+
+
+def test_numpy_arrays_have_the_name_of_their_variable_wherever_they_are_described():
+    local, number = np.array([5.0, 6.0]), np.array([7.0])
+    x = kg.placeholder((2,), name="x")
+
+    def inner():
+        return [x * WEIGHTS, x * local, x * _HIDDEN, x * (local + 0), x * [1, 2], x * number]
+
+    made = inner()
+    local = None
+    texts = ["x * WEIGHTS", "x * local", "x * array", "x * array", "x * array", "x * 7"]
+    assert [describe(each.node, {}) for each in made] == texts
+    drawn = str(kg.draw_graph(x @ WEIGHTS))
+    assert "WEIGHTS" in drawn
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: kg.normal(0, 1, shape=(np.int64(-3), np.int8(2))), "shape (-3, 2) has"),
+        (lambda: kg.normal(0, 1, truncation=(np.float64(3), np.float32(-2.5))), "(3.0, -2.5)"),
+        (lambda: kg.diag(kg.data([1.0]), k=np.str_("a")), "k=the text 'a'"),
+        (lambda: kg.samplers.NUTS(max_depth=np.int64(-3)), "got -3 ("),
+        (lambda: kg.normal(0, 1, truncation=(np.True_, 2, 3)), "got (True, 2, 3) ("),
+    ],
+)
+def test_numbers_of_numpy_read_as_numbers(make, said):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        make()
+    text = str(caught.value)
+    assert said in text
+    assert "np." not in text
+
+
+def test_numbers_in_warnings_read_as_numbers():
+    with pytest.warns(kg.KinetographWarning, match=r"^labels 3 and 'a', not np.sum$"):
+        warn_user("labels np.int64(3) and np.str_('a'), not np.sum", kg.KinetographWarning)
 
 
 def test_expressions_read_as_written():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.value_texts import in_words
+from kinetograph.graph.value_texts import in_words, value_text
 
 CASES = {
     "a normal": (
@@ -92,3 +92,8 @@ def test_what_is_computed_prints_in_the_words_of_errors():
     assert repr(theta * 2) == "<operation theta * 2, shape (3,), float64>"
     with pytest.raises(kg.ShapeError, match=r"in mu \+ tau \* z \+ "):
         (mu + tau * z) + np.ones(4)
+
+
+def test_arrays_of_infinite_numbers_have_no_range():
+    assert value_text(np.array([-np.inf, np.inf])) == "shape (2,), -inf at [0]"
+    assert value_text(np.array([1.0, np.nan])) == "shape (2,), from 1 to 1, nan at [1]"

@@ -148,3 +148,28 @@ def test_the_search_is_bounded():
     seen = []
     contained_names(held, lambda item: seen.append(item), set())
     assert SEARCHED <= len(seen) <= SEARCHED + 10
+
+
+def test_elements_of_an_array_have_its_name_and_their_index():
+    beta, matrix = kg.normal(0, 1, shape=3), kg.normal(0, 1, shape=(2, 2), name="m")
+    kg.observe([1.0, 2.0, 4.0], kg.normal(beta, 1))
+    last = np.int64(1)
+    m = kg.model(beta[-1], beta[0], matrix[last], matrix[0][-1], matrix[1, 0])
+    assert m.target_names == ("beta[-1]", "beta[0]", "m[1]", "m[0][-1]", "m[1, 0]")
+    assert m["beta[-1]"].shape == ()
+    drawn = kg.simulate(m, draws=3, seed=1)["prior"]
+    assert np.array_equal(drawn["beta[-1]"], drawn["beta"][..., -1])
+    assert drawn["m[1]"].shape == (1, 3, 2)
+
+
+def test_other_parts_of_an_array_have_a_number():
+    beta, m = kg.normal(0, 1, shape=3), kg.normal(0, 1, shape=(2, 2))
+    names = kg.model(beta[1:], beta[np.array([0, 1])], m[:, 0], (2 * beta)[0], m.T[0]).target_names
+    assert names == tuple(f"index_{i + 1}" for i in range(5))
+
+
+def test_a_variable_of_an_element_goes_before():
+    beta = kg.normal(0, 1, shape=2)
+    first, twice = beta[0], kg.calculate(beta[1], draws=2, seed=1)
+    assert kg.model(first, beta[1]).target_names == ("first", "beta[1]")
+    assert list(twice) == ["beta[1]"]

@@ -17,7 +17,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from ..graph.errors import KinetographError
-from ..graph.source import PACKAGE, is_own, place_text
+from ..graph.source import PACKAGE, is_own, place_text, plain_numbers
 from ..graph.value_texts import in_words
 
 __all__ = ["retold", "shortened"]
@@ -50,7 +50,8 @@ def retold(
         reason = "an array is given where one number, text, True or False is expected"
     text = f"{title}: {reason:.200}{place_text()}"
     arguments = _argument_texts(function, values, named)
-    replacement = kind(f"{text}; it was given {', '.join(arguments)}" if arguments else text)
+    text = f"{text}; it was given {', '.join(arguments)}" if arguments else text
+    replacement = kind(plain_numbers(text))
     replacement.__cause__ = error
     return replacement
 
@@ -62,10 +63,11 @@ def shortened[E: Exception](error: E) -> E:
     """
     if not _raised_by_us(error.__traceback__):
         return error
-    if error.args and type(error.args[0]) is str and not isinstance(error, LookupError):
-        text = error.args[0]
-        if not _PLACE.search(text):
-            error.args = (_placed(text), *error.args[1:])
+    if error.args and type(error.args[0]) is str:
+        text = plain_numbers(error.args[0])
+        if not _PLACE.search(text) and not isinstance(error, LookupError):
+            text = _placed(text)
+        error.args = (text, *error.args[1:])
     return error.with_traceback(None)
 
 

@@ -55,10 +55,17 @@ class Culprits:
         origin = self._origin(node, value)
         return self._text(node, value) if origin is None else origin.text
 
-    def first_nan(self, node: Node, value: Any) -> Node | None:
-        """The node that made a value NaN, or None."""
+    def first_number(self, node: Node, value: Any) -> Node | None:
+        """The node that made a value NaN, or data with infinite elements.
+
+        Data whose elements are all infinite are left out: they are written on purpose.
+        """
         origin = self._origin(node, value) if _badness(value) else None
-        return origin.node if origin is not None and origin.is_nan else None
+        if origin is None or origin.node is None:
+            return None
+        data = origin.node if origin.constant and isinstance(origin.node, Data) else None
+        wanted = origin.is_nan or (data is not None and np.isfinite(data.value).any())
+        return origin.node if wanted else None
 
     def of_slope(self) -> str | None:
         """Describe the operation that made the last derivative bad."""
@@ -84,7 +91,9 @@ class Culprits:
         elif isinstance(node, Data):
             text = self._text(node, value)
             if node.literal:
-                text = _placed(f"the constant {value_text(value)}", node, self._scope.trail)
+                named = f"{node.variable} = " if node.variable else ""
+                text = f"the constant {named}{value_text(value)}"
+                text = _placed(text, node, self._scope.trail)
             origin = Origin(text, next(self._count), True, node, badness == 2)
         else:
             inherited = self._inherited(node, value, badness, environment)

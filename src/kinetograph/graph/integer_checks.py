@@ -29,7 +29,8 @@ def require_result(operation: Operation, nodes: Sequence[Node]) -> None:
             return
         error: type[Exception] = ValueError
         allowed, verb = "greater_equal", "negative power of a whole number"
-        advice = f"make {describe(x)} or {describe(y)} a float"
+        which = dict.fromkeys([describe(x), describe(y)])
+        advice = f"make {' or '.join(which)} a float"
     else:
         error = ZeroDivisionError
         allowed, verb = "not_equal", "integer division by zero"

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import inspect
 import os
+import re
 import sys
 import warnings
 from itertools import pairwise
@@ -29,9 +30,11 @@ __all__ = [
     "here",
     "is_own",
     "place_text",
+    "plain_numbers",
     "site_of",
     "used_in_call",
     "user_frame",
+    "variable_here",
     "variable_name",
     "warn_user",
     "written_at",
@@ -44,6 +47,8 @@ LIBRARIES = frozenset({"jax", "numpy", "pandas", "polars", "scipy", "sklearn", "
 
 COMMAND = "click.core"  # the module that calls the functions of the command line
 
+_NUMBER = re.compile(r"\bnp\.(?:str_|u?int\d+|float\d+)\(([^()]*)\)")
+_TRUTH = re.compile(r"\bnp\.(True|False)_\b")
 _BETWEEN = {functools.__file__, contextlib.__file__}  # kinetograph calls itself through these
 
 Place = tuple[CodeType, int]  # a code object and the offset of the instruction being executed
@@ -122,9 +127,16 @@ def place_text() -> str:
     return f" ({site})" if site else ""
 
 
+def plain_numbers(text: str) -> str:
+    """A text with `3` in place of `np.int64(3)`."""
+    return _TRUTH.sub(r"\1", _NUMBER.sub(r"\1", text)) if "np." in text else text
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Issue a warning that points to the user's present statement."""
-    warnings.warn(message, category, stacklevel=2, skip_file_prefixes=(PACKAGE, *_BETWEEN))
+    warnings.warn(
+        plain_numbers(message), category, stacklevel=2, skip_file_prefixes=(PACKAGE, *_BETWEEN)
+    )
 
 
 def asserted() -> str:
@@ -215,6 +227,18 @@ def written_at(function: Any) -> str:
     if not isinstance(code, CodeType):
         return ""
     return f" ({Site(code.co_filename, code.co_firstlineno)})"
+
+
+def variable_here(value: object) -> str | None:
+    """The variable that the user's present function reads for a value."""
+    frame = user_frame()
+    if frame is None:
+        return None
+    code, visible = frame.f_code, frame.f_globals
+    local = local_variables(frame) if code.co_flags & inspect.CO_OPTIMIZED else {}
+    found = [name for name, held in local.items() if held is value]
+    found += [name for name in code.co_names if visible.get(name) is value]
+    return next((name for name in found if not name.startswith("_")), None)
 
 
 def variable_name(obj: object, frame: FrameType | None = None) -> str | None:

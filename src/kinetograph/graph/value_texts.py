@@ -59,8 +59,9 @@ def value_text(value: Any) -> str:
     if not array.size:
         return f"shape {array.shape}"
     finite = np.isfinite(array)
-    low, high = (float(f(array[finite])) if finite.any() else np.nan for f in (np.min, np.max))
-    text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
+    text = f"shape {array.shape}"
+    if finite.any():
+        text += f", from {float(array[finite].min()):.6g} to {float(array[finite].max()):.6g}"
     bad = np.argwhere(~finite)
     if len(bad):
         place = tuple(int(i) for i in bad[0])

@@ -25,6 +25,7 @@ from ..graph.value_texts import in_words
 from .density import Density
 from .discovery import Component
 from .labels import check_group, check_name
+from .model_functions import only_argument
 from .statement_store import STATED_INSIDE, statements_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def check_target(array: Any, name: str | None) -> Node:
         if isinstance(array, dict) and all(isinstance(a, Array) for a in array.values()):
             hint = "; give named targets as in kg.model(level=mu) or kg.model(**targets)"
         if inspect.isroutine(array):
-            hint = f"; a model function is the only argument: kg.model({array.__name__})"
+            hint = f"; a model function is the only argument: {only_argument(array)}"
         raise TypeError(
             f"model: {target_text} is {in_words(array)}{place_text()}, not a kinetograph "
             f"array{hint}"

@@ -45,7 +45,9 @@ class DebugReport:
     log_density: float
     terms: list[TermReport]
     first_bad: str | None
-    data_alone: bool = False  # whether the first bad value is a NaN, at any values of the unknowns
+    data_alone: bool = (
+        False  # whether the first bad value is the same at any values of the unknowns
+    )
 
     @property
     def bad_terms(self) -> list[TermReport]:
@@ -108,8 +110,8 @@ def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | No
 
 
 def _from_data_alone(culprits: Culprits, term: Term, environment: Environment) -> bool:
-    """Whether data alone make the first bad operand NaN."""
-    origins = (culprits.first_nan(node, environment[node]) for node in term.plain_needs())
+    """Whether data alone make the first bad operand NaN or infinite."""
+    origins = (culprits.first_number(node, environment[node]) for node in term.plain_needs())
     origin = next(filter(None, origins), None)
     return origin is not None and not any(
         isinstance(node, (Variable, Inner)) for node in ancestors([origin])

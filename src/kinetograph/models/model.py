@@ -363,11 +363,11 @@ def model(
     *targets, **named_targets
         Arrays to record. A keyword is the name of its target; other targets are named by `name=`,
         by the variable that holds them, or by their place in a dictionary, a list or an object:
-        `effects["age"]` is `age`, `self.mu` is `mu`, `betas[0]` is `betas_0`.
-        Without targets, all unknowns in variables of the calling
-        function are targets. A single function, `kg.model(build)`, is called and returns the
-        targets: one or several arrays, a dictionary of arrays by name, or None for all unknowns in
-        its variables.
+        `effects["age"]` is `age`, `self.mu` is `mu`, `betas[0]` is `betas_0`; an element of an
+        array that has a name is `beta[0]`. Without targets, all unknowns in variables of the
+        calling function are targets. A single function, `kg.model(build)`, is called and returns
+        the targets: one or several arrays, a dictionary of arrays by name, or None for all unknowns
+        in its variables.
     factors
         Additional terms of the log density; their elements are summed. None allows unknowns without
         any density, for a `kg.Sampler` that draws them itself.

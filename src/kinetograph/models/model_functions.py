@@ -13,7 +13,7 @@ from ..autograph.staged_function import StagedFunction
 from ..graph.array import Array
 from ..graph.source import place_text, site_of, written_at
 
-__all__ = ["is_model_function", "run_model_function"]
+__all__ = ["is_model_function", "only_argument", "run_model_function"]
 
 _TOOLS = (4, 3)  # tool numbers of `sys.monitoring` without a predefined purpose
 # For the code of each running model function: the record of its last return.
@@ -57,23 +57,32 @@ def _check(build: Any) -> None:
             f"model: {name} is decorated with @kg.function{place_text()}; a function that makes a "
             "model must be plain Python: remove the decorator"
         )
+    if needed := _needed(build):
+        name = getattr(build, "__name__", "build")
+        raise TypeError(
+            f"model: the function {name}{written_at(build)} has arguments without a default: "
+            f"{', '.join(needed)}{place_text()}; give them with {only_argument(build)}"
+        )
+
+
+def only_argument(build: Any) -> str:
+    """The call of `kg.model` with a function, whose arguments come from `partial`."""
+    name = getattr(build, "__name__", "build")
+    given = "".join(f", {n}=..." for n in _needed(build))
+    return f"kg.model(functools.partial({name}{given}))" if given else f"kg.model({name})"
+
+
+def _needed(build: Any) -> list[str]:
+    """The arguments of a function without a default."""
     try:
         parameters = inspect.signature(build).parameters.values()
     except (TypeError, ValueError):  # builtins have no signature; their result is checked later
-        return
-    needed = [
+        return []
+    return [
         p.name
         for p in parameters
         if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
-    if needed:
-        name = getattr(build, "__name__", "build")
-        given = ", ".join(f"{n}=..." for n in needed)
-        raise TypeError(
-            f"model: the function {name}{written_at(build)} has arguments without a default: "
-            f"{', '.join(needed)}{place_text()}; give them with "
-            f"kg.model(functools.partial({name}, {given}))"
-        )
 
 
 def _code(build: Any) -> CodeType | None:

@@ -1,15 +1,17 @@
-"""Names of arrays: `name=`, the user's variable or container, else `normal_1`."""
+"""Names of arrays: `name=`, the user's variable or container, `beta[0]`, else `normal_1`."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.frame_variables import local_variables
 from ..graph.messages import site_text
-from ..graph.node import Node
+from ..graph.node import Apply, Node
 from ..graph.source import user_frame
 from .contained_names import contained_names
 
@@ -68,7 +70,8 @@ def assign_names(
     """A different name for each node.
 
     Nodes without a name get their label, if it is free; else the name of their place in a
-    container. Such a name is not the name of a dimension of the nodes, or of those `beside` them.
+    container, or, for elements of a named array, their index. Such a name is not the name of a
+    dimension of the nodes, or of those `beside` them.
     Raises ModelError if two arrays have the same name.
     """
     variables = variables_in_scope()
@@ -98,7 +101,8 @@ def assign_names(
     for node, base in zip(pending, bases, strict=True):
         alone = getattr(node, "variable", None) == base and bases.count(base) == 1
         alone = alone and base not in dims
-        options = (labels.get(node), base if alone else None, contained.get(node))
+        element = _element(node, {**variables, **names})
+        options = (labels.get(node), base if alone else None, contained.get(node), element)
         name = next((n for n in options if n is not None and n not in node_of_name), None)
         while name is None:
             counts[base] = counts.get(base, 0) + 1
@@ -119,6 +123,19 @@ def _contained(pending: list[Node], used: set[str]) -> dict[Node, str]:
         return item.node if isinstance(item, Array) and item.node in wanted else None
 
     return contained_names(_scope(), key, used)
+
+
+def _element(node: Node, names: Mapping[Node, str]) -> str | None:
+    """The index of an element of a named array, such as `beta[-1]`."""
+    index = ""
+    while isinstance(node, Apply) and node.operation.name == "index":
+        places = node.attributes["template"]
+        if not all(isinstance(place, (int, np.integer)) for place in places):
+            return None
+        index = f"[{', '.join(map(str, places))}]{index}"
+        node = node.parents[0]
+    name = node.name or names.get(node)
+    return f"{name}{index}" if name and index else None
 
 
 def _place_of(node: Node, variables: Mapping[Node, str]) -> str:

@@ -278,8 +278,8 @@ def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
         lines.append("  Every term is finite at the last point, but its gradient is not.")
     if report.data_alone:
         lines.append(
-            "  This value does not depend on the unknowns: correct the data, drop or fill missing "
-            'values, or infer them: kg.data(..., missing="impute").'
+            "  This value does not depend on the unknowns: correct the data, drop or replace such "
+            'values, or infer missing ones: kg.data(..., missing="impute").'
         )
         if where := missing_in_variables():
             lines.append(f"  {where}: {IN_STEPS}.")

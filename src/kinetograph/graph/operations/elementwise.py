@@ -369,8 +369,8 @@ def power(base: Operand, exponent: Operand) -> Node:
                 return _as_weak(power_node, node.weak)
         elif type(exponent) is int and exponent < 0:
             raise SymbolicError(
-                f"{describe(node)} ** {exponent}: integers have no negative integer powers; "
-                f"write {describe(node)} ** {exponent}.0"
+                f"{describe(node)} ** {exponent}: integers have no negative integer powers"
+                f"{place_text()}; write {describe(node)} ** {exponent}.0"
             )
     return elementwise("power", base, exponent)
 

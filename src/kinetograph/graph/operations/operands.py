@@ -15,7 +15,7 @@ from ..missing import refuse_masked
 from ..node import Data, Node
 from ..number_advice import LABELS
 from ..precision import FLOAT64, float_dtype
-from ..source import LIBRARIES, place_text
+from ..source import LIBRARIES, place_text, variable_here
 from ..tables import name_of, row_index
 from ..value_texts import in_words
 
@@ -67,7 +67,9 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())
     constant = Data(array, literal=True)
-    if type(value) not in WEAK and type(value) is not np.ndarray:
+    if type(value) is np.ndarray:
+        constant.variable = variable_here(value) if array.size > 1 else None
+    elif type(value) not in WEAK:
         constant.variable, constant.rows = name_of(value), row_index(value)
     return constant
 

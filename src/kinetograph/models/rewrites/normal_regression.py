@@ -177,7 +177,8 @@ def compress(likelihoods: Sequence[Distribution]) -> Compressed | None:
         reader = Reader(lengths.tolist(), deep)
         try:
             weights, sd = _weights(reader, sds)
-            form = reader.read(means)
+            with np.errstate(invalid="ignore", over="ignore"):  # of infinite data
+                form = reader.read(means)
         except NotLinear:
             continue
         design = _Design(form, sd, lengths)

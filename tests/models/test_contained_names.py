@@ -173,3 +173,8 @@ def test_a_variable_of_an_element_goes_before():
     first, twice = beta[0], kg.calculate(beta[1], draws=2, seed=1)
     assert kg.model(first, beta[1]).target_names == ("first", "beta[1]")
     assert list(twice) == ["beta[1]"]
+
+
+def test_elements_of_a_named_target():
+    inside = {"b": kg.normal(0, 1, shape=2)}
+    assert kg.model(inside["b"][1], slope=inside["b"]).target_names == ("slope[1]", "slope")

@@ -177,4 +177,4 @@ def test_a_variable_of_an_element_goes_before():
 
 def test_elements_of_a_named_target():
     inside = {"b": kg.normal(0, 1, shape=2)}
-    assert kg.model(inside["b"][1], slope=inside["b"]).target_names == ("slope[1]", "slope")
+    assert kg.model(inside["b"][1], slope=inside["b"]).target_names == ("slope", "slope[1]")

@@ -147,6 +147,22 @@ def test_predictions_have_the_moments_of_the_posterior_draws():
     assert kg.predict(model, results, seed=1)["posterior_predictive"]["y"].shape == (2, 100, ROWS)
 
 
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+@pytest.mark.parametrize("addition", ["", "cens(side)", "weights(w)", "cens(side) + weights(w)"])
+def test_replicated_responses_are_in_one_group_whatever_the_additions(addition):
+    data = DATA.assign(side=np.where(DATA["x"] > 0.5, "right", "none"), w=2.0)
+    model = kg.formula(f"y {'| ' * bool(addition)}{addition} ~ x", data)
+    results = kg.mcmc(model, draws=10, warmup=10, chains=1, seed=1, progress=False)
+    replicated = model.predict(results, seed=4)
+    assert replicated["posterior_predictive"]["y"].shape == (1, 10, ROWS)
+    assert "predictions" not in replicated.children
+    both = model.predict(replicated, {"x": [1.0]}, seed=5)
+    assert both["predictions"]["y"].shape == (1, 10, 1)
+    assert both["posterior_predictive"]["y"].equals(replicated["posterior_predictive"]["y"])
+    again = model.predict(both, kind="mean")
+    assert again["predictions"]["y_mean"].shape == (1, 10, ROWS)
+
+
 def test_the_level_that_counts_as_one():
     answer = np.where(DATA["b"] == 1, "yes", "no")
     for levels, one in ((None, "yes"), (["yes", "no"], "no")):

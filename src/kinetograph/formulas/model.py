@@ -21,7 +21,7 @@ from ..models.factor import log_density
 from ..models.model import Model
 from ..models.model import model as make_model
 from ..models.result_types import DataTree
-from ..prediction.predict import predict
+from ..prediction.predict import predict, replicated
 from .columns import as_frame
 from .encoding import Encoding
 from .families import family_named
@@ -164,8 +164,8 @@ class FormulaModel(Model):
         Returns
         -------
         xarray.DataTree
-            The results with the group `predictions`, (chain, draw, rows). Replicated responses that
-            are not censored or weighted are in the group `posterior_predictive`.
+            The results with the group `predictions`, (chain, draw, rows). Without new rows, drawn
+            responses are in the group `posterior_predictive`.
 
         Raises
         ------
@@ -189,10 +189,11 @@ class FormulaModel(Model):
                 f"predict: kind must be 'response' or 'mean', got {shown(kind)}{place_text()}"
             )
         distribution = self.response(new, new_levels=new_levels)
-        drawn_alike = not {"cens", "weights"} & {*self._encoding.response.additions}
-        if new is None and kind == "response" and drawn_alike:
-            return predict(self, results, seed=seed)
         name = self._encoding.response.name
+        if new is None and kind == "response":
+            if {"cens", "weights"} & {*self._encoding.response.additions}:
+                return replicated(self, results, {name: distribution}, seed)
+            return predict(self, results, seed=seed)
         if kind == "mean":
             wanted: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
         else:

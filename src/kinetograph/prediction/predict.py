@@ -23,10 +23,10 @@ from .current_data import with_current_data
 from .discrete_draws import with_discrete
 from .observed_distributions import followed
 from .predicted_groups import as_group, with_earlier, with_group
-from .recorded_draws import recorded_of
+from .recorded_draws import Recorded, recorded_of
 from .target_names import named_targets, names_of_unknowns
 
-__all__ = ["predict"]
+__all__ = ["predict", "replicated"]
 
 
 @public
@@ -109,23 +109,54 @@ def predict(
     """
     check_model(model, "predict")
     used = check_seed(seed, "predict")
-    posterior_draws, names = recorded_of("predict", model, results)
-    simulated: dict[Node, Distribution] = {}
     if new or named:
         if observed is not None:
             raise TypeError("predict: give observed= or new quantities, not both")
-        group, wanted = (
-            "predictions",
-            _with_current_shapes(model, named_targets("predict", new, named)),
+        return _with_quantities(
+            model, results, "predictions", named_targets("predict", new, named), used
         )
-        _check_not_observed(model, wanted)
-        names = names_of_unknowns(unknowns_above(wanted), wanted, names)
-    else:
-        group, observed_data = "posterior_predictive", _data_to_draw(model, observed)
-        wanted = {node: model.name(node) for node in observed_data}
-        distributions = followed("predict", model)
-        simulated |= {node: distributions[node] for node in observed_data}
-        names |= wanted
+    draws, names = recorded_of("predict", model, results)
+    wanted: dict[Node, str] = {n: model.name(n) for n in _data_to_draw(model, observed)}
+    distributions = followed("predict", model)
+    simulated = {node: distributions[node] for node in wanted}
+    group, names = "posterior_predictive", names | wanted
+    return _with_draws(model, results, group, draws, wanted, simulated, names, used)
+
+
+def replicated(
+    model: Model, results: Any, distributions: Mapping[str, Array], seed: Any
+) -> "DataTree":
+    """Replicate data, by name, that a model observes in another form.
+
+    Their distributions are given. For example censored data are drawn without the bounds.
+    """
+    wanted = {array.node: name for name, array in distributions.items()}
+    used = check_seed(seed, "predict")
+    return _with_quantities(model, results, "posterior_predictive", wanted, used)
+
+
+def _with_quantities(
+    model: Model, results: Any, group: str, targets: dict[Node, str], seed: int
+) -> "DataTree":
+    """Results with draws of new quantities in a group."""
+    draws, names = recorded_of("predict", model, results)
+    wanted = _with_current_shapes(model, targets)
+    _check_not_observed(model, wanted)
+    names = names_of_unknowns(unknowns_above(wanted), wanted, names)
+    return _with_draws(model, results, group, draws, wanted, {}, names, seed)
+
+
+def _with_draws(
+    model: Model,
+    results: Any,
+    group: str,
+    posterior_draws: Recorded,
+    wanted: Mapping[Node, str],
+    simulated: dict[Node, Distribution],
+    names: Mapping[Node, str],
+    seed: int,
+) -> "DataTree":
+    """Results with the draws of the wanted nodes in a group."""
     inferred = set(model.component.unknowns)
     arguments = simulated, names, inferred
     program = plan("predict", list(wanted), posterior_draws.values, *arguments)
@@ -133,7 +164,7 @@ def predict(
     posterior_draws = with_discrete(model, posterior_draws, unrecorded)
     if not posterior_draws.values.keys().isdisjoint(unrecorded):
         program = plan("predict", list(wanted), posterior_draws.values, *arguments)
-    key = make_key(used, SIMULATION, 0)
+    key = make_key(seed, SIMULATION, 0)
     with model.its_values():
         rows = run_rows(program, key, posterior_draws.count, posterior_draws.of(program.given))
     drawn = {
@@ -143,7 +174,7 @@ def predict(
     dataset = as_group("predict", drawn, ("chain", "draw"), model.coords, model.data)
     present = with_current_data(model, results)
     dataset = with_earlier("predict", present, group, dataset)
-    return with_group(present, group, dataset, {"prediction_seed": str(used)})
+    return with_group(present, group, dataset, {"prediction_seed": str(seed)})
 
 
 def _with_current_shapes(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:

@@ -142,6 +142,29 @@ def test_two_observations_in_each_step_of_a_loop(given):
 
 
 @pytest.mark.parametrize("given", ["others", "before"])
+def test_states_of_a_loop_that_are_observed_as_an_array(given):
+    """Two rows of numbers for each state, and states of two chains."""
+    y = RNG.normal(size=(2, 9))
+    first, moves = np.array([0.4, 0.6]), np.array([[0.8, 0.2], [0.3, 0.7]])
+    tree = drawn(count=1, mu=2)
+    mu, states = kg.normal([0.0, 1.0], 2.0, name="mu"), []
+    for t in range(9):
+        new = t in (0, 5)
+        states.append(kg.categorical(first if new else kg.data(moves)[states[-1]]))
+    kg.observe(kg.data(y, name="y"), kg.normal(mu[kg.stack(states)], [[1.0], [2.0]]))
+    found = likelihood(kg.model(mu), tree, given)["y"][1, 0]
+    at = tree["posterior"]["mu"].values[1, 0]
+    for own in (range(5), range(5, 9)):
+        joint = []
+        for path in product(range(2), repeat=len(own)):
+            log = np.log(first[path[0]]) + sum(np.log(moves[m]) for m in pairwise(path))
+            each = stats.norm(at[list(path)], [[1.0], [2.0]]).logpdf(y[:, own])
+            joint.append((log, each.ravel()))
+        wanted = by_hand(joint, 2 * len(own), given)
+        np.testing.assert_allclose(np.ravel(found[:, own]), wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize("given", ["others", "before"])
 def test_rows_and_a_change_in_loops_are_as_those_of_arrays(given):
     y, x = RNG.normal(size=(2, 12))
     tree, found = drawn(count=2, mu=2), []

@@ -424,6 +424,35 @@ def branches():
     return [a, b, c], [12, 2] + [2] * N, by_hand
 
 
+def stacks():
+    """Unknowns and values that a loop collects, observed as one array."""
+    (a, b, c), s, mu = levels(), kg.discrete_uniform(0, 11), None
+    mu = kg.stack([a, b])
+    z, x, means, rates = [], [], [], []
+    for t in range(N):
+        p = 0.3 if t == 0 else kg.where(z[-1] == 1, 0.8, kg.ilogit(c))
+        z.append(kg.bernoulli(p))
+        x.append(kg.bernoulli(0.4))
+        means.append(kg.where(x[t] == 1, mu[0], c) * X[t])
+        rates.append(kg.where(t < s, a, b))
+    kg.observe(REALS, kg.normal(mu[kg.stack(z)], 1))
+    kg.observe(REALS[::-1], kg.normal(kg.stack(means)[::-1], 1))
+    kg.observe(COUNTS, kg.poisson(kg.exp(kg.stack(rates))))
+    kg.factor(kg.stack(z[1:]) * kg.stack(z[:-1]) * c)
+
+    def by_hand(u, values):
+        s = np.arange(12)[:, None]
+        first = special.logsumexp(poisson(np.where(s > T, u[0], u[1])).sum(1)) - np.log(12)
+        z = values
+        odds = np.where(z[:, :-1], special.logit(0.8), u[2])
+        prior = np.log([0.7, 0.3])[z[:, 0]] + logit(odds, z[:, 1:]).sum(1)
+        chain = prior + normal(u[:2][z]).sum(1) + u[2] * (z[:, 1:] * z[:, :-1]).sum(1)
+        rows = np.log([0.6, 0.4])[z] + normal(np.where(z, u[0], u[2]) * X, 1.0, REALS)
+        return first + chain + special.logsumexp(rows.sum(1))
+
+    return [a, b, c], [2] * N, by_hand
+
+
 def elements_of_arrays():
     """Unknowns in arrays, of which a loop reads the elements."""
     a, b, c = levels()
@@ -526,6 +555,7 @@ CASES = {
     "ring": (neighbours_by_factors(ring=True), 3, 0, 0),
     "impossible_moves": (impossible_moves, 3, 1, 1),
     "branches": (branches, 23, 1, 0),
+    "stacks": (stacks, 7, 2, 1),
     "elements_of_arrays": (elements_of_arrays, 3, 0, 0),
     "itself_as_neighbour": (itself_as_neighbour, 3, 1, 1),
     "impossible_sides": (impossible_sides, 12, 1, 0),
@@ -540,7 +570,14 @@ def total(u, sizes, by_hand):
     return special.logsumexp(by_hand(u, values)) + stats.norm.logpdf(u).sum()
 
 
-EVERY_DAY = ["branches", "change_outside", "two_changes", "two_for_each_row", "sites_with_visits"]
+EVERY_DAY = [
+    "stacks",
+    "branches",
+    "change_outside",
+    "two_changes",
+    "two_for_each_row",
+    "sites_with_visits",
+]
 EVERY_DAY += ["chain_with_gaps", "chains_of_one_length", "chain_of_bernoulli_numbers"]
 EVERY_DAY += ["chain_and_one_for_all", "itself_as_neighbour", "steps_of_a_random_walk"]
 
@@ -605,6 +642,22 @@ def test_draws_have_their_conditional_distribution(name):
         scale = seen.sum() / expected[likely].sum()
         assert scale > 0.99
         assert stats.chisquare(seen, expected[likely] * scale).pvalue > 1e-9
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_a_change_in_a_loop_is_cut_into_ranges(stacked):
+    """Each step has two densities, for any number of places of the change."""
+    (a, b, _c), s, rates = levels(), kg.discrete_uniform(0, 40), []
+    for t in range(N):
+        rates.append(kg.exp(kg.where(t < s, a, b)))
+        if not stacked:
+            kg.observe(COUNTS[t], kg.poisson(rates[-1]))
+    if stacked:
+        kg.observe(COUNTS, kg.poisson(kg.stack(rates)))
+    model = kg.model(a, b)
+    (cuts,) = [t.cuts for t in model.density.marginal.tables if t.cuts is not None]
+    assert cuts.rows == N
+    assert len(next(iter(cuts.choices.values()))) == 2
 
 
 def test_other_data():

@@ -15,7 +15,7 @@ from ..node import PART, Apply, Data, Inner, Node, ancestors, within
 from ..operations.elementwise import where
 from .alike import is_operation
 
-__all__ = ["branches_as_sides"]
+__all__ = ["branches_as_sides", "written_again"]
 
 
 def branches_as_sides(roots: Iterable[Node]) -> dict[Node, Node]:
@@ -25,12 +25,19 @@ def branches_as_sides(roots: Iterable[Node]) -> dict[Node, Node]:
     if not any(isinstance(node, Cond) for node in order):
         return found
     with within(None):
-        for node in order:
-            written = _choice(node, found) if _is_choice(node) else _copy(node, found)
-            if written is not None and written is not node:
-                written._place = node._place
-                found[node] = written
+        written_again(order, found)
     return found
+
+
+def written_again(order: Iterable[Node], found: dict[Node, Node]) -> None:
+    """Write nodes again whose parents are in `found`, and results of branches."""
+    for node in order:
+        if node in found:
+            continue
+        written = _choice(node, found) if _is_choice(node) else _copy(node, found)
+        if written is not None and written is not node:
+            written._place = node._place
+            found[node] = written
 
 
 def _is_choice(node: Node) -> bool:

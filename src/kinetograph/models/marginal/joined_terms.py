@@ -26,19 +26,25 @@ from ..term import Term
 from .domains import Domain
 from .tables import depends
 
-__all__ = ["JoinedTerm", "joined_terms", "parts_of"]
+__all__ = ["JoinedTerm", "arrays_of_unknowns", "has_rows", "joined_terms", "operands", "parts_of"]
 
 
 class JoinedTerm(Term):
-    """A term of arrays, with a row for each of its parts.
+    """A term of arrays, with a row for each part if `by_rows`.
 
     `unknowns` has the array of each column of discrete unknowns. An array stands for the unknowns,
     and is not an unknown of the model.
     """
 
     def __init__(
-        self, node: Node, parts: Sequence[Term], target: Node | None, unknowns: Mapping[Any, Column]
+        self,
+        node: Node,
+        parts: Sequence[Term],
+        target: Node | None,
+        unknowns: Mapping[Any, Column],
+        by_rows: bool = True,
     ) -> None:
+        self.by_rows = by_rows
         self.parts, self._target = tuple(parts), target  # a distribution does not hold its target
         self.unknowns: dict[Variable, tuple[Variable, ...]] = dict(unknowns)
         super().__init__(node)
@@ -48,7 +54,11 @@ class JoinedTerm(Term):
         """The term for the present values of data."""
         parts = [part.renewed(changed) for part in self.parts]
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
-        return self if same else JoinedTerm(self.node, parts, self._target, self.unknowns)
+        return (
+            self
+            if same
+            else JoinedTerm(self.node, parts, self._target, self.unknowns, self.by_rows)
+        )
 
     def above(self, discrete: Sequence[Variable]) -> frozenset[Node]:
         """The arrays and other unknowns that the term depends on."""
@@ -63,17 +73,23 @@ class JoinedTerm(Term):
         return found
 
     def scopes(self, variables: Sequence[Variable]) -> list[tuple[Variable, ...]]:
-        """The unknowns of each part, in the order of given variables."""
+        """The unknowns of each row, in the order of given variables."""
         columns = [self.unknowns.get(v) for v in variables]
+        rows = next(len(c) for c in columns if c is not None)
         return [
             tuple(v if c is None else c[i] for v, c in zip(variables, columns, strict=True))
-            for i in range(len(self.parts))
+            for i in range(rows)
         ]
 
 
 def parts_of(term: Term) -> tuple[Term, ...]:
     """The terms that a term stands for."""
     return term.parts if isinstance(term, JoinedTerm) else (term,)
+
+
+def has_rows(term: Term) -> bool:
+    """Whether a term has a row for each of several terms."""
+    return isinstance(term, JoinedTerm) and term.by_rows
 
 
 def joined_terms(
@@ -161,13 +177,16 @@ def _is_array(node: Node) -> bool:
 
 
 def _needs(terms: Sequence[Term]) -> dict[Term, tuple[Node, ...]]:
-    """The operands of each term, without branches."""
-    needs = {
-        t: (*t.node.parents, t.target) if isinstance(t.node, Distribution) else (t.node,)
-        for t in terms
-    }
-    written = branches_as_sides([n for each in needs.values() for n in each if n is not None])
-    return {t: tuple(written.get(n, n) for n in each if n is not None) for t, each in needs.items()}
+    """The operands of each term, written without branches."""
+    needs = {term: operands(term) for term in terms}
+    written = branches_as_sides([n for each in needs.values() for n in each])
+    return {term: tuple(written.get(n, n) for n in each) for term, each in needs.items()}
+
+
+def operands(term: Term) -> tuple[Node, ...]:
+    """The parameters and the target of a distribution, or the factor."""
+    node, target = term.node, term.target
+    return (node,) if target is None else (*node.parents, target)
 
 
 def _key(term: Term, needs: Sequence[Node], keys: Mapping[Node, int | None]) -> Hashable:
@@ -191,7 +210,7 @@ def _joined(
 ) -> JoinedTerm | None:
     """The joined term of alike terms, or None."""
     columns: list[Column] = list(zip(*(needs[term] for term in group), strict=True))
-    unknowns = {column: _array(column) for column in _columns_of_unknowns(columns, set(discrete))}
+    unknowns = arrays_of_unknowns(columns, set(discrete))
     arrays = JoinedColumns(unknowns, dependent)
     try:
         found = [arrays.of(column) for column in columns]
@@ -202,16 +221,18 @@ def _joined(
     return None if node is None else JoinedTerm(node, group, target, of_array)
 
 
-def _columns_of_unknowns(columns: Sequence[Column], discrete: Set[Node]) -> list[Column]:
-    """The columns of different discrete unknowns above columns."""
-    found, pending, seen = [], list(columns), set[Column]()
+def arrays_of_unknowns(
+    columns: Sequence[Column], discrete: set[Variable]
+) -> dict[Column, Variable]:
+    """The arrays that stand for columns of different unknowns above columns."""
+    found, pending, seen = dict[Column, Variable](), list(columns), set[Column]()
     while pending:
         column = pending.pop()
         if column in seen or is_single(column):
             continue
         seen.add(column)
-        if column[0] in discrete:
-            found.append(column)
+        if all(v in discrete for v in column):
+            found[column] = _array(column)
         elif len({len(node.parents) for node in column}) == 1:
             pending += zip(*(node.parents for node in column), strict=True)
     return found

@@ -181,53 +181,46 @@ def _arrays(
     """The shape and members of each array, and whether it is chained."""
     role = {v: r for r in roles for v in r.members}
     whole = [s for s in scopes if not role.keys().isdisjoint(s)]
-    about = list(dict.fromkeys(tuple(v for v in s if v in role) for s in whole))
     others = {v for s in whole for v in s if v not in role}
     if any(v.size != 1 for v in others):
         return
-    parts = sorted(
-        (sorted(part, key=_serial) for part in _joined_sets(about)), key=lambda p: _serial(p[0])
-    )
-    sizes = [len(domains[r.members[0]].values) for r in roles]
-    combinations = math.prod(len(domains[v].values) for v in others) * math.prod(sizes)
-    if all(len(p) == len(roles) == len({role[v] for v in p}) for p in parts):
-        if combinations <= COMBINATIONS and len(parts) > 1:
-            for each in roles:
-                members = tuple(next(v for v in part if role[v] is each) for part in parts)
-                yield (len(parts),), members, False
-        return
-    if len(roles) > 1 or combinations * sizes[0] * len(role) > NUMBERS:
-        return
-    paths: dict[int, list[list[Variable]]] = {}
+    about = list(dict.fromkeys(tuple(v for v in s if v in role) for s in whole))
     beside = _neighbours(about)
-    for part in parts:
-        path = None if beside is None else _path(part, beside)
-        if path is None:
-            return
-        paths.setdefault(len(path), []).append(path)
-    for length, chains in paths.items():
-        members = tuple(v for chain in chains for v in chain)
-        if length == 1:
-            yield (len(chains),), members, False
-        else:
-            yield ((length,) if len(chains) == 1 else (len(chains), length)), members, True
+    side: dict[tuple[Role, ...], list[list[Variable]]] = {}  # parts with one unknown of each role
+    chains: dict[tuple[Role, int], list[list[Variable]]] = {}
+    for part in sorted((sorted(p, key=_serial) for p in _joined_sets(about)), key=_first):
+        own = tuple(r for r in roles if any(role[v] is r for v in part))
+        if len(own) == len(part):
+            side.setdefault(own, []).append(sorted(part, key=lambda v: own.index(role[v])))
+        elif len(own) == 1 and (path := _path(part, beside)) is not None:
+            chains.setdefault((own[0], len(path)), []).append(path)
+    combinations = math.prod(len(domains[v].values) for v in others)
+    for own, parts in side.items():
+        each = math.prod(len(domains[r.members[0]].values) for r in own)
+        if len(parts) > 1 and combinations * each <= COMBINATIONS:
+            for members in zip(*parts, strict=True):
+                yield (len(parts),), members, False
+    for (one, length), paths in chains.items():
+        states = len(domains[one.members[0]].values)
+        if combinations * states**2 * length * len(paths) <= NUMBERS:
+            shape = (length,) if len(paths) == 1 else (len(paths), length)
+            yield shape, tuple(v for path in paths for v in path), True
+
+
+def _first(part: Sequence[Variable]) -> int:
+    return part[0].serial
 
 
 def _serial(variable: Variable) -> int:
     return variable.serial
 
 
-def _neighbours(scopes: Iterable[Scope]) -> dict[Variable, list[Variable]] | None:
-    """The unknowns that share a term with each.
-
-    None if three unknowns share a term.
-    """
+def _neighbours(scopes: Iterable[Scope]) -> dict[Variable, list[Variable]]:
+    """The other unknowns with which each shares a term."""
     beside: dict[Variable, dict[Variable, None]] = {}
     for scope in scopes:
         for v in scope:
             beside.setdefault(v, {}).update((w, None) for w in scope if w is not v)
-        if len(set(scope)) > 2:
-            return None
     return {v: list(others) for v, others in beside.items()}
 
 

@@ -21,6 +21,7 @@ from .addends import addends
 from .cut_tables import CutTable
 from .domains import Domain, domain_of
 from .elimination import AtomTable, Elimination
+from .joined_stacks import joined_stacks
 from .joined_terms import JoinedTerm, joined_terms
 from .lifted import Lifted, scopes_of
 from .tables import Table, depends
@@ -46,6 +47,7 @@ class MarginalTerm(Term):
         chains = {d for d in unknown_of if d is not None and d.family is MARKOV_CHAIN}
         if joined is None:
             joined = joined_terms([t for t in terms if t.node not in chains], discrete, domains)
+            joined = joined_stacks(joined, discrete)
         self.tables = [table for term in joined for table in self._tables(term, domains)]
         self.joined = tuple(table.term for table in self.tables)
         self.lifted = Lifted(discrete, domains, self.tables)

@@ -35,7 +35,7 @@ from ...graph.messages import describe
 from ...graph.node import Bundle, Node, Operation
 from ...graph.numerics.log_sums import logsumexp
 from ...graph.source import place_text
-from .joined_terms import JoinedTerm, parts_of
+from .joined_terms import has_rows, parts_of
 from .lifted import scopes_of
 from .marginal import MarginalTerm
 from .tables import Table
@@ -94,12 +94,12 @@ class Pointwise(Bundle):
 
     def _shape(self, node: Node) -> tuple[int, ...]:
         table, _ = self._rows[node]
-        return table.shape[1:] if isinstance(table.term, JoinedTerm) else table.shape
+        return table.shape[1:] if has_rows(table.term) else table.shape
 
     def _of(self, node: Node, elements: Any) -> Any:
         """The elements of one distribution of a table."""
         table, i = self._rows[node]
-        return elements[i] if isinstance(table.term, JoinedTerm) else elements
+        return elements[i] if has_rows(table.term) else elements
 
     def shared(self, node: Node) -> bool:
         """Whether elements of a wanted distribution share units.
@@ -117,10 +117,10 @@ class Pointwise(Bundle):
     def _units(self, table: Table) -> np.ndarray:
         """The unit of each element of a table."""
         scopes = scopes_of(table)
+        owner = np.zeros(table.shape, int) if table.owner is None else table.owner
         if len(scopes) > 1:
             units = np.array([self.term.unit(scope[0]) for scope in scopes])
-            return np.repeat(units, math.prod(table.shape[1:])).reshape(table.shape)
-        owner = np.zeros(table.shape, int) if table.owner is None else table.owner
+            return units[owner].reshape(table.shape)
         return self.term.unit(scopes[0][0], owner, table.atoms).reshape(table.shape)
 
     def _ranks(self) -> dict[Table, np.ndarray]:

@@ -82,7 +82,7 @@ def test_effects_of_groups_are_correlated_and_not_centred():
 )
 def test_groups_nested_and_crossed(text, names):
     model = kg.formula(text, DATA, family="poisson")
-    assert {n: model[n].shape for n in model.names if n != "b_Intercept"} == names
+    assert {n: model[n].shape for n in model.names if n != "Intercept"} == names
 
 
 def test_both_axes_of_correlations_have_labels():
@@ -285,9 +285,24 @@ def test_categories_keep_their_order():
 
 
 def test_an_intercept_alone_and_no_intercept():
-    assert kg.formula("y ~ 1", DATA).names == ("b_Intercept", "sigma")
+    assert kg.formula("y ~ 1", DATA).names == ("Intercept", "sigma")
     assert kg.formula("y ~ 0 + x", DATA).names == ("b_x", "sigma")
+    assert kg.formula("y ~ 0 + x", DATA).target_names == ("b_x", "sigma")
     assert kg.formula("y ~ 0 + x", DATA)["X"].node.value[3, 0] == DATA["x"][3]
+
+
+@pytest.mark.parametrize("text", ["y ~ 1", "y ~ (1 | g)", "y ~ x", "y ~ s(x, k=5)"])
+def test_both_intercepts_have_names_in_every_formula(text):
+    model = kg.formula([text, "sigma ~ 1"], DATA)
+    names = {"Intercept", "b_Intercept", "Intercept_sigma", "b_sigma_Intercept"}
+    assert names <= {*model.target_names}
+    assert {"Intercept", "Intercept_sigma"} <= {*model.names}
+    values = model.transform(np.linspace(-1, 1, model.free_size))
+    if text in ("y ~ 1", "y ~ (1 | g)"):
+        assert computed(model, model["b_Intercept"], values) == values["Intercept"]
+    assert computed(model, model["b_sigma_Intercept"], values) == values["Intercept_sigma"]
+    with_prior = kg.formula(text, DATA, prior={"Intercept": kg.normal(7, 0.1)})
+    assert with_prior.priors["Intercept"] == "normal(7, 0.1)"
 
 
 def test_importing_kinetograph_imports_no_formulaic():

@@ -44,7 +44,7 @@ def test_a_gaussian_process_is_a_sum_of_sines():
     waves = np.sin(w * (scaled[:, None] - centre + half)) / np.sqrt(half)
     sd, length = values["sd_gp(x)"], values["lscale_gp(x)"]
     spectrum = sd**2 * np.sqrt(2 * np.pi) * length * np.exp(-0.5 * (length * w) ** 2)
-    expected = values["b_Intercept"] + waves @ (np.sqrt(spectrum) * values["z_gp(x)"])
+    expected = values["Intercept"] + waves @ (np.sqrt(spectrum) * values["z_gp(x)"])
     np.testing.assert_allclose(computed(model, model.parameter("mu"), values), expected, rtol=1e-9)
     part = computed(model, model.parameter("mu", {"x": x[[4, 9]]}), values)
     np.testing.assert_allclose(part, expected[[4, 9]], rtol=1e-9)
@@ -103,7 +103,7 @@ def test_an_interaction_with_categories_has_shares_for_each_column(text, labels)
         expected += values["b_mo(t)"] * monotonic(values, "simo_mo(t)", codes)
         expected += values["Intercept"] + values["b_g"] @ (isin - isin.mean(1, keepdims=True))
     else:
-        expected += values["b_Intercept"]
+        expected += values["Intercept"]
     np.testing.assert_allclose(computed(model, model.parameter("mu"), values), expected, rtol=1e-12)
     part = model.parameter("mu", ORDERED.iloc[[6, 2, 1]])
     np.testing.assert_allclose(computed(model, part, values), expected[[6, 2, 1]], rtol=1e-12)
@@ -113,7 +113,7 @@ def test_two_monotonic_columns_interact():
     model = kg.formula(["y ~ x", "sigma ~ mo(t):mo(grade)"], ORDERED)
     name = "mo(t):mo(grade)"
     values, t = values_of(model), ORDERED["t"].cat.codes.to_numpy()
-    eta = values["b_sigma_Intercept"] + values[f"b_sigma_{name}"] * (
+    eta = values["Intercept_sigma"] + values[f"b_sigma_{name}"] * (
         monotonic(values, f"simo_sigma_{name}_t", t)
         * monotonic(values, f"simo_sigma_{name}_grade", DATA["grade"].to_numpy() - 1)
     )
@@ -130,11 +130,11 @@ def test_processes_of_levels_and_of_slopes(by):
 
     def process(level):
         given = {f"{n}_gp(x)": values[f"{n}_{name}"][level] for n in ("sd", "lscale", "z")}
-        return computed(one, one.parameter("mu"), {**given, "b_Intercept": values["b_Intercept"]})
+        return computed(one, one.parameter("mu"), {**given, "Intercept": values["Intercept"]})
 
     if by == "w":
-        function = process(...) - values["b_Intercept"]
-        expected = values["b_Intercept"] + DATA["w"].to_numpy() * function
+        function = process(...) - values["Intercept"]
+        expected = values["Intercept"] + DATA["w"].to_numpy() * function
     else:
         assert model["lscale_gp(x, by=g)"].shape == (4,)
         assert list(model.coords["g"]) == list("abcd")

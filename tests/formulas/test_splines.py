@@ -154,7 +154,7 @@ def test_a_coefficient_that_varies_smoothly():
     x, w = DATA["x"].to_numpy(), DATA["w"].to_numpy()
     slopes = values[f"b_{name}"]
     bends = values[f"sd_{name}"] * SplineBasis(x, 5)(x) @ values[f"z_{name}"]
-    expected = values["b_Intercept"] + w * (slopes[0] + slopes[1] * (x - x.mean()) + bends)
+    expected = values["Intercept"] + w * (slopes[0] + slopes[1] * (x - x.mean()) + bends)
     np.testing.assert_allclose(computed(model, model.parameter("mu"), values), expected, rtol=1e-9)
     tenth = kg.formula("y ~ s(x, by=w10)", DATA.assign(w10=10 * w)).priors["sd_s(x, by=w10)"]
     scale = 0.25 * DATA["y"].std(ddof=0) / np.sqrt(np.mean(w**2))

@@ -54,8 +54,6 @@ class Population:
         self.names = {term: start + plain_name(term) for term in self.design.terms}
         self.full_intercept = f"{start}Intercept"
         self.centred_intercept = f"Intercept{self._after}"
-        if not self.intercept or not self.names:
-            self.centred_intercept = self.full_intercept
 
     def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> tuple[Unknown, ...]:
         """Make the unknowns; returns the coefficients."""
@@ -84,9 +82,8 @@ class Population:
             (f"Intercept{self._after}", "Intercept") if self.main else (f"Intercept{self._after}",)
         )
         intercept = unknowns.make("Intercept", name, keys, main=self.main, slopes=tuple(slopes))
-        if name != self.full_intercept:
-            shift = (self.means * self._coefficients(unknowns.arrays)).sum()
-            unknowns.add(self.full_intercept, intercept - shift)
+        shift = (self.means * self._coefficients(unknowns.arrays)).sum() if slopes else 0.0
+        unknowns.add(self.full_intercept, intercept - shift)
         return tuple(slopes)
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Any:

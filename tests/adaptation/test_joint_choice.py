@@ -1,6 +1,8 @@
 """Warm-up decides whether coefficients and effects are sampled together."""
 
 import logging
+import re
+import time
 import time
 
 import jax.numpy as jnp
@@ -128,11 +130,17 @@ def exact():
 @pytest.mark.parametrize("method", ["threads", "batch"])
 def test_the_posterior_of_a_grouped_model_is_exact(method, caplog):
     caplog.set_level(logging.INFO, "kinetograph.runs")
+    begun = time.perf_counter()
     tree = kg.mcmc(kg.model(grouped), seed=2, chain_method=method, progress=False)
     assert (tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0).any()
     what = "for coefficients and effects sampled together"
     place = caplog.messages.index(f"mcmc: compiling again, {what} ...")
-    assert caplog.messages[place + 1].startswith(f"mcmc: {what}: traced in ")
+    text = caplog.messages[place + 1]
+    assert text.startswith(f"mcmc: {what}: traced in ")
+    _, traced, _, compiled = re.findall(r"[\d.]+ s|traced in|(?:compiled|loaded) in", text)
+    within = float(traced[:-2]) + float(compiled[:-2])
+    assert tree.attrs["trace_time"] + tree.attrs["compile_time"] > within
+    assert 0 < tree.attrs["sampling_time"] < time.perf_counter() - begun - within + 0.02
     posterior = tree["posterior"]
     draws = np.stack([posterior["sd"].values, posterior["a"].values], -1)
     draws = np.concatenate([draws, posterior["effects"].values], -1)

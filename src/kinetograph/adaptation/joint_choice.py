@@ -21,7 +21,7 @@ __all__ = ["UNUSED", "WANTED", "JointChoice"]
 
 # The first number of the information, if it is not in use.
 UNUSED, WANTED = -1.0, -2.0
-WORTH = 0.12  # D of the best forms from which information is asked for,
+WORTH = 0.2  # D of the best forms from which information is asked for,
 MANY, WORTH_OF_MANY = 64, 0.3  # and of more elements, whose map costs as much as many gradients
 AGAIN = 0.3  # D given information from which it is asked for again
 WORSE = 0.02  # D by which the written form must be better to be taken again

@@ -49,11 +49,29 @@ class Engine:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _joint: "Engine | None" = None
     _lines: deque[str] = field(default_factory=deque)  # about compilations within a run
+    _programs: list[CompiledProgram] = field(default_factory=list)  # the first, and later ones
+
+    def __post_init__(self) -> None:
+        self._programs.append(self.compiled)
 
     @property
     def pace(self) -> Pace:
         """The number of gradients that a block should take."""
         return self.compiled.pace
+
+    def times(self, elapsed: float) -> dict[str, float]:
+        """The seconds to trace, to compile and to draw.
+
+        Programs that were compiled while chains were drawing, for `elapsed` seconds, do not count
+        as drawing.
+        """
+        traced = [program.trace_seconds for program in self._programs]
+        compiled = [program.compile_seconds for program in self._programs]
+        return {
+            "trace_time": sum(traced),
+            "compile_time": sum(compiled),
+            "sampling_time": max(elapsed - sum(traced[1:]) - sum(compiled[1:]), 0.0),
+        }
 
     def find(self, beginning: Any, data: Any, ends: Callable[[], bool] = bool) -> Any:
         """The starting point of a chain, or of a batch.
@@ -102,7 +120,7 @@ class Engine:
             if self._joint is None:
                 joint = replace(self.program, maps_jointly=True)
                 self._joint = self._further(joint, "coefficients and effects sampled together")
-                self._joint._lines = self._lines
+                self._joint._lines, self._joint._programs = self._lines, self._programs
             return self._joint
 
     def _further(self, program: Program, what: str) -> "Engine":
@@ -110,6 +128,7 @@ class Engine:
         self._lines.append(f"compiling again, for {what} ...")
         engine = build(program, self.batch)
         self._lines.append(f"for {what}: {engine.compiled.times_text}")
+        self._programs.append(engine.compiled)
         return engine
 
     def new_lines(self) -> Iterator[str]:

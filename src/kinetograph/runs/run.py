@@ -136,11 +136,7 @@ def _draw(
         ending.error = ending.error or error
     if ending.error is None and any(chain.failed for chain in run.chains):
         raise explain_failure(run.program.model, run.chains, run.given_start)
-    return ending, {
-        "trace_time": engine.compiled.trace_seconds,
-        "compile_time": engine.compiled.compile_seconds,
-        "sampling_time": time.perf_counter() - begun,
-    }
+    return ending, engine.times(time.perf_counter() - begun)
 
 
 @contextmanager

@@ -26,10 +26,10 @@ def change_point(of):
 @pytest.mark.parametrize(
     ("rate", "step"),
     [
-        (lambda c, x: kg.where(T < c, x[0], x[1]), r"array < change"),
-        (lambda c, x: x[(T > c).astype(int)], r"array > change"),
+        (lambda c, x: kg.where(T < c, x[0], x[1]), r"T < change"),
+        (lambda c, x: x[(T > c).astype(int)], r"T > change"),
         (lambda c, x: x[0] + kg.floor(c), r"floor\(change\)"),
-        (lambda c, x: x[0] * np.sign(c - T) + 9.0, r"sign\(change - array\)"),
+        (lambda c, x: x[0] * np.sign(c - T) + 9.0, r"sign\(change - T\)"),
         (lambda c, x: kg.cond(c > 4.0, lambda: x[0] + 0 * T, lambda: x[1] + 0 * T), "change > 4"),
     ],
 )

@@ -3,7 +3,6 @@
 import logging
 import re
 import time
-import time
 
 import jax.numpy as jnp
 import numpy as np

@@ -149,9 +149,15 @@ def _bad_slope(model: "Model", free: np.ndarray, data: Environment) -> str | Non
     return culprits.of_slope()
 
 
+_MOST_NAMES = 6  # discrete unknowns that are all named
+
+
 def _marginal_report(model: "Model", term: MarginalTerm, value: float) -> TermReport:
     """The report of a marginal term, which combines several terms."""
-    names = ", ".join(describe(v, model.known_as) for v in term.discrete)
+    several = [describe(v, model.known_as) for v in term.discrete]
+    if len(several) > _MOST_NAMES:
+        several[2:] = [f"... ({len(several)} discrete unknowns)"]
+    names = ", ".join(several)
     bad = int(not np.isfinite(value))
     site = str(term.discrete[0].site or "")
     return TermReport(names, "marginalised, with its dependent terms", site, value, bad, 1, [])

@@ -82,7 +82,7 @@ def two_changes():
 
 
 def two_loops_with_their_own_changes():
-    (a, b, c), s, r = levels(), kg.categorical(ONE), kg.categorical(TWO)
+    (a, b, c), s, r = levels(), kg.categorical(ONE), kg.categorical(ONE[::-1])
     for t in range(N):
         kg.observe(COUNTS[t], kg.poisson(kg.exp(kg.where(t < s, a, b))))
     for day in range(N):
@@ -91,10 +91,10 @@ def two_loops_with_their_own_changes():
     def by_hand(u, z):
         first = poisson(np.where(z[:, :1] > T, u[0], u[1]))
         second = poisson(np.where(z[:, 1:] > T, u[1], u[2]), COUNTS[::-1])
-        prior = np.log(ONE)[z[:, 0]] + np.log(TWO)[z[:, 1]]
+        prior = np.log(ONE)[z[:, 0]] + np.log(ONE[::-1])[z[:, 1]]
         return prior + (first + second).sum(1)
 
-    return [a, b, c], [7, 4], by_hand
+    return [a, b, c], [7, 7], by_hand
 
 
 def mixture():
@@ -488,6 +488,20 @@ def itself_as_neighbour():
     return [a, b, c], [2] * N, by_hand
 
 
+def itself_in_turn():
+    """Three places, of which two have one unknown: the first two or the last two."""
+    (a, b, c), z = levels(), [kg.bernoulli(0.3) for _ in range(N)]
+    for t in range(N - 1):
+        kg.factor(a * (z[t] + 2 * z[t + t % 2]) * z[t + 1] + b * z[t + t % 2] * c)
+
+    def by_hand(u, z):
+        middle = z[:, T[:-1] + T[:-1] % 2]
+        terms = u[0] * (z[:, :-1] + 2 * middle) * z[:, 1:] + u[1] * middle * u[2]
+        return np.log([0.7, 0.3])[z].sum(1) + terms.sum(1)
+
+    return [a, b, c], [2] * N, by_hand
+
+
 def impossible_sides():
     """The side of a `where` that is not taken has an infinite slope, or is -inf."""
     a, b, c = levels()
@@ -558,6 +572,7 @@ CASES = {
     "stacks": (stacks, 7, 2, 1),
     "elements_of_arrays": (elements_of_arrays, 3, 0, 0),
     "itself_as_neighbour": (itself_as_neighbour, 3, 1, 1),
+    "itself_in_turn": (itself_in_turn, 10, 1, 1),
     "impossible_sides": (impossible_sides, 12, 1, 0),
     "steps_of_a_random_walk": (steps_of_a_random_walk, 4, 1, 0),
     "two_steps_back": (two_steps_back, 4, 0, 0),
@@ -705,3 +720,61 @@ def test_a_program_as_small_as_that_of_arrays():
 
     # Each observed number is an operand of a stack.
     assert operations(60) < operations(20) + 4 * 40 + 20
+
+
+def test_values_too_many_for_one_array():
+    """One for all, with 1,500 values, beside one for each row."""
+    a, s, terms = kg.normal(0, 1, name="a"), kg.discrete_uniform(0, 1499), 0.0
+    for t in range(N):
+        z = kg.discrete_uniform(0, 9)
+        kg.observe(REALS[t], kg.normal(a + 0.1 * z - 0.001 * s, 1))
+        means = 0.3 + 0.1 * np.arange(10) - 0.001 * np.arange(1500)[:, None]
+        terms = terms + special.logsumexp(normal(means, 1.0, REALS[t]), axis=1) - np.log(10)
+    wanted = special.logsumexp(terms) - np.log(1500) + normal(0.3, 1.0, 0.0)
+    assert kg.model(a).log_prob([0.3]) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_stack_beside_one_of_its_unknowns():
+    (a, b, _c), z = levels(), [kg.bernoulli(0.3) for _ in range(N)]
+    mu = kg.stack([a, b])
+    kg.observe(REALS, kg.normal(mu[kg.stack(z)] + 0.5 * z[2], 1))
+    values, u = np.array(list(product(range(2), repeat=N))), np.array([0.4, -0.7])
+    each = np.log([0.7, 0.3])[values] + normal(u[values] + 0.5 * values[:, 2:3])
+    wanted = special.logsumexp(each.sum(1)) + normal(u, 1.0, 0.0).sum()
+    assert kg.model(a, b).log_prob(u) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_single_precision():
+    with kg.precision("float32"):
+        a = kg.normal(0, 1, name="a")
+        z = [kg.bernoulli(0.3) for _ in range(N)]
+        for t in range(N):
+            kg.observe(REALS[t], kg.normal(kg.where(z[t] == 1, a, 0.5), 1))
+    model = kg.model(a)
+    found = {table.term.node.dtype for table in model.density.marginal.tables}
+    assert found == {np.dtype("float32")}
+    each = np.logaddexp(np.log(0.3) + normal(0.2), np.log(0.7) + normal(0.5))
+    assert model.log_prob([0.2]) == pytest.approx(each.sum() + normal(0.2, 1.0, 0.0), rel=1e-5)
+
+
+def test_the_report_of_many_unknowns():
+    a = kg.normal(0, 1, name="a")
+    for t in range(N):
+        kg.observe(REALS[t], kg.normal(a + kg.bernoulli(0.5, name=f"z{t}"), 1))
+    names = [term.name for term in kg.model(a).debug([0.0]).terms]
+    assert names == ["a", "z0, z1, ... (10 discrete unknowns)"]
+
+
+def test_large_counts():
+    """The terms of their densities cancel, unless the formula for large counts is used."""
+    found, counts = [], 10 ** np.arange(N)
+    for loop in (True, False):
+        a, z = kg.normal(0, 1, name="a"), kg.bernoulli(0.3, shape=N)
+        states = [kg.bernoulli(0.3) for _ in range(N)]
+        for t in range(N) if loop else ():
+            rate = counts[t] * kg.exp(1e-4 * (a + states[t]))
+            kg.observe(counts[t], kg.poisson(rate))
+        if not loop:
+            kg.observe(counts, kg.poisson(counts * kg.exp(1e-4 * (a + z))))
+        found.append(kg.model(a).log_prob([0.3]))
+    assert found[0] == pytest.approx(found[1], rel=1e-12)

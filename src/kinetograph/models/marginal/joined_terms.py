@@ -54,11 +54,9 @@ class JoinedTerm(Term):
         """The term for the present values of data."""
         parts = [part.renewed(changed) for part in self.parts]
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
-        return (
-            self
-            if same
-            else JoinedTerm(self.node, parts, self._target, self.unknowns, self.by_rows)
-        )
+        if same:
+            return self
+        return JoinedTerm(self.node, parts, self._target, self.unknowns, self.by_rows)
 
     def above(self, discrete: Sequence[Variable]) -> frozenset[Node]:
         """The arrays and other unknowns that the term depends on."""

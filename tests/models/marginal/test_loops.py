@@ -9,6 +9,7 @@ import pytest
 from scipy import special, stats
 
 import kinetograph as kg
+from kinetograph.graph.node import Apply
 from kinetograph.graph.precision import x64
 
 N = 10
@@ -161,6 +162,31 @@ def rows_of_vectors():
         return (np.log([0.4, 0.6])[z] + terms).sum(1)
 
     return [a, b, c], [2] * N, by_hand
+
+
+def tables_of_rows():
+    """A table of its own for each row, read by row and by column."""
+    a, b, c = levels()
+    table = kg.stack([[a, b], [c, 0.5]])
+    for i in range(N - 1):
+        z = kg.bernoulli(0.3)
+        kg.observe(REALS[i], kg.normal(kg.stack([a * X[i], b + c * X[i]])[z], 1))
+        kg.observe(ROWS[i], kg.normal(table[z] * X[i], 1))
+        kg.observe(ROWS[i, ::-1], kg.normal(table[:, z], 2))
+        square = kg.stack([a * X[1:], b * X[1:] + c], axis=1)  # as many rows as steps
+        kg.observe(REALS[1:] * i, kg.normal(square[:, z], 3))
+
+    def by_hand(u, z):
+        table = np.array([[u[0], u[1]], [u[2], 0.5]])
+        first = np.where(z, u[1] + u[2] * X[:-1], u[0] * X[:-1])
+        terms = normal(first, 1.0, REALS[:-1])
+        terms = terms + normal(table[z] * X[:-1, None], 1.0, ROWS[:-1]).sum(-1)
+        terms = terms + normal(table.T[z], 2.0, ROWS[:-1, ::-1]).sum(-1)
+        square = np.stack([u[0] * X[1:], u[1] * X[1:] + u[2]])
+        terms = terms + normal(square[z], 3.0, REALS[1:] * T[:-1, None]).sum(-1)
+        return (np.log([0.7, 0.3])[z] + terms).sum(1)
+
+    return [a, b, c], [2] * (N - 1), by_hand
 
 
 def labels_that_are_observed():
@@ -317,6 +343,47 @@ def several_chains(lengths=(4, 5, 4)):
         return [a, b, c], [2] * sum(lengths), by_hand
 
     return build
+
+
+def chain_with_mixtures():
+    """An outlier and a component in each step, beside the state."""
+    a, b, c = levels()
+    mu = kg.stack([[a, b], [c, 0.5]])
+    z, share = kg.bernoulli(0.4), kg.data([[0.3, 0.7], [0.8, 0.2]])
+    for t in range(8):
+        z = kg.bernoulli(kg.where(z == 1, 0.9, kg.ilogit(b))) if t else z
+        part = kg.categorical(share[z])
+        kg.observe(REALS[t], kg.normal(mu[z, part], kg.exp(0.1 * a)))
+
+    def by_hand(u, each):
+        z, part = each[:, ::2], each[:, 1::2]
+        odds = np.where(z[:, :-1], special.logit(0.9), u[1])
+        prior = np.log([0.6, 0.4])[z[:, 0]] + logit(odds, z[:, 1:]).sum(1)
+        mean = np.array([[u[0], u[1]], [u[2], 0.5]])[z, part]
+        terms = np.log([[0.3, 0.7], [0.8, 0.2]])[z, part]
+        return prior + (terms + normal(mean, np.exp(0.1 * u[0]), REALS[:8])).sum(1)
+
+    return [a, b, c], [2, 2] * 8, by_hand
+
+
+def two_chains_read_together(steps=8):
+    a, b, c = levels()
+    z, w = kg.bernoulli(0.4), kg.bernoulli(0.5)
+    for t in range(steps):
+        if t:
+            z, w = kg.bernoulli(kg.where(z == 1, 0.9, 0.2)), kg.bernoulli(0.3 + 0.4 * w)
+        kg.observe(REALS[t], kg.normal(a * z + b * w, kg.exp(0.1 * c)))
+
+    def by_hand(u, each):
+        z, w = each[:, ::2], each[:, 1::2]
+        after, later = np.where(z, 0.9, 0.2)[:, :-1], (0.3 + 0.4 * w)[:, :-1]
+        prior = np.log([0.6, 0.4])[z[:, 0]] + np.log(0.5)
+        prior = prior + np.log(np.where(z[:, 1:], after, 1 - after)).sum(1)
+        prior = prior + np.log(np.where(w[:, 1:], later, 1 - later)).sum(1)
+        terms = normal(u[0] * z + u[1] * w, np.exp(0.1 * u[2]), REALS[:steps])
+        return prior + terms.sum(1)
+
+    return [a, b, c], [2, 2] * steps, by_hand
 
 
 def chain_and_one_for_all():
@@ -552,6 +619,7 @@ CASES = {
     "rows_with_regressions": (rows_with_regressions, 2, 1, 0),
     "rows_of_bernoulli_numbers": (rows_of_bernoulli_numbers, 3, 1, 0),
     "rows_of_vectors": (rows_of_vectors, 3, 1, 0),
+    "tables_of_rows": (tables_of_rows, 21, 1, 0),
     "labels_that_are_observed": (labels_that_are_observed, 2, 1, 0),
     "two_for_each_row": (two_for_each_row, 4, 2, 0),
     "sites_with_visits": (sites_with_visits, 2, 1, 0),
@@ -564,6 +632,8 @@ CASES = {
     "several_chains": (several_chains(), 5, 2, 2),
     "chains_of_one_length": (several_chains((3, 3, 3, 3)), 6, 1, 1),
     "a_chain_and_single_numbers": (several_chains((9, 1, 1, 1)), 6, 2, 1),
+    "chain_with_mixtures": (chain_with_mixtures, 10, 2, 1),
+    "two_chains_read_together": (two_chains_read_together, 17, 0, 0),
     "chain_and_one_for_all": (chain_and_one_for_all, 4, 1, 1),
     "neighbours_by_factors": (neighbours_by_factors(), 3, 1, 1),
     "ring": (neighbours_by_factors(ring=True), 3, 0, 0),
@@ -593,7 +663,12 @@ EVERY_DAY = [
     "two_for_each_row",
     "sites_with_visits",
 ]
-EVERY_DAY += ["chain_with_gaps", "chains_of_one_length", "chain_of_bernoulli_numbers"]
+EVERY_DAY += [
+    "chain_with_gaps",
+    "tables_of_rows",
+    "chains_of_one_length",
+    "chain_of_bernoulli_numbers",
+]
 EVERY_DAY += ["chain_and_one_for_all", "itself_as_neighbour", "steps_of_a_random_walk"]
 
 
@@ -629,7 +704,7 @@ def test_density_and_gradient(name):
 
 
 DRAWN = ["chain_with_gaps", "chain_and_one_for_all", "one_for_all_and_one_for_each", "two_changes"]
-DRAWN += ["chains_of_one_length", "two_for_each_row", "ring"]
+DRAWN += ["chain_with_mixtures", "chains_of_one_length", "two_for_each_row", "ring"]
 
 
 @pytest.mark.parametrize("name", cases(DRAWN, ["chain_and_one_for_all", "chains_of_one_length"]))
@@ -699,6 +774,8 @@ def test_other_data():
     model.set_data(times=T[::-1] * 0.5, x=2 * X, **{f"y{t}": COUNTS[t] * 9000 for t in range(N)})
     np.testing.assert_allclose(model.log_prob(free), other.log_prob(free), rtol=1e-12)
     np.testing.assert_allclose(model.gradient(free), other.gradient(free), rtol=1e-10)
+    terms = model.density.marginal.joined
+    assert not any(term.small for term in terms if isinstance(term.target, Apply))
 
 
 def test_a_program_as_small_as_that_of_arrays():
@@ -731,6 +808,22 @@ def test_values_too_many_for_one_array():
         means = 0.3 + 0.1 * np.arange(10) - 0.001 * np.arange(1500)[:, None]
         terms = terms + special.logsumexp(normal(means, 1.0, REALS[t]), axis=1) - np.log(10)
     wanted = special.logsumexp(terms) - np.log(1500) + normal(0.3, 1.0, 0.0)
+    assert kg.model(a).log_prob([0.3]) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_values_too_many_for_a_chain():
+    """One for all, with 6,000 values, beside the states of a chain."""
+    a, s, z = kg.normal(0, 1, name="a"), kg.discrete_uniform(0, 5999), kg.bernoulli(0.4)
+    logs = np.log([0.6, 0.4]) + 0.0 * np.arange(6000)[:, None]
+    moves = np.log([[0.8, 0.2], [0.1, 0.9]])
+    for t in range(N):
+        if t:
+            z = kg.bernoulli(kg.where(z == 1, 0.9, 0.2))
+            logs = special.logsumexp(logs[:, :, None] + moves, axis=1)
+        kg.observe(REALS[t], kg.normal(a + z - 0.0005 * s, 1))
+        mean = 0.3 + np.arange(2) - 0.0005 * np.arange(6000)[:, None]
+        logs = logs + normal(mean, 1.0, REALS[t])
+    wanted = special.logsumexp(logs) - np.log(6000) + normal(0.3, 1.0, 0.0)
     assert kg.model(a).log_prob([0.3]) == pytest.approx(wanted, rel=1e-12)
 
 

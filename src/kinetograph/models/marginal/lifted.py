@@ -3,7 +3,8 @@
 Unknowns in one place of alike terms have one *role*. If no term depends on two of them,
 they are independent given the other unknowns, and are eliminated side by side, as the elements of
 an array are. If each depends on the one before, z[t] on z[t - 1], they are a chain, and are
-eliminated by the forward algorithm. Other unknowns are eliminated one after the other.
+eliminated by the forward algorithm. An unknown of a chain may share terms with unknowns of other
+roles, if these share terms with it alone. Other unknowns are eliminated one after the other.
 """
 
 import math
@@ -102,7 +103,7 @@ class Lifted:
             places = np.array([[self.place[scopes[i][k]][1] for k in lifted] for i in rows])
             part = values if len(rows) == len(scopes) else values[..., np.array(rows)]
             array = kept[lifted[0]]
-            if array in self.chains and len(lifted) > 1:
+            if kept.count(array) == 2:
                 yield AtomTable(kept, _links(part, lifted, places, array.shape))
             else:
                 yield AtomTable(kept, _placed(part, places[:, 0], array.size))
@@ -187,24 +188,33 @@ def _arrays(
     about = list(dict.fromkeys(tuple(v for v in s if v in role) for s in whole))
     beside = _neighbours(about)
     side: dict[tuple[Role, ...], list[list[Variable]]] = {}  # parts with one unknown of each role
-    chains: dict[tuple[Role, int], list[list[Variable]]] = {}
+    chains: dict[tuple[tuple[Role, ...], int], list[list[list[Variable]]]] = {}
     for part in sorted((sorted(p, key=_serial) for p in _joined_sets(about)), key=_first):
         own = tuple(r for r in roles if any(role[v] is r for v in part))
         if len(own) == len(part):
             side.setdefault(own, []).append(sorted(part, key=lambda v: own.index(role[v])))
-        elif len(own) == 1 and (path := _path(part, beside)) is not None:
-            chains.setdefault((own[0], len(path)), []).append(path)
+            continue
+        for one in own:
+            path = _path([v for v in part if role[v] is one], beside, role)
+            leaves = [_leaves(path or [], beside, role, r) for r in own if r is not one]
+            if path is not None and None not in leaves and len(path) * len(own) == len(part):
+                rows = [path, *(each for each in leaves if each is not None)]
+                key = tuple(role[row[0]] for row in rows), len(path)
+                chains.setdefault(key, []).append(rows)
+                break
     combinations = math.prod(len(domains[v].values) for v in others)
     for own, parts in side.items():
         each = math.prod(len(domains[r.members[0]].values) for r in own)
         if len(parts) > 1 and combinations * each <= COMBINATIONS:
             for members in zip(*parts, strict=True):
                 yield (len(parts),), members, False
-    for (one, length), paths in chains.items():
-        states = len(domains[one.members[0]].values)
-        if combinations * states**2 * length * len(paths) <= NUMBERS:
-            shape = (length,) if len(paths) == 1 else (len(paths), length)
-            yield shape, tuple(v for path in paths for v in path), True
+    for (own, length), several in chains.items():
+        states = [len(domains[r.members[0]].values) for r in own]
+        links = combinations * states[0] ** 2 * length * len(several)
+        if links <= NUMBERS and combinations * math.prod(states) <= COMBINATIONS:
+            shape = (length,) if len(several) == 1 else (len(several), length)
+            for i, paths in enumerate(zip(*several, strict=True)):
+                yield shape, tuple(v for path in paths for v in path), i == 0
 
 
 def _first(part: Sequence[Variable]) -> int:
@@ -225,16 +235,32 @@ def _neighbours(scopes: Iterable[Scope]) -> dict[Variable, list[Variable]]:
 
 
 def _path(
-    part: Sequence[Variable], beside: Mapping[Variable, list[Variable]]
+    part: Sequence[Variable],
+    beside: Mapping[Variable, list[Variable]],
+    role: Mapping[Variable, Role],
 ) -> list[Variable] | None:
-    """Unknowns in the order of a chain, or None."""
-    ends = [v for v in part if len(beside[v]) < 2]
-    if not ends or any(len(beside[v]) > 2 for v in part):
+    """Unknowns of one role in the order of a chain, or None."""
+    near = {v: [w for w in beside[v] if role[w] is role[v]] for v in part}
+    ends = [v for v in part if len(near[v]) < 2]
+    if not ends or any(len(each) > 2 for each in near.values()):
         return None
     path, before = [ends[0]], None
     while True:
-        after = [v for v in beside[path[-1]] if v is not before]
+        after = [v for v in near[path[-1]] if v is not before]
         if not after:
             return path if len(path) == len(part) else None
         before = path[-1]
         path.append(after[0])
+
+
+def _leaves(
+    path: Sequence[Variable],
+    beside: Mapping[Variable, list[Variable]],
+    role: Mapping[Variable, Role],
+    of: Role,
+) -> list[Variable] | None:
+    """The unknown of another role for each of a chain, or None."""
+    leaves = [[w for w in beside[v] if role[w] is of] for v in path]
+    if any(len(each) != 1 or len(beside[each[0]]) != 1 for each in leaves):
+        return None
+    return [each[0] for each in leaves]

@@ -391,12 +391,12 @@ def chain_and_one_for_all():
     z = kg.bernoulli(0.5)
     for t in range(N):
         if t:
-            z = kg.bernoulli(kg.ilogit(kg.where(z == 1, a, b) + 0.2 * s))
+            z = kg.bernoulli(kg.ilogit(kg.where(z == 1, a + s, b - s)))
         kg.observe(REALS[t], kg.normal(kg.where(z == 1, c, -0.5), 1))
 
     def by_hand(u, each):
         s, z = each[:, :1], each[:, 1:]
-        odds = np.where(z[:, :-1], u[0], u[1]) + 0.2 * s
+        odds = np.where(z[:, :-1], u[0] + s, u[1] - s)
         prior = np.log(TWO)[each[:, 0]] + np.log(0.5) + logit(odds, z[:, 1:]).sum(1)
         return prior + normal(np.where(z, u[2], -0.5)).sum(1)
 

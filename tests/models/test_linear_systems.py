@@ -394,6 +394,29 @@ def numbers_of_second_order():
     return s1, s2, error
 
 
+def numbers_by_new_level():
+    """The slope depends on the new level; nothing depends on the last slope."""
+    s1, s2, error = unknown_scales()
+    level, slope, levels = kg.normal(0, 1, name="level"), 0.2, []
+    for t in range(STEPS + 1):
+        level = kg.normal(level + slope, s1, name=f"z1 {t}")
+        slope = kg.normal(0.9 * level, s2, name=f"z2 {t}")
+        levels.append(level)
+    kg.observe(np.append(Y, 0.4), kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
+def short_loop():
+    """Vectors of two and three parameters are not taken for noises of some steps."""
+    s1, s2, error = unknown_scales()
+    rho, z2 = kg.normal(0, 1, shape=2, name="rho"), kg.normal(0, 1, shape=5, name="z2")
+    x = [0.3, 0.1]
+    for t in range(2, 5):
+        x.append(rho[0] * x[t - 1] + rho[1] * x[t - 2] + s1 * z2[t])
+    kg.observe(Y[:5], kg.normal(s2 * kg.stack(x), error))
+    return s1, s2, error
+
+
 def numbers_of_a_series():
     """Numbers after a walk."""
     s1, s2, error = unknown_scales()
@@ -438,6 +461,8 @@ BUILDS = [
     standard_numbers,
     numbers_of_second_order,
     numbers_of_a_series,
+    numbers_by_new_level,
+    short_loop,
 ]
 OF_ONE_NOISE = {
     "z1": [of_one_walk],
@@ -450,6 +475,7 @@ OF_ONE_NOISE = {
         loop_of_fewer_noises,
         scan_after_two_values,
         numbers_of_second_order,
+        short_loop,
     ],
 }
 
@@ -498,6 +524,21 @@ def test_coordinates_are_standard_normal_and_have_the_density_of_the_data(build)
     of_coordinates = float(value) + 0.5 * np.sum(y[places] ** 2)
     of_coordinates += 0.5 * len(places) * np.log(2 * np.pi)
     np.testing.assert_allclose(of_coordinates, integral, rtol=1e-9)
+
+
+def test_numbers_that_are_not_of_steps():
+    """Each of several series has a number of its own."""
+
+    def build():
+        s, error = kg.half_normal(1, shape=2, name="s"), kg.half_normal(1, name="error")
+        for _ in range(STEPS):
+            z1, z2, factor = (kg.normal(0, 1, shape=n) for n in (STEPS, STEPS, ()))
+            level = kg.cumsum(s[0] * z1 + kg.cumsum(s[1] * z2))
+            kg.observe(Y, kg.normal(factor * level, error))
+        return s, error
+
+    vectors = Centring(kg.model(build)).vectors.values()
+    assert [len(vector.system) for vector in vectors] == [2] * STEPS
 
 
 def filtered(y, s1, s2, error):

@@ -44,7 +44,6 @@ from .vector_laws import LAWS, process_rows, usable
 __all__ = ["MOST", "System", "is_noise"]
 
 MOST = 3  # states, and first steps without an element of a late series
-STEPS = 4  # smallest number of steps for each first step without an element
 _ADDITIVE = {ELEMENTWISE["add"], ELEMENTWISE["subtract"]}
 
 
@@ -208,6 +207,7 @@ class System:
             zeros = {(NOW, k) for k, late in self._late_states.items() if late >= len(starts)}
             if len(starts) == 1:
                 zeros |= {(BEFORE, k) for k in range(len(self.states)) if k not in self.starts}
+            zeros = set() if ends else zeros
             first, last = ([end.rows(e) for end in each] for each in (starts, ends))
             return with_ends(later.rows(e), first, last, self.steps, zeros)
 
@@ -218,7 +218,7 @@ class System:
         if len(node.shape) != 1:
             return False
         late = self.late(node)
-        return late in (0, 1) or 0 < late <= min(MOST, self.steps // STEPS)
+        return late in (0, 1) or (1 < late <= MOST and node.shape[0] > MOST)
 
     def late(self, node: Node) -> int:
         """The number of first steps without an element."""

@@ -114,7 +114,7 @@ def with_ends(
 ) -> SeriesRows:
     """The rows with other rows at the first and the last steps.
 
-    `zeros` are states that are 0 at the first steps.
+    `zeros` are states that are 0 at these steps.
     """
     stop, ends = steps - len(last), (*first, *last)
 
@@ -126,7 +126,7 @@ def with_ends(
 
     terms = {
         key: rows.terms[key]
-        if key in zeros and key in rows.terms and not last
+        if key in zeros and key in rows.terms
         else joined([end.terms.get(key, 0.0) for end in ends], rows.terms.get(key, 0.0))
         for key in dict.fromkeys(key for each in (rows, *ends) for key in each.terms)
     }

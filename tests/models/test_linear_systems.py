@@ -312,9 +312,10 @@ def loop_of_second_order():
 
 
 def loop_with_values_before():
-    """Two steps before, from known values before the first step."""
+    """Two steps before, from values before the first step."""
     (s1, s2, error), (z1, z2) = unknown_scales(), noises()
-    before, level, levels = 0.7, kg.normal(0, 1, name="level"), []
+    before, level = kg.normal(0, 1, name="before"), kg.normal(0, 1, name="level")
+    levels = []
     for t in range(STEPS):
         before, level = level, level + 0.5 * before + s1 * z1[t] + s2 * z2[t] * Y[t]
         levels.append(level)
@@ -394,6 +395,19 @@ def numbers_of_second_order():
     return s1, s2, error
 
 
+def other_values_before():
+    """The values one and two steps before the first step differ."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    start, levels = kg.normal(0, 1, shape=3, name="start"), []
+    level, queue = start[0], [start[1], start[2]]
+    for t in range(STEPS):
+        level = level + 0.5 * queue.pop(0) + s1 * z1[t] + s2 * z2[t]
+        queue.append(level)
+        levels.append(level)
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+    return s1, s2, error
+
+
 def numbers_by_new_level():
     """The slope depends on the new level; nothing depends on the last slope."""
     s1, s2, error = unknown_scales()
@@ -403,17 +417,6 @@ def numbers_by_new_level():
         slope = kg.normal(0.9 * level, s2, name=f"z2 {t}")
         levels.append(level)
     kg.observe(np.append(Y, 0.4), kg.normal(kg.stack(levels), error))
-    return s1, s2, error
-
-
-def short_loop():
-    """Vectors of two and three parameters are not taken for noises of some steps."""
-    s1, s2, error = unknown_scales()
-    rho, z2 = kg.normal(0, 1, shape=2, name="rho"), kg.normal(0, 1, shape=5, name="z2")
-    x = [0.3, 0.1]
-    for t in range(2, 5):
-        x.append(rho[0] * x[t - 1] + rho[1] * x[t - 2] + s1 * z2[t])
-    kg.observe(Y[:5], kg.normal(s2 * kg.stack(x), error))
     return s1, s2, error
 
 
@@ -462,7 +465,7 @@ BUILDS = [
     numbers_of_second_order,
     numbers_of_a_series,
     numbers_by_new_level,
-    short_loop,
+    other_values_before,
 ]
 OF_ONE_NOISE = {
     "z1": [of_one_walk],
@@ -475,7 +478,6 @@ OF_ONE_NOISE = {
         loop_of_fewer_noises,
         scan_after_two_values,
         numbers_of_second_order,
-        short_loop,
     ],
 }
 
@@ -634,6 +636,19 @@ def three_steps_before(z1, z2, s, error):
     kg.observe(Y, kg.normal(kg.stack(levels[4:]), error))
 
 
+def two_steps_earlier(z1, z2, s, error):
+    slope = kg.cumsum(s[1] * z2)
+    level = kg.cumsum(kg.concatenate([[0.1, 0.2], slope[:-2] + s[0] * z1[2:]]))
+    kg.observe(Y, kg.normal(level, error))
+
+
+def noise_of_another_step(z1, z2, s, error):
+    levels = [z1[3]]
+    for t in range(1, STEPS):
+        levels.append(levels[-1] + s[0] * z1[t] + s[1] * z2[t])
+    kg.observe(Y, kg.normal(kg.stack(levels), error))
+
+
 def one_number(z1, z2, s, error):
     """A number that all steps have, and a number that one step has twice."""
     x, first = [0.0, 0.0], kg.normal(0, 1)
@@ -654,7 +669,7 @@ def numbers_of_other_data(z1, z2, s, error):
 def numbers_as_scales(z1, z2, s, error):
     x = [kg.normal(0, 1)]
     for _ in range(STEPS):
-        x.append(kg.normal(x[-1], kg.exp(x[-1])))
+        x.append(kg.normal(x[-1], 0.5 * x[-1]))
     kg.observe(Y, kg.normal(kg.stack(x[1:]), error))
 
 
@@ -696,7 +711,8 @@ OTHERS = [
     reversed_loop,
     curved_loop,
 ]
-OTHERS += [three_steps_before, one_number, numbers_of_other_data, numbers_as_scales]
+OTHERS += [three_steps_before, noise_of_another_step, two_steps_earlier]
+OTHERS += [one_number, numbers_of_other_data, numbers_as_scales]
 OTHERS += [without_states, many_sums]
 
 

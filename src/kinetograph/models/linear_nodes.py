@@ -207,7 +207,6 @@ class System:
             zeros = {(NOW, k) for k, late in self._late_states.items() if late >= len(starts)}
             if len(starts) == 1:
                 zeros |= {(BEFORE, k) for k in range(len(self.states)) if k not in self.starts}
-            zeros = set() if ends else zeros
             first, last = ([end.rows(e) for end in each] for each in (starts, ends))
             return with_ends(later.rows(e), first, last, self.steps, zeros)
 
@@ -215,10 +214,9 @@ class System:
 
     def is_series(self, node: Node) -> bool:
         """Whether a node has an element for each step or late step."""
-        if len(node.shape) != 1:
+        if len(node.shape) != 1 or node.shape == (1,):
             return False
-        late = self.late(node)
-        return late in (0, 1) or (1 < late <= MOST and node.shape[0] > MOST)
+        return 0 <= self.late(node) <= MOST
 
     def late(self, node: Node) -> int:
         """The number of first steps without an element."""

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -110,6 +111,30 @@ def test_numbers_of_a_loop_are_observations_of_one_array():
     assert "".join(kfold.elpd_i.observation.values) == "ABCDEFGHIJKLMN"
     table = kg.compare({"loop": (loop, results), "array": (array, results)})
     assert abs(table["elpd_diff"]).max() < 1e-6
+
+
+def test_folds_of_numbers_with_discrete_unknowns():
+    """Each number is left out by a factor of its own, so that its unknown is summed alone."""
+
+    def mixture(observe):
+        mu = kg.normal([0.0, 3.0], 1, name="mu")
+        observe(np.tile([0.1, 3.2, -0.4, 2.7], 9), mu)
+        return mu
+
+    def loop(y, mu):
+        for value in y:
+            kg.observe(value, kg.normal(mu[kg.bernoulli(0.5)], 1))
+
+    def array(y, mu):
+        kg.observe(y, kg.normal(mu[kg.bernoulli(0.5, shape=len(y))], 1))
+
+    settings = {"seed": 1, "draws": 60, "warmup": 60, "chains": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, second = (
+            kg.kfold(kg.model(lambda f=f: mixture(f)), k=2, **settings) for f in (loop, array)
+        )
+    np.testing.assert_allclose(first.elpd, second.elpd, rtol=1e-3)
 
 
 def test_outlying_numbers_of_a_loop_are_named_and_left_out():

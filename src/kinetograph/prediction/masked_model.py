@@ -20,7 +20,6 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
-from ..graph.functions.arranging import stack
 from ..graph.functions.mathematics import where
 from ..graph.inputs import data as make_data
 from ..graph.node import Data, Node, ancestors
@@ -45,19 +44,19 @@ class MaskedModel:
         old, left_out = model.component, {follows for _, follows in observations.parts}
         with model.its_values():
             each = [Array(density_at(doing, d, node)) for node, d in observations.parts]
-            elements = stack(each) if len(each) > 1 else each[0]
-            kept = make_data(np.ones(elements.shape, bool)).node
-            factor = where(Array(kept), elements, 0.0).node
+            kept = make_data(np.ones(observations.shape, bool)).node
+            parts = list(Array(kept)) if len(each) > 1 else [Array(kept)]
+            masked = [where(*pair, 0.0).node for pair in zip(parts, each, strict=True)]
         assert isinstance(kept, Data)
         self.mask = kept
         pairs = zip(old.likelihoods, old.observed, strict=True)
         rest = [(d, data) for d, data in pairs if d not in left_out]
-        every: dict[Node, None] = dict.fromkeys([*old.nodes, *ancestors([factor])])
+        every: dict[Node, None] = dict.fromkeys([*old.nodes, *ancestors(masked)])
         component: Component = replace(
             old,
             likelihoods=[d for d, _ in rest],
             observed=[data for _, data in rest],
-            factors=[*old.factors, factor],
+            factors=[*old.factors, *masked],
             nodes=sorted(every, key=lambda node: node.serial),
         )
         names = dict(model._node_names)

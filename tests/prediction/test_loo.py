@@ -113,6 +113,28 @@ def test_numbers_of_a_loop_are_observations_of_one_array():
     assert abs(table["elpd_diff"]).max() < 1e-6
 
 
+def test_an_observation_that_no_draw_predicts_is_named():
+    """20 standard deviations from the other numbers."""
+    y = np.append(Y, 12.0)
+
+    def build():
+        mu = kg.normal(0, 10, name="mu")
+        kg.observe(y, kg.normal(mu, 0.5), name="y")
+        return mu
+
+    model = kg.model(build)
+    results = kg.mcmc(model, seed=1, draws=100, progress=False)
+    settings = {"draws": 100, "seed": 1}
+    with pytest.warns(
+        kg.SamplingWarning, match=rf"loo: y\[{len(Y)}\]: so far from the predictions"
+    ):
+        elpd = kg.loo(model, results, moment_match=False, **settings)
+    assert np.isinf(elpd.pareto_k.values[-1])
+    assert elpd.warning
+    with pytest.warns(kg.SamplingWarning, match=rf"kfold: .*y\[{len(Y)}\]: so far from"):
+        kg.kfold(model, k=2, **settings)
+
+
 def test_folds_of_numbers_with_discrete_unknowns():
     """Each number is left out by a factor of its own, so that its unknown is summed alone."""
 

@@ -5,10 +5,13 @@ from typing import Any
 import numpy as np
 
 from ..graph.public import public
+from ..graph.source import warn_user
 from ..models.model import Model
+from ..results.advice import SamplingWarning
 from ..results.check import check_tree
 from ..runs.arguments import check_seed, check_whole
 from .elpd import arviz, kfold_result
+from .left_out import is_reliable_mean, text_of_unlikely
 from .loo import unit_densities
 from .masked_model import MaskedModel
 from .observations import Observations, log_mean_exp
@@ -80,7 +83,8 @@ def kfold(
     Warns
     -----
     SamplingWarning
-        If a fit has divergences or has not converged.
+        If a fit has divergences or has not converged, or few draws decide the density of an
+        observation, which is far from its prediction.
 
     Notes
     -----
@@ -119,11 +123,16 @@ def kfold(
         seed=used_seed,
         progress=progress,
     )
-    values = np.zeros(observations.count)
+    values, unlikely = np.zeros(observations.count), []
     for out, stay, free in zip(outs, masks, states, strict=True):
         for unit in out:
             density = masked.log_density_of(free, ~observations.without(unit), stay)
             values[unit] = log_mean_exp(density)
+            if not is_reliable_mean(density):
+                unlikely.append(unit)
+    if unlikely:
+        text = text_of_unlikely("kfold", observations, np.sort(unlikely))
+        warn_user(text, SamplingWarning)
     lpd = None
     if results is not None:
         tree = unit_densities("kfold", model, results, observations)

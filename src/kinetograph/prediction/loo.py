@@ -11,6 +11,7 @@ from ..models.model import Model
 from ..results.advice import SamplingWarning
 from ..runs.arguments import check_flag, check_whole
 from .elpd import arviz, finished
+from .left_out import MOST_ERROR, bridged, text_of_unlikely
 from .masked_model import MaskedModel
 from .observations import Observations, log_mean_exp
 from .pointwise import densities_for
@@ -70,8 +71,9 @@ def loo(
     -------
     arviz_stats.ELPDData
         `elpd`, its standard error `se`, the effective number of parameters `p`; `elpd_i` and
-        `pareto_k` for each observation, or group. An observation with a refit has k = 0. It prints
-        as a table, and ArviZ's functions and plots take it (`arviz_plots.plot_khat`).
+        `pareto_k` for each observation, or group. An observation with a refit has k = 0: draws of
+        the posteriors with and without it are bridged (Meng and Wong, Statistica Sinica 6 (1996)).
+        It prints as a table, and ArviZ's functions and plots take it (`arviz_plots.plot_khat`).
 
     Raises
     ------
@@ -87,7 +89,8 @@ def loo(
     Warns
     -----
     SamplingWarning
-        If weights stay unreliable, or a refit has divergences or has not converged.
+        If weights stay unreliable, a refit has divergences or has not converged, or an observation
+        is so far from its prediction that few draws have its density.
 
     Notes
     -----
@@ -121,7 +124,7 @@ def loo(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arviz-stats warns of tails that are improved below
         elpd = stats.loo(tree, pointwise=True, var_name=observations.name)
-    elpd.good_k = float(elpd.good_k)
+    elpd.good_k, unsure = float(elpd.good_k), np.arange(0)
     if _to_refit(observations, elpd, refits).size and (moment_match or refits):
         masked = MaskedModel("loo", model, observations)
         free = masked.free(results) if moment_match else None
@@ -131,8 +134,10 @@ def loo(
         if bad.size and len(bad) <= refits:
             options = {"warmup": warmup, "seed": seed, "progress": progress}
             options |= {"draws": draws or densities.sizes["draw"], "chains": _chains(results)}
-            _refitted(elpd, masked, bad, results, options)
-    bad = _unreliable(elpd)
+            unsure = _refitted(elpd, masked, bad, densities.values, results, options)
+    bad = np.setdiff1d(_unreliable(elpd), unsure)
+    if len(unsure):
+        warn_user(text_of_unlikely("loo", observations, unsure), SamplingWarning)
     if observations.labels is not None and observations.count > refits:
         bad = np.arange(observations.count)
     if bad.size:
@@ -233,19 +238,32 @@ def _moved(stats: Any, elpd: Any, tree: Any, masked: MaskedModel, free: np.ndarr
 
 
 def _refitted(
-    elpd: Any, masked: MaskedModel, bad: np.ndarray, results: Any, options: dict[str, Any]
-) -> None:
-    """Replace the densities of some units by densities of exact refits."""
+    elpd: Any,
+    masked: MaskedModel,
+    bad: np.ndarray,
+    densities: np.ndarray,
+    results: Any,
+    options: dict[str, Any],
+) -> np.ndarray:
+    """Replace the densities of some units by densities of exact refits.
+
+    Returns the units whose densities stay unreliable.
+    """
     observations = masked.observations
     masks = [observations.without(unit) for unit in bad]
     titles = [observations.text(unit) for unit in bad]
-    everything = np.ones(observations.shape, bool)
+    everything, unsure = np.ones(observations.shape, bool), []
     for unit, stay, free in zip(
         bad, masks, refit(masked, masks, titles, results, **options), strict=True
     ):
-        density = log_mean_exp(masked.log_density_of(free, everything, stay))
+        without = masked.log_density_of(free, everything, stay)
         place = np.unravel_index(unit, elpd.elpd_i.shape)
-        elpd.elpd_i.values[place], elpd.pareto_k.values[place] = density, 0.0
+        density, error = bridged(without, densities[(..., *place)])
+        reliable = error <= MOST_ERROR
+        elpd.elpd_i.values[place] = density
+        elpd.pareto_k.values[place] = 0.0 if reliable else np.inf
+        unsure += [] if reliable else [unit]
+    return np.array(unsure, int)
 
 
 def _advice(observations: Observations, elpd: Any, bad: np.ndarray, refits: int) -> str:

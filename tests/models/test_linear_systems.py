@@ -395,6 +395,17 @@ def numbers_of_second_order():
     return s1, s2, error
 
 
+def numbers_without_data():
+    """A number in the middle and the last two numbers have no data."""
+    s1, s2, error = unknown_scales()
+    level, slope = kg.normal(0, 1, name="level"), kg.random_walk(s1, STEPS + 3, name="z1")
+    levels = [level]
+    for t in range(STEPS + 2):
+        levels.append(kg.normal(levels[-1] + slope[t + 1], s2, name=f"z2 {t}"))
+    kg.observe(Y, kg.normal(kg.stack([*levels[:4], *levels[5:9]]), error))
+    return s1, s2, error, levels[-1]
+
+
 def other_values_before():
     """The values one and two steps before the first step differ."""
     (s1, s2, error), (z1, z2) = unknown_scales(), noises()
@@ -465,6 +476,7 @@ BUILDS = [
     numbers_of_second_order,
     numbers_of_a_series,
     numbers_by_new_level,
+    numbers_without_data,
     other_values_before,
 ]
 OF_ONE_NOISE = {

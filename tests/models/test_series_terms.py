@@ -72,6 +72,16 @@ def numbers(observe):
     return s, error
 
 
+def numbers_with_gaps(observe):
+    """Some numbers have no data, also the last two."""
+    s, error, levels = kg.half_normal(1), kg.half_normal(1), [kg.normal(0, 1)]
+    for t in range(1, STEPS + 5):
+        levels.append(kg.normal(levels[-1], s, name=f"z {t}"))
+    seen = [*levels[:2], *levels[3:9], *levels[11:-2]]
+    observe(Y, seen, lambda x, t: kg.normal(x, error))
+    return s, error
+
+
 def volatility(observe):
     s, z = kg.half_normal(1), kg.normal(0, 1, shape=STEPS, name="z")
     level, levels = 0.0, []
@@ -91,7 +101,7 @@ def at_once(y, levels, follows):
     kg.observe(y, follows(kg.stack(levels), slice(None)))
 
 
-BUILDS = [walk, autoregression, trend, started, numbers, volatility]
+BUILDS = [walk, autoregression, trend, started, numbers, numbers_with_gaps, volatility]
 
 
 @pytest.mark.parametrize("build", BUILDS)

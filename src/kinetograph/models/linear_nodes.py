@@ -37,6 +37,7 @@ from .linear_rows import (
 from .linear_scans import ScanLoop
 from .normal_vector import SystemNoise
 from .scanned_steps import result_of
+from .series_columns import steps_of_numbers
 from .series_parts import elements_at, read_places, summed_at
 from .system_law import SystemLaw
 from .vector_laws import LAWS, process_rows, usable
@@ -83,6 +84,7 @@ class System:
         self._late_states: dict[int, int] = {}
         self._moving: dict[Node, bool] = {}
         self._done: dict[Node, SeriesExpression] = {}
+        self._read: dict[Node, tuple[Node | None, np.ndarray]] = {}
 
     def law(self, f: SeriesExpression, environment: Environment) -> SystemLaw:
         """The law, from the values of the constants."""
@@ -120,12 +122,21 @@ class System:
             return self.expression(node)
         if not self.moves(node):
             return self._selected(node)
-        series, places = read_places(node)
+        series, places = self.read(node)
         if series is not None and np.array_equal(places, self.places):
             return self.expression(series)
         if not isinstance(node, Apply):
             raise NotLinearSeries
         return combined(node, [self.observed(parent) for parent in node.parents])
+
+    def read(self, node: Node) -> tuple[Node | None, np.ndarray]:
+        """The series from which a node has elements, and their places."""
+        if node not in self._read:
+            series, places = read_places(node)
+            if series is None:
+                series, places = steps_of_numbers(node, self.numbers)
+            self._read[node] = series, places
+        return self._read[node]
 
     def _selected(self, node: Node) -> SeriesExpression:
         """A known number, or known values at the places."""

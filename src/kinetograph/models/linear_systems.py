@@ -19,7 +19,6 @@ from .linear_rows import LINEAR, NotLinearSeries
 from .normal_observations import is_known, normal_data
 from .normal_vector import GaussianVector
 from .series_columns import alike_numbers
-from .series_parts import read_places
 from .system_law import SystemLaw
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _of_parts(f: Node, numbers: set[Variable]) -> Iterator[System]:
     waiting = [f]
     while waiting:
         node = waiting.pop()
-        series, places = read_places(node)
+        series, places = System(0, numbers).read(node)
         if series is not None:
             if 0 < len(places) <= MOST_DATA * series.shape[0]:
                 yield System(series.shape[0], numbers, places)

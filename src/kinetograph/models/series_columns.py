@@ -4,19 +4,23 @@ for t in range(1, n):
     x.append(kg.normal(rho * x[t - 1], sd))
 """
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..distributions.variable import Distribution, Variable
-from ..graph.node import Node
+from ..graph.node import Apply, Node
+from ..graph.operations.shaping import STACK, stack
 from ..graph.rewriting.alike import Column
+from ..graph.rewriting.gaps import all_steps
 from ..graph.rewriting.step_columns import ColumnOperation, StepColumns
 from .hierarchies import is_real
 
 if TYPE_CHECKING:
     from .density import Density
 
-__all__ = ["SeriesColumns", "alike_numbers"]
+__all__ = ["SeriesColumns", "alike_numbers", "steps_of_numbers"]
 
 
 class SeriesColumns(StepColumns):
@@ -36,6 +40,29 @@ class SeriesColumns(StepColumns):
             return kind
         laws = [law for law in map(_normal_law, column) if law is not None]
         return ColumnOperation(tuple(zip(*(law.parents for law in laws), strict=True)))
+
+
+def steps_of_numbers(node: Node, numbers: Collection[Node]) -> tuple[Node | None, np.ndarray]:
+    """The numbers of all steps of a loop, and places among them.
+
+    Numbers of other steps may have no data.
+    """
+    column = node.parents
+    if not numbers or not isinstance(node, Apply) or node.operation is not STACK:
+        return None, np.arange(0)
+    if len(column) < 2 or column[-1] not in numbers or len({*column}) < len(column):
+        return None, np.arange(0)
+    steps = all_steps(column, _parents, numbers)
+    if steps is None or steps == column:
+        return None, np.arange(0)
+    places = {number: i for i, number in enumerate(steps)}
+    return stack(steps), np.array([places[number] for number in column])
+
+
+def _parents(node: Node) -> Sequence[Node]:
+    """The parents of a node, or the parameters of a number."""
+    law = _normal_law(node)
+    return node.parents if law is None else law.parents
 
 
 def alike_numbers(density: "Density") -> list[set[Variable]]:

@@ -200,7 +200,7 @@ def test_a_nan_of_the_data_is_not_repaired_by_starting_values(covariate):
     x = kg.normal(0, 1)
     known = np.array(covariate)
     kg.observe([0.5, 1.5], kg.normal(x * kg.log(known), 1))
-    with pytest.raises(kg.StartError, match=r"not depend on .*drop or fill") as caught:
+    with pytest.raises(kg.StartError, match=r"not depend on .*drop or replace") as caught:
         run(kg.model(x), sampler=CHEAP, chains=1)
     assert "initial=" not in str(caught.value)
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.functions.arranging import stack
 from ..graph.functions.mathematics import where
 from ..graph.inputs import data as make_data
 from ..graph.node import Data, Node, ancestors
@@ -45,7 +46,11 @@ class MaskedModel:
         with model.its_values():
             each = [Array(density_at(doing, d, node)) for node, d in observations.parts]
             kept = make_data(np.ones(observations.shape, bool)).node
-            parts = list(Array(kept)) if len(each) > 1 else [Array(kept)]
+            parts, discrete = [Array(kept)], set(old.discrete)
+            if len(each) > 1 and not discrete.isdisjoint(ancestors([e.node for e in each])):
+                parts = list(Array(kept))  # a factor sums out its own discrete unknowns only
+            elif len(each) > 1:
+                each = [stack(each)]
             masked = [where(*pair, 0.0).node for pair in zip(parts, each, strict=True)]
         assert isinstance(kept, Data)
         self.mask = kept

@@ -267,16 +267,19 @@ def scan_after_noises():
     return s1, s2, error
 
 
-def scan_of_second_order():
-    """An autoregression of order 2, whose value before is carried."""
-    s1, s2, error = unknown_scales()
-    z2 = kg.normal(0, 1, shape=STEPS, name="z2")
-
+def second_order(s1, s2):
     def trip(carry, z):
         value = s1 * carry[0] - 0.3 * carry[1] + s2 * z
         return (value, carry[0]), value
 
-    _, values = kg.scan(trip, (0.0, 0.0), z2)
+    return trip
+
+
+def scan_of_second_order():
+    """An autoregression of order 2, whose value before is carried."""
+    s1, s2, error = unknown_scales()
+    z2 = kg.normal(0, 1, shape=STEPS, name="z2")
+    _, values = kg.scan(second_order(s1, s2), (0.0, 0.0), z2)
     kg.observe(Y, kg.normal(values, error))
     return s1, s2, error
 
@@ -349,12 +352,7 @@ def scan_after_two_values():
     """The two values before are noises."""
     s1, s2, error = unknown_scales()
     z2 = kg.normal(0, 1, shape=STEPS, name="z2")
-
-    def trip(carry, z):
-        value = s1 * carry[0] - 0.3 * carry[1] + s2 * z
-        return (value, carry[0]), value
-
-    _, values = kg.scan(trip, (z2[1], 0.3), z2[2:])
+    _, values = kg.scan(second_order(s1, s2), (z2[1], 0.3), z2[2:])
     kg.observe(Y, kg.normal(kg.concatenate([[0.3, 0.1], values]), error))
     return s1, s2, error
 

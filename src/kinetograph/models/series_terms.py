@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..distributions.variable import Distribution
-from ..graph.node import Apply, Data, Node, ancestors
+from ..graph.node import Data, Node
 from ..graph.operations.shaping import stack
-from ..graph.rewriting.alike import Column, equal_literals, is_single
-from ..graph.rewriting.gaps import stacked_values
+from ..graph.rewriting.alike import Column
+from ..graph.rewriting.joined_columns import JoinedColumns
 from ..graph.rewriting.stacked_steps import FEWEST
-from ..graph.rewriting.step_columns import ColumnOperation, NotAlike, StepColumns
+from ..graph.rewriting.step_columns import NotAlike
 from .rewrites.pieces import Alike
 from .term import Term
 
@@ -75,24 +75,8 @@ def _series(terms: Sequence[Term]) -> SeriesTerm:
 
 
 def _array(column: Column) -> Node:
-    """The numbers of a column as one array.
-
-    It is computed by operations on arrays, and from the stacked values of loops.
-    """
-    if is_single(column) or equal_literals(column):
-        return column[0]
-    if column[-2] in ancestors(column[-1:]):  # a loop computes them one after the other
-        return stacked_values(column)
+    """The numbers of a column as one array."""
     try:
-        columns = StepColumns(column, ())
+        return JoinedColumns({}, ()).of(column).node
     except NotAlike:
         return stack(column)
-    found, kind, one = columns.array(column), columns.kinds[column], column[0]
-    if found is not None:
-        return found
-    assert isinstance(one, Apply)
-    assert isinstance(kind, ColumnOperation)
-    if not one.operation.elementwise or any(p[0].shape != () for p in kind.parents):
-        return stack(column)
-    parents = tuple(map(_array, kind.parents))
-    return Apply(one.operation, parents, (len(column),), one.dtype, one.attributes)

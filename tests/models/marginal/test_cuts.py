@@ -2,14 +2,12 @@
 
 from itertools import product
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.models.marginal.by_hand import check_density_and_gradient
 
 import kinetograph as kg
-from kinetograph.graph.precision import x64
 from kinetograph.models.marginal.cut_tables import CutTable
 
 T = np.arange(9)
@@ -288,17 +286,7 @@ def test_density_and_gradient(build):
     unknowns, domains, by_hand = build()
     model = kg.model(*unknowns)
     assert len(cuts_in(model)) == (build in CUT) + (build is two_series)
-    with x64():
-        data = model.bind([jnp.asarray(v) for v in model.argument_values]).data
-        both = jax.value_and_grad(lambda free: model.density.log_density(free, data))
-        values, slopes = map(np.asarray, jax.jit(jax.vmap(both))(POINTS))
-    step = 1e-5
-    for u, value, slope in zip(POINTS, values, slopes, strict=True):
-        np.testing.assert_allclose(value, total(u, domains, by_hand), rtol=1e-12)
-        moved = np.eye(len(u)) * step
-        sides = [[total(u + sign * m, domains, by_hand) for sign in (1, -1)] for m in moved]
-        quotients = [(up - down) / (2 * step) for up, down in sides]
-        np.testing.assert_allclose(slope, quotients, rtol=1e-6, atol=1e-7)
+    check_density_and_gradient(model, POINTS, lambda u: total(u, domains, by_hand))
 
 
 def test_a_very_low_density_leaves_the_other_cases_exact():

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.models.marginal.by_hand import check_density_and_gradient
 
 import kinetograph as kg
 from kinetograph.graph.node import Apply
@@ -690,17 +691,7 @@ def test_density_and_gradient(name):
         chains,
     )
     points = np.random.default_rng(4).normal(0, 0.7, (2, len(unknowns)))
-    with x64():
-        data = model.bind([jnp.asarray(v) for v in model.argument_values]).data
-        both = jax.value_and_grad(lambda free: model.density.log_density(free, data))
-        values, slopes = map(np.asarray, jax.jit(jax.vmap(both))(points))
-    step = 1e-5
-    for u, value, slope in zip(points, values, slopes, strict=True):
-        np.testing.assert_allclose(value, total(u, sizes, by_hand), rtol=1e-12)
-        moved = np.eye(len(u)) * step
-        sides = [[total(u + sign * m, sizes, by_hand) for sign in (1, -1)] for m in moved]
-        quotients = [(up - down) / (2 * step) for up, down in sides]
-        np.testing.assert_allclose(slope, quotients, rtol=1e-6, atol=1e-7)
+    check_density_and_gradient(model, points, lambda u: total(u, sizes, by_hand))
 
 
 DRAWN = ["chain_with_gaps", "chain_and_one_for_all", "one_for_all_and_one_for_each", "two_changes"]

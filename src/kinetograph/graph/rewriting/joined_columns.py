@@ -62,7 +62,7 @@ class JoinedColumns:
         Raises
         ------
         NotAlike
-            If there is no such array.
+            If the nodes are not alike.
         """
         if column not in self._found:
             found = self._found[column] = self._joined(column)

@@ -536,3 +536,34 @@ def test_a_chain_of_probabilities_that_depend_on_a_discrete_unknown_is_refused()
             kg.ModelError, match=r"chain s \(.*unknown z \(.*a loop with an unknown"
         ):
             kg.model(a)
+
+
+@pytest.mark.parametrize("form", ["array", "loop", "branches"])
+def test_a_side_that_is_not_taken_has_no_derivative(form):
+    """The root of a negative number has an infinite slope, and is not used."""
+    y = np.linspace(0.2, 2, 9)
+
+    def mean(a, z):
+        if form == "branches":
+            return kg.cond(a > 0, lambda: kg.sqrt(a) + 0.3 * z, lambda: kg.exp(a) * z)
+        return kg.where(a > 0, kg.sqrt(a) + 0.3 * z, kg.exp(a) * z)
+
+    def build():
+        a = kg.normal(0, 2)
+        if form == "array":
+            kg.observe(y, kg.normal(mean(a, kg.bernoulli(0.3, shape=9)), 1))
+        else:
+            for value in y:
+                kg.observe(value, kg.normal(mean(a, kg.bernoulli(0.3)), 1))
+        return a
+
+    def expected(a):
+        means = np.array([np.sqrt(a), np.sqrt(a) + 0.3] if a > 0 else [0.0, np.exp(a)])
+        densities = stats.norm.pdf(y[:, None], means) @ [0.7, 0.3]
+        return stats.norm.logpdf(a, 0, 2) + np.sum(np.log(densities))
+
+    model = kg.model(build)
+    for a in (-1.0, 0.8):
+        quotient = (expected(a + 1e-5) - expected(a - 1e-5)) / 2e-5
+        np.testing.assert_allclose(model.log_prob([a]), expected(a), rtol=1e-10)
+        np.testing.assert_allclose(model.gradient([a]), [quotient], rtol=1e-6)

@@ -1,7 +1,7 @@
 """Terms that depend on discrete unknowns, for all values of these."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,9 @@ from ...graph.errors import ModelError
 from ...graph.faults import FAULT
 from ...graph.lower import Environment, Scope, evaluate
 from ...graph.messages import describe, site_text
-from ...graph.node import Data, Node, ancestors
+from ...graph.node import Apply, Data, Node, ancestors
+from ...graph.operations.elementwise import WHERE
+from ...graph.rewriting.slopes import has_finite_slopes
 from ...graph.trips import Trips
 from .advice import CHAIN_ADVICE, singles_text
 from .owners import NONE, SEVERAL, merged, merged_along, owners_of, thin_shapes
@@ -35,6 +37,22 @@ def depends(nodes: Iterable[Node], on: Iterable[Node]) -> set[Node]:
     return found
 
 
+def _guarded(order: Sequence[Node], dependent: Container[Node]) -> set[Node]:
+    """Nodes in sides of dependent `where` whose slopes may be infinite.
+
+    They are computed again together with the `where`, which chooses their derivatives.
+    """
+    choices = [n for n in order if n in dependent and getattr(n, "operation", None) is WHERE]
+    sides = set(ancestors([side for choice in choices for side in choice.parents[1:]]))
+    found: set[Node] = set()
+    for node in order:
+        if node not in sides or node in dependent or type(node) is not Apply:
+            continue
+        if not has_finite_slopes(node) or not found.isdisjoint(node.parents):
+            found.add(node)
+    return found
+
+
 class Table:
     """A term, and the discrete unknowns that it depends on."""
 
@@ -49,13 +67,15 @@ class Table:
         dependent = depends(order, self.variables)
         if any(isinstance(n, Variable) and n not in self.domains for n in dependent):
             dependent = self._without_supports(order)
+        self.guarded = _guarded(order, dependent)
+        computed = dependent | self.guarded
         self.captured = tuple(
             dict.fromkeys(
                 p
                 for n in order
-                if n in dependent and n not in self.domains
+                if n in computed and n not in self.domains
                 for p in n.parents
-                if p not in dependent
+                if p not in computed
             )
         )
         self.captured += tuple(n for n in roots if n not in dependent and n not in self.captured)
@@ -298,7 +318,7 @@ class Table:
         dead: Any,
     ) -> Any:
         """A function of the term's elements, for all choices of tensors."""
-        given = dict(environment)
+        given = {n: tensor for n, tensor in environment.items() if n not in self.guarded}
         names = (*self.loops, FAULT)
 
         def at(dead: Any, *values: Any) -> Any:

@@ -186,6 +186,51 @@ def test_no_draws():
         kg.summary(run(schools(), draws=0))
 
 
+def with_predictions() -> xr.DataTree:
+    """Results with a group of predictions and a group without draws."""
+    tree = by_hand()
+    draws = tree["posterior"].to_dataset()
+    tree["predictions"] = xr.DataTree(draws[["theta"]].rename(theta="new"))
+    tree["sample_stats"] = xr.DataTree(draws[["mu"]].isel(draw=0, drop=True))
+    return tree
+
+
+@pytest.mark.parametrize("of", [lambda group: group, lambda group: group.to_dataset()])
+def test_groups_with_draws_have_a_summary(of):
+    tree = with_predictions()
+    expected = GOLDEN.rstrip("\n").splitlines()
+    assert str(kg.summary(of(tree["posterior"]))).splitlines() == expected
+    table = kg.summary(of(tree["predictions"]))
+    assert list(table) == ["new[Choate]", "new[Exeter]"]
+    assert table["mean", "new[Exeter]"] == kg.summary(tree)["mean", "theta[Exeter]"]
+    assert list(kg.summary(of(tree["predictions"]), "new[Exeter]")) == ["new[Exeter]"]
+
+
+@pytest.mark.parametrize("name", ["new", "new[Exeter]"])
+def test_a_name_of_another_group_has_its_call(name):
+    with pytest.raises(KeyError) as caught:
+        kg.summary(with_predictions(), name)
+    call = f"kg.summary(results['predictions'], {name!r})"
+    assert caught.value.args[0].endswith(f"; write {call}")
+    assert len(eval(call, {"kg": kg, "results": with_predictions()}))
+
+
+def test_walkers_of_a_group_are_one_chain():
+    tree = with_predictions()
+    tree.attrs["walkers"] = 2
+    expected = kg.summary(tree)["r_hat", "theta[Exeter]"]
+    assert kg.summary(tree["predictions"])["r_hat", "new[Exeter]"] == expected
+    assert expected != kg.summary(by_hand())["r_hat", "theta[Exeter]"]
+
+
+@pytest.mark.parametrize("name", ["head", "sort_values", "describe", "tail", "T", "to_csv"])
+def test_attributes_of_pandas_are_of_the_data_frame(name):
+    table = kg.summary(by_hand())
+    with pytest.raises(AttributeError, match=rf"here it is table.to_dataframe\(\).{name}"):
+        getattr(table, name)
+    assert hasattr(table.to_dataframe(), name)
+
+
 def test_an_unknown_beside_the_targets_is_shown_by_its_name():
     tree = by_hand()
     draws = np.random.default_rng(4).normal(3.0, 2.0, tree["posterior"]["mu"].shape)
@@ -206,8 +251,10 @@ def test_refusals():
         kg.summary(by_hand(), "nu")
     with pytest.raises(TypeError, match=r"summary: expected results \(a DataTree"):
         kg.summary([1.0])
-    with pytest.raises(TypeError, match="of results, which has no such group: give the complete"):
-        kg.summary(by_hand()["posterior"])
+    with pytest.raises(TypeError, match=r"the group sample_stats has no draws, .*; give the compl"):
+        kg.summary(with_predictions()["sample_stats"])
+    with pytest.raises(TypeError, match=r"group.*write kg.summary\(results\['predictions'\]\)"):
+        kg.summary(with_predictions(), group="predictions")
     for probability in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="probability must be between 0 and 1"):
             kg.summary(by_hand(), probability=probability)

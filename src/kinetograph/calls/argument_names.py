@@ -243,6 +243,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
         ),
     },
     "summary": {
+        "group": "write kg.summary(results['predictions'])",
         "round_to": "write kg.summary(results).to_dataframe().round(2)",
         **dict.fromkeys(
             ("fmt", "kind", "stat_funcs", "stat_focus"),

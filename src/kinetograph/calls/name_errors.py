@@ -15,7 +15,6 @@ from .submodules import of_submodule
 
 __all__ = ["no_attribute"]
 
-_TABLE = "to_dataframe(), a table of pandas, which has it"
 # Attributes of other libraries' models and results, with the attribute or call here.
 _ATTRIBUTES = {
     "Model": {
@@ -34,7 +33,7 @@ _ATTRIBUTES = {
     },
     "DataTree": {
         **dict.fromkeys(("add_groups", "extend"), "results.update(other), which adds groups"),
-        "to_csv": f"results['posterior'].to_dataset().{_TABLE}",
+        "to_csv": "results['posterior'].to_dataset().to_dataframe().to_csv(...)",
     },
     "Hilbert": dict.fromkeys(("f", "latent", "prior"), "values"),
     "Process": {"prior": "latent(x)"},
@@ -50,7 +49,13 @@ _ATTRIBUTES = {
         **dict.fromkeys(
             ("loc", "iloc"), "table[column, row], or to_dataframe() with all of pandas'"
         ),
-        **dict.fromkeys(("to_csv", "to_latex", "to_markdown", "to_string", "T", "round"), _TABLE),
+        **{
+            name: f"table.to_dataframe().{name}{'' if name in ('T', 'values') else '(...)'}"
+            for name in (
+                *("T", "describe", "head", "plot", "query", "round", "sort_values", "tail"),
+                *("to_csv", "to_latex", "to_markdown", "to_string", "values"),
+            )
+        },
         **dict.fromkeys(("to_pandas", "df", "dataframe"), "to_dataframe()"),
         **dict.fromkeys(("index", "rows"), "names"),
         **{

@@ -10,13 +10,38 @@ from ..graph.value_texts import in_words
 from ..models.model import Model
 from ..models.recorded_unknowns import GROUP
 
-__all__ = ["check_tree", "unknowns_of", "walkers_of"]
+__all__ = ["check_draws", "check_tree", "unknowns_of", "walkers_of"]
+
+LEAD = ("chain", "draw")
 
 
 def walkers_of(tree: Any) -> int:
-    """The number of chains of results that are walkers of one ensemble."""
-    count = int(getattr(tree, "attrs", {}).get("walkers", 1))
-    return count if tree["posterior"].sizes["chain"] % count == 0 else 1
+    """The number of chains that are walkers of one ensemble.
+
+    `tree` are results or a group of results.
+    """
+    count = int(getattr(getattr(tree, "root", tree), "attrs", {}).get("walkers", 1))
+    chains = tree.get("posterior", tree).sizes["chain"]
+    return count if chains % count == 0 else 1
+
+
+def check_draws(tree: Any, what: str) -> Any:
+    """The posterior of results, or the draws of a group.
+
+    A group has draws if it has variables (chain, draw, ...), such as the predictions. Raises TypeError if `tree` is neither.
+    """
+    data = getattr(tree, "dataset", tree)
+    if "posterior" in getattr(tree, "children", ()) or not getattr(data, "data_vars", ()):
+        return check_tree(tree, what)
+    other = [name for name, variable in data.data_vars.items() if variable.dims[:2] != LEAD]
+    draws = data.drop_vars(other)
+    if not draws.data_vars:
+        group = f"the group {tree.name}" if getattr(tree, "name", None) else in_words(tree)
+        raise TypeError(
+            f"{what}: {group} has no draws, (chain, draw, ...){place_text()}; give the complete "
+            "results, or a group with draws, such as results['posterior']"
+        )
+    return draws
 
 
 def check_tree(tree: Any, what: str) -> Any:

@@ -12,7 +12,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
 from ..graph.value_texts import in_words
 from . import diagnostics
-from .check import check_tree, unknowns_of, walkers_of
+from .check import LEAD, check_draws, unknowns_of, walkers_of
 
 __all__ = ["Summary", "row_names", "summary"]
 
@@ -130,7 +130,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     Parameters
     ----------
     tree
-        Results of `kg.mcmc`, or results opened with `xarray.open_datatree`.
+        Results of `kg.mcmc`, results opened with `xarray.open_datatree`, or a group with
+        draws, such as `results["predictions"]`.
     *names
         Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all, without
         the ones and the upper half of correlation matrices. Unknowns that are not targets are shown
@@ -143,7 +144,7 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     KeyError
         If a name is not that of a target, an unknown or a row.
     TypeError
-        If `tree` has no posterior.
+        If `tree` has neither a posterior nor draws, (chain, draw, ...).
     ValueError
         If it has no draws, or `probability` is not between 0 and 1.
 
@@ -157,14 +158,14 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     >>> bool(abs(table["mean", "mu"] - 2 / 3) < 0.1)
     True
     """
-    posterior = check_tree(tree, "summary")
+    posterior = check_draws(tree, "summary")
     if not 0 < probability < 1:
         raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
     if not posterior.sizes.get("draw", 0):
         raise ValueError("summary: the results hold no draws")
     unknowns = {n: v for n, v in unknowns_of(tree).items() if n not in posterior}
     draws, walkers = {**posterior.data_vars, **unknowns}, walkers_of(tree)
-    chosen = _chosen(draws, names) or _default(posterior.data_vars)
+    chosen = _chosen(tree, draws, names) or _default(posterior.data_vars)
     outer = ((1 - probability) / 2, (1 + probability) / 2)
     labels = [f"q{100 * p:.3g}" for p in outer]
     order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
@@ -234,7 +235,7 @@ def _is_correlation(draws: np.ndarray) -> bool:
     return bool((abs(ones - 1) < ROUNDING).all() and (abs(draws - mirrored) < ROUNDING).all())
 
 
-def _chosen(draws: Mapping[Any, Any], names: Any) -> list[tuple[str, list[int] | None]]:
+def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, list[int] | None]]:
     """The named arrays, each with the places of its rows or None."""
     chosen: list[tuple[str, list[int] | None]] = []
     requested: list[str] = []
@@ -255,9 +256,18 @@ def _chosen(draws: Mapping[Any, Any], names: Any) -> list[tuple[str, list[int] |
         else:
             held = ", ".join(map(str, draws))
             rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
-            hint = meant(name, [*map(str, draws), *rows])
+            hint = _in_group(tree, name) or meant(name, [*map(str, draws), *rows])
             raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
     return chosen
+
+
+def _in_group(tree: Any, name: str) -> str:
+    """Advice on a name that another group has, or an empty text."""
+    target = name.partition("[")[0]
+    for group, node in getattr(getattr(tree, "root", tree), "children", {}).items():
+        if target in node.data_vars and node[target].dims[:2] == LEAD:
+            return f"; write kg.summary(results[{group!r}], {name!r})"
+    return ""
 
 
 def row_names(name: str, variable: Any) -> list[str]:

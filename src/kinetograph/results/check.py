@@ -28,7 +28,8 @@ def walkers_of(tree: Any) -> int:
 def check_draws(tree: Any, what: str) -> Any:
     """The posterior of results, or the draws of a group.
 
-    A group has draws if it has variables (chain, draw, ...), such as the predictions. Raises TypeError if `tree` is neither.
+    A group has draws if it has variables (chain, draw, ...), such as the predictions. Raises
+    TypeError if `tree` is neither.
     """
     data = getattr(tree, "dataset", tree)
     if "posterior" in getattr(tree, "children", ()) or not getattr(data, "data_vars", ()):

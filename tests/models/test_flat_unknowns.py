@@ -41,6 +41,15 @@ def test_the_unknown_and_the_step_are_named(rate, step):
         warn_of_flat(change_point(rate), "mcmc")
 
 
+def test_the_place_of_the_step_is_told():
+    def rate(c, x):
+        return kg.where(T < c, *x)
+
+    line = rate.__code__.co_firstlineno + 1
+    with pytest.warns(kg.KinetographWarning, match=rf"written at test_flat_unknowns.py:{line}\)"):
+        warn_of_flat(change_point(rate), "mcmc")
+
+
 @pytest.mark.parametrize(
     "rate",
     [

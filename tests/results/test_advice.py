@@ -79,6 +79,18 @@ def test_saturated_trees():
     np.testing.assert_array_equal(tree["sample_stats"]["reached_max_treedepth"], depth == 2)
 
 
+def test_draws_of_saturated_trees_are_right_only_if_chains_agree():
+    draws = np.random.default_rng(0).normal(size=(4, 400))
+    lead = ("chain", "draw")
+    stats = {"tree_depth": (lead, np.full((4, 400), 10))}
+    for shift, text in ((0.0, "are right but costly; "), (3.0, "are costly; ")):
+        posterior = {"x": (lead, draws + shift * np.arange(4)[:, None])}
+        groups = {"posterior": posterior, "sample_stats": stats}
+        tree = xr.DataTree.from_dict({name: xr.Dataset(values) for name, values in groups.items()})
+        tree.attrs["sampler_settings"] = json.dumps({"max_depth": 10})
+        assert f"The draws {text}" in findings(tree)["tree_depth"].message
+
+
 def test_acceptance_rates_that_are_no_probabilities(bad_rates):
     found = findings(bad_rates)["acceptance"]
     assert found.count == 2

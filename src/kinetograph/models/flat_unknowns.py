@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
-from ..graph.messages import describe, names_in_scope
+from ..graph.messages import describe, names_in_scope, site_text
 from ..graph.node import Apply, Node, ancestors
-from ..graph.source import place_text, warn_user
+from ..graph.source import warn_user
 from .discovery import unknowns_above
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def warn_of_flat(model: "Model", doing: str) -> None:
         name = model.name(unknown)
         warn_user(
             f"{doing}: the density of the data depends on {name} only through steps, as in "
-            f"{describe(step, names)}{place_text()}: its gradient by {name} is 0, and this sampler "
-            f"moves by gradients. Make {name} a discrete unknown, such as "
+            f"{describe(step, names)}{site_text(step)}: its gradient by {name} is 0, and "
+            f"this sampler moves by gradients. Make {name} a discrete unknown, such as "
             "kg.discrete_uniform(0, n), which is marginalised, or write a gradual change, such as "
             f"kg.ilogit((t - {name}) / width), or use kg.samplers.Slice()",
             KinetographWarning,

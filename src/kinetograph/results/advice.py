@@ -155,12 +155,15 @@ def findings(tree: Any, most: int | None = None) -> list[Advice]:
     advice = (
         _not_finite(tree) + _no_numbers(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
     )
-    advice += _divergences(tree) + _depth(tree)
+    advice += _divergences(tree)
     step = 1 if most is None else max(1, -(-posterior.sizes["draw"] // most))
     draws = {str(n): v.values[:, ::step] for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] < FEWEST:
-        return advice + _too_short(posterior)
-    return advice + _convergence(tree, draws, walkers_of(tree), {each.kind for each in advice})
+        convergence = _too_short(posterior)
+    else:
+        kinds = {each.kind for each in advice + _depth(tree, [])}
+        convergence = _convergence(tree, draws, walkers_of(tree), kinds)
+    return advice + _depth(tree, advice + convergence) + convergence
 
 
 def _not_finite(tree: Any) -> list[Advice]:
@@ -346,7 +349,11 @@ def diagnose_averages(tree: Any, draws: int) -> list[Advice]:
     return advice
 
 
-def _depth(tree: Any) -> list[Advice]:
+def _depth(tree: Any, others: list[Advice]) -> list[Advice]:
+    """Trajectories that were cut off.
+
+    The draws are right unless one of the other findings speaks against it.
+    """
     limit = _settings(tree).get("max_depth")
     depth = tree["sample_stats"].dataset.get("tree_depth")
     if limit is None or depth is None:
@@ -354,11 +361,12 @@ def _depth(tree: Any) -> list[Advice]:
     count = int((depth.values >= limit).sum())
     if not count:
         return []
+    right = all(each.kind == "ess" for each in others)
     message = (
         f"{count} of {depth.size} draws ({percent(count, depth.size)}) reached the largest "
-        f"tree depth, {limit}: the sampler wanted to go further. The draws are right but costly; "
-        "rescale or reparametrise strongly correlated unknowns, or use "
-        f"NUTS(max_depth={limit + 2})."
+        f"tree depth, {limit}: the sampler wanted to go further. The draws are "
+        f"{'right but ' if right else ''}costly; rescale or reparametrise strongly correlated "
+        f"unknowns, or use NUTS(max_depth={limit + 2})."
     )
     return [Advice("tree_depth", count, message)]
 

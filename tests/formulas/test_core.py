@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import special
 from tests.formulas.cases import ROWS, assert_same_density, computed, frame
 
@@ -161,6 +162,31 @@ def test_replicated_responses_are_in_one_group_whatever_the_additions(addition):
     assert both["posterior_predictive"]["y"].equals(replicated["posterior_predictive"]["y"])
     again = model.predict(both, kind="mean")
     assert again["predictions"]["y_mean"].shape == (1, 10, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("index", "labels"),
+    [
+        (list("abcd"), list("abcd")),
+        ([3, 5, 6, 9], [3, 5, 6, 9]),
+        (list("abca"), range(4)),
+        ([0, "b", 2, "d"], range(4)),
+        (pd.MultiIndex.from_product([[0, 1], ["a", "b"]]), range(4)),
+    ],
+)
+@pytest.mark.parametrize("response", ["y", "y | cens(c)"])
+def test_rows_have_the_labels_of_the_index(index, labels, response):
+    data = {"y": [1.0, 2.5, 2.9, 4.0], "x": [0.0, 1.0, 2.0, 3.0], "c": ["none"] * 4}
+    model = kg.formula(f"{response} ~ x", pd.DataFrame(data, index=index))
+    sites = {name: np.zeros((1, 5)) for name in model.names}
+    lead = ("chain", "draw")
+    draws = {name: (lead, values + 1.0) for name, values in sites.items()}
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(draws)})
+    tree = kg.log_likelihood(model, model.predict(tree, seed=1))
+    for group in (
+        ("log_likelihood",) if "cens" in response else ("posterior_predictive", "log_likelihood")
+    ):
+        assert [*tree[group]["y"].coords["obs"].values] == [*labels]
 
 
 def test_the_level_that_counts_as_one():

@@ -101,6 +101,20 @@ def test_an_amplitude_is_not_a_hierarchy(curve):
     assert hierarchies(kg.model(build)) == []
 
 
+def test_unknowns_of_a_loop_are_one_hierarchy():
+    def build():
+        mu, tau = kg.normal(0, 1), kg.half_normal(1)
+        z = [kg.normal(mu, tau) for _ in range(30)]
+        other = kg.normal(mu, tau, shape=3)
+        kg.observe(np.zeros(33), kg.normal(kg.concatenate([kg.stack(z), other]), 1), name="y")
+        return mu, tau, *z
+
+    loop, vector = hierarchies(kg.model(build))
+    assert loop.instead.endswith(" = mu + tau * kg.normal(0, 1)")
+    assert len({loop.unknown, *loop.alike}) == 30
+    assert (vector.unknown, vector.alike) == ("other", ())
+
+
 def test_a_series_of_steps_is_written_as_one_unknown():
     """Levels of a hierarchy are not a series."""
 

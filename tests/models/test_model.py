@@ -154,6 +154,32 @@ def test_one_name_for_two_arrays_is_an_error():
         kg.model(a, b)
 
 
+def test_a_variable_of_a_loop_leaves_its_name_to_a_target():
+    level = kg.normal(0, 1)
+    zs = [kg.normal(level, 1) for _ in range(3)]
+    for z in zs:
+        kg.observe(0.5, kg.normal(z, 1))
+    all_of_them = kg.stack(zs)
+    model = kg.model(z=all_of_them)
+    assert model.name(all_of_them.node) == "z"
+    assert {model.name(each.node) for each in zs} == {"zs_0", "zs_1", "zs_2"}
+    with pytest.raises(kg.ModelError, match=r"two arrays are named 'level': .* another name with"):
+        kg.model(level=2 * level, z=zs[0])
+
+
+def test_one_name_in_a_loop_has_a_way_out():
+    z = []
+    for i in range(3):
+        z.append(kg.normal(0, 1, name="z"))
+        kg.observe(i, kg.normal(z[i], 1))
+    with pytest.raises(
+        kg.ModelError,
+        match=r"two arrays are named 'z': an unknown .* and an unknown .*; in a loop, give each a "
+        r'name of its own, such as name=f"z_\{i\}", or leave name= out; or write one array with',
+    ):
+        kg.model(sum=kg.stack(z).sum())
+
+
 def test_model_without_targets_takes_the_unknowns_in_scope():
     a = kg.normal(0, 1)
     b = kg.gamma(1, 1)

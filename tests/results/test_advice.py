@@ -130,6 +130,19 @@ def test_chains_in_two_modes():
     assert found["ess"].count == 1
 
 
+@pytest.mark.parametrize(("values", "label"), [([0, 0, 1, 1], True), ([0.1, 0.2, 1.3, 1.1], False)])
+def test_quantities_that_change_only_between_chains(values, label):
+    """R-hat is infinite, without an error of rounding."""
+    tree = quietly(gaussian(), draws=400, chains=4)
+    draws = np.repeat(np.array(values)[:, None], 400, axis=1)
+    tree["posterior/z"] = xr.DataArray(draws, dims=("chain", "draw"))
+    found = findings(tree)["rhat"]
+    assert (found.count, kg.summary(tree)["r_hat", "z"]) == (1, np.inf)
+    assert "(up to inf: z)" in found.message
+    assert "1 quantity (z) did not change within any chain" in found.message
+    assert ("labels of groups" in found.message) == label
+
+
 def test_few_draws():
     with pytest.warns(kg.SamplingWarning, match="effective sample size is below 100 per chain"):
         tree = run(gaussian(), draws=40)

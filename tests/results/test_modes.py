@@ -222,6 +222,18 @@ def test_chains_that_hardly_move_are_not_modes(growth):
     assert "modes (" not in message_of(x, rng)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_chains_that_mix_slowly_are_not_modes(seed):
+    """A slow level beside quantities that move fast, given the level."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(size=(4, 50, 5))
+    level = rng.normal(size=(4, 1)) + np.cumsum(0.045 * steps[..., 0], 1)
+    noisy = level[..., None] + 0.3 * rng.normal(size=(4, 50, 5))
+    scaled = np.concatenate([level[..., None], np.exp(level)[..., None] * steps], -1)
+    for x in (noisy, scaled):
+        assert "modes (" not in message_of(x, rng)
+
+
 def tree_of(**values):
     lead = ("chain", "draw")
     return xr.DataTree.from_dict(

@@ -15,12 +15,13 @@ from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
 from .parameter import Parameter
 from .support import Interval, Ordered, Simplex, Support, Weights, ZeroSum
-from .unbounded import values_of
+from .unbounded import range_of, values_of
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
 WHOLE = np.dtype(np.int64)
 _LONGEST = 1000  # greatest length of a vector in a message
+NEAR = 1e-6  # of the length of a range: values that only rounding puts beyond an end
 _PERMUTED = 4  # greatest number of parameters whose orders are tried for a message
 
 
@@ -157,6 +158,9 @@ class Generator:
         if low and high:
             return
         below, above, *_ = values_of(node)
+        bounded = range_of(node)
+        if bounded is not None:
+            below, above = _beyond(allowed, bounded)
         if not (below and not low) and not (above and not high):
             return
         what, way = describe(node), "kg.ilogit({}), or an unknown such as kg.beta(1, 1)"
@@ -164,7 +168,7 @@ class Generator:
             way = "kg.exp({}), or an unknown such as kg.half_normal(1)"
         elif isinstance(node, Apply) and node.operation.name == "exp":
             way = way.format(describe(node.parents[0]))
-        elif not below:
+        elif not below or (bounded is not None and isinstance(node, Apply)):
             way = (
                 way.replace("({})", " of a real number")
                 if isinstance(node, Apply)
@@ -173,6 +177,8 @@ class Generator:
         values = f"above {allowed.upper:g}" if above else "negative"
         if below and above:
             values = "any real number"
+        if bounded is not None:
+            values = f"between {bounded[0]:g} and {bounded[1]:g}"
         warn_user(
             f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be "
             f"{values}{place_text()}: values outside have density 0, so chains get stuck; write "
@@ -223,6 +229,15 @@ class Generator:
     def _named(self, nodes: Sequence[Node]) -> str:
         pairs = zip(self.parameters, nodes, strict=True)
         return ", ".join(f"{p.name} {describe(node)} of shape {node.shape}" for p, node in pairs)
+
+
+def _beyond(allowed: Interval, bounded: tuple[float, float]) -> tuple[bool, bool]:
+    """Whether values of a range are below, and above, an interval."""
+    low, high = bounded
+    margin = NEAR * (high - low)
+    inside = (np.all(allowed.contains(np.array(v))) for v in (low + margin, high - margin))
+    below, above = (not each for each in inside)
+    return below, above
 
 
 def shape_of(shape: Any, what: str) -> tuple[int, ...]:

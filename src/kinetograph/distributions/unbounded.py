@@ -1,10 +1,16 @@
-"""Arrays without bounds, such as sums of unknowns times known numbers.
+"""Arrays without bounds, and ranges of arrays.
+
+An array without bounds is, for example, a sum of unknowns times known numbers.
 
 A sum has no upper bound if a term has none and shares no unknown with other terms, because `u - u`
 is 0. A product has none if a factor has none, and if the other factor shares no unknown with it and
 can have the sign that is needed.
+
+A range is known for a bounded function of a real number, such as `expit`, and for a bounded
+unknown, plus or times one number.
 """
 
+import operator
 from collections import Counter
 from typing import NamedTuple
 
@@ -13,7 +19,7 @@ import numpy as np
 from ..graph.node import Apply, Data, Node
 from .support import Interval
 
-__all__ = ["Values", "values_of"]
+__all__ = ["Values", "range_of", "values_of"]
 
 MOST = 500  # nodes above a term of a sum or a factor, whose unknowns are compared
 DEEPEST = 50  # operations, except of sums
@@ -21,7 +27,16 @@ DEEPEST = 50  # operations, except of sums
 _SUMS = {"add": (1, 1), "subtract": (1, -1), "negative": (-1,)}
 _PICKED = ("index", "reshape", "broadcast_to", "transpose")
 _ABOVE_0 = ("exp", "exp2", "softplus", "expit")
+_RANGES = {"expit": (0.0, 1.0), "tanh": (-1.0, 1.0)}  # of all real numbers
 _GROWING = ("exp", "exp2", "softplus", "sqrt")
+
+
+_LINEAR = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+}
 
 
 class Values(NamedTuple):
@@ -69,6 +84,46 @@ def values_of(node: Node, depth: int = DEEPEST) -> Values:
         return _of_power(first, node.attributes.get("y", 0) if name == "power" else 2)
     above = name in _GROWING and first.above
     return Values(False, above, False, above or name in _ABOVE_0, first.uneven)
+
+
+def range_of(node: Node, depth: int = DEEPEST) -> tuple[float, float] | None:
+    """The infimum and the supremum of each element; None if unknown."""
+    support = getattr(node, "support", None)
+    if isinstance(support, Interval):
+        ends = [np.nan if isinstance(e, Node) else e for e in (support.lower, support.upper)]
+        if any(np.size(end) != 1 for end in ends):
+            return None
+        low, high = (float(np.reshape(end, ())) for end in ends)
+        return (low, high) if np.isfinite([low, high]).all() and low < high else None
+    if not isinstance(node, Apply) or depth == 0:
+        return None
+    name, parents = node.operation.name, node.parents
+    if name in _RANGES:
+        below, above, *_ = values_of(parents[0], depth - 1)
+        return _RANGES[name] if below and above else None
+    if name in _PICKED or name == "negative":
+        ends_of_parent = range_of(parents[0], depth - 1)
+        if ends_of_parent is None or name in _PICKED:
+            return ends_of_parent
+        return -ends_of_parent[1], -ends_of_parent[0]
+    if name not in _LINEAR:
+        return None
+    ends_of_both = [_number(parent) or range_of(parent, depth - 1) for parent in parents]
+    if None in ends_of_both or not any(_number(parent) for parent in parents):
+        return None
+    first, second = (ends for ends in ends_of_both if ends is not None)
+    if name == "divide" and not second[0] * second[1] > 0:
+        return None
+    values = [_LINEAR[name](x, y) for x in first for y in second]
+    return min(values), max(values)
+
+
+def _number(node: Node) -> tuple[float, float] | None:
+    """The range of data whose elements are equal; None for other arrays."""
+    if not isinstance(node, Data) or node.value.size == 0 or node.value.dtype.kind not in "iuf":
+        return None
+    number = float(node.value.flat[0])
+    return (number, number) if np.all(node.value == number) else None
 
 
 def _of_support(support: object) -> Values:

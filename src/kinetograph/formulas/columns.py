@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..graph.errors import DataError
+from ..graph.dims import Dim, dim
+from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 
@@ -23,6 +24,7 @@ __all__ = [
     "level_codes",
     "levels_of",
     "numbers",
+    "row_dim",
     "row_text",
 ]
 
@@ -87,6 +89,21 @@ def as_frame(data: Any) -> pd.DataFrame:
     if not len(frame):
         raise DataError(f"formula: the data have no rows{place_text()}")
     return frame
+
+
+def row_dim(frame: pd.DataFrame) -> Dim | str:
+    """The dimension of the rows, with the labels of the index.
+
+    Numbers that pandas makes by itself, repeated labels and labels of several types or levels are
+    left out.
+    """
+    index = frame.index
+    if index.equals(pd.RangeIndex(len(frame))) or index.nlevels > 1 or not index.is_unique:
+        return "obs"
+    try:
+        return dim("obs", index.to_numpy())
+    except DimsError:
+        return "obs"
 
 
 def _is_nullable_text(dtype: Any) -> bool:

@@ -18,7 +18,15 @@ from ..graph.inputs import data
 from ..graph.source import place_text
 from ..models.factor import factor, log_density
 from ..models.observe import observe
-from .columns import check_present, is_text, label_texts, levels_of, numbers, row_text
+from .columns import (
+    check_present,
+    is_text,
+    label_texts,
+    levels_of,
+    numbers,
+    row_dim,
+    row_text,
+)
 from .design import evaluated
 from .families import ZEROS_AND_ONES, ResponseFamily
 from .population import plain_name
@@ -271,9 +279,9 @@ class Response:
             exact = True if intervals is None else intervals[:, 0] == intervals[:, 1]
             self._check_support(distribution, frame, exact)
         if intervals is not None:
-            y = data(intervals, self.name, ("obs", None), infinite=True)
+            y = data(intervals, self.name, (row_dim(frame), None), infinite=True)
         else:
-            y = data(self.values, self.name, ("obs",))
+            y = data(self.values, self.name, (row_dim(frame),))
         if "weights" not in self.additions:
             return observe(y, distribution)
         call = self.additions["weights"]

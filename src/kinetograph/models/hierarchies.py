@@ -10,8 +10,8 @@ form is narrow.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class Hierarchy:
     scales: tuple[str, ...]  # names of the unknowns from which the scale is computed
     written: str  # the distribution, or the product with the scale
     instead: str  # the other form
+    alike: tuple[str, ...] = ()  # names of further unknowns of this form, as of a loop
 
 
 def hierarchies(model: "Model") -> list[Hierarchy]:
@@ -72,7 +73,25 @@ def hierarchies(model: "Model") -> list[Hierarchy]:
             found.append(form)
     forms = (product for product in products(model) if _is_non_centred(product))
     found += (_of_product(model, names, product) for product in forms)
-    return found[:MOST]
+    return _joined(found)[:MOST]
+
+
+def _joined(found: list[Hierarchy]) -> list[Hierarchy]:
+    """The hierarchies, with one entry for alike unknowns.
+
+    The unknowns of a loop differ only by name. Steps of one series differ by the step before them,
+    too.
+    """
+    groups: dict[Any, list[Hierarchy]] = {}
+    for each in found:
+        name = each.unknown.partition(" ")[0]
+        texts = each.written.removeprefix(name), each.instead.removeprefix(name)
+        key = each.instead if each.instead == _SERIES else texts
+        groups.setdefault((each.centred, each.scale, each.scales, key), []).append(each)
+    return [
+        replace(first, alike=tuple(each.unknown.partition(" ")[0] for each in others))
+        for first, *others in groups.values()
+    ]
 
 
 def _centred(

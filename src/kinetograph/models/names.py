@@ -79,16 +79,19 @@ def assign_names(
     counts: dict[str, int] = {}
     node_of_name: dict[str, Node] = {}
     pending: list[Node] = []
+    chosen = {*given.values()}
     for node in nodes:
         name = given.get(node) or node.name or variables.get(node)
-        if name is None:
+        # A loop's variable, `for z in zs`, leaves its name to a target's keyword.
+        taken = name in chosen and node not in given and not node.name
+        if name is None or (taken and _contained([node], set())):
             pending.append(node)
             continue
         other = node_of_name.get(name)
         if other is not None and other is not node:
             raise ModelError(
                 f"two arrays are named {name!r}: {_place_of(other, variables)} and "
-                f"{_place_of(node, variables)}; give one of them another name with name="
+                f"{_place_of(node, variables)}; {_another(name, (other, node), variables)}"
             )
         node_of_name[name] = node
         names[node] = name
@@ -140,7 +143,20 @@ def _element(node: Node, names: Mapping[Node, str]) -> str | None:
 
 def _place_of(node: Node, variables: Mapping[Node, str]) -> str:
     """The variable and the place of an array."""
-    return f"{variables.get(node, 'one')}{site_text(node)}"
+    words = {"variable": "an unknown", "data": "data"}.get(node.kind, "an array")
+    return f"{variables.get(node, words)}{site_text(node)}"
+
+
+def _another(name: str, pair: tuple[Node, Node], variables: Mapping[Node, str]) -> str:
+    """Advice on two arrays of one name."""
+    first, second = pair
+    in_variables = first in variables and second in variables
+    if first.site and first.site == second.site and not in_variables:
+        return (
+            f'in a loop, give each a name of its own, such as name=f"{name}_{{i}}", or leave name= '
+            "out; or write one array with shape="
+        )
+    return "give one of them another name with name="
 
 
 def _base(node: Node) -> str:

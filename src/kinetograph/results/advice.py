@@ -398,6 +398,27 @@ def _quantities(count: int) -> str:
     return f"{count} quantit{'y' if count == 1 else 'ies'}"
 
 
+def _constant(posterior: Any, draws: dict[str, np.ndarray]) -> str:
+    """A sentence on quantities that change only between chains.
+
+    The text is empty without such quantities.
+    """
+    still = {
+        name: (x == x[:, :1]).all((0, 1)) & (x[:, 0] != x[:1, 0]).any(0)
+        for name, x in draws.items()
+    }
+    count = sum(int(flags.sum()) for flags in still.values())
+    if not count:
+        return ""
+    names = _names(posterior, still, {name: flags.astype(float) for name, flags in still.items()})
+    whole = all(draws[name].dtype.kind in "biu" for name, flags in still.items() if flags.any())
+    kind = ", as labels of groups that no draw moves to another group" if whole else ""
+    return (
+        f"{_quantities(count)} ({names}) did not change within any chain, and differ between "
+        f"chains{kind}. "
+    )
+
+
 def _convergence(
     tree: Any, draws: dict[str, np.ndarray], walkers: int, found: set[str]
 ) -> list[Advice]:
@@ -437,8 +458,9 @@ def _convergence(
             form = modes_text(posterior, {n for n in bad if bad[n].any()}, unknowns) or form
         what = f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {_above(largest)}: "
         message = (
-            f"{what}{_names(posterior, bad, rhats)}): the chains have not mixed. {form}Run longer "
-            "(draws=, warmup=); if it stays, reparametrise or look for several modes."
+            f"{what}{_names(posterior, bad, rhats)}): the chains have not mixed. "
+            f"{_constant(posterior, draws)}{form}Run longer (draws=, warmup=); "
+            "if it stays, reparametrise or look for several modes."
         )
         if walkers == 1 and not form and not found:
             least = _least(sizes)

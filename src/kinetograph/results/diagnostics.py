@@ -201,12 +201,15 @@ def ess_tail(draws: Draws, probability: float = 0.9) -> np.ndarray:
 
 
 def rhat(draws: Draws) -> np.ndarray:
-    """The larger of rank-normalised split R-hat and its folded form."""
+    """The larger of rank-normalised split R-hat and its folded form.
+
+    It is infinite for chains that are constant and differ, and NaN for a constant quantity.
+    """
 
     def kernel(x: np.ndarray) -> np.ndarray:
         x = _split(x)
         values = [_basic_rhat(_rank_normalised(part)) for part in (x, _folded(x))]
-        return _where_finite(x, np.maximum(*values))
+        return _where_finite(x, np.fmax(*values))
 
     return _shaped(_by_parts(kernel, draws), draws)
 
@@ -218,11 +221,17 @@ def _folded(x: np.ndarray) -> np.ndarray:
 
 
 def _basic_rhat(x: np.ndarray) -> np.ndarray:
+    """R-hat; infinite for different constants, and NaN for one constant.
+
+    Rounding would give constant chains a small variance, and R-hat a large number.
+    """
     length = x.shape[-1]
     between = length * x.mean(-1).var(1, ddof=1)
     within = x.var(-1, ddof=1).mean(1)
     ratio: np.ndarray = np.sqrt((between / within + length - 1) / length)
-    return ratio
+    still = (x == x[..., :1]).all((1, 2))
+    equal = (x[..., 0] == x[:, :1, 0]).all(1)
+    return np.where(still, np.where(equal, np.nan, np.inf), ratio)
 
 
 def mcse_mean(draws: Draws) -> np.ndarray:

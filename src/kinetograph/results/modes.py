@@ -171,8 +171,8 @@ def several_modes(posterior: Any) -> Modes | None:
 def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]) -> str:
     """A sentence on the modes of targets; empty for one mode.
 
-    `unknowns` are the names of the unknowns of the model. The text is empty, too, if chains move
-    slowly within the modes: then they have not yet been anywhere.
+    `unknowns` are the names of the unknowns of the model. The text is empty, too, if a quantity
+    that differs between the modes moves slowly within them: then the chains have not yet mixed.
     """
     values, rows = _columns(posterior[sorted(names)])
     if values.shape[0] * values.shape[1] < FEWEST:
@@ -181,10 +181,9 @@ def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]
     found = modes_of(values, rows)
     if len(found) < 2:
         return ""
-    name = found.differences(0)[0]
-    within = values[:, :: _every(values), rows.index(name)] - found.means[name][found.labels]
-    if not ess_mean(within) >= MOVING * len(values):
+    if not _least_moving(found, values, rows) >= MOVING:
         return ""
+    name = found.differences(0)[0]
     places = [f"{mean:.3g}" for mean in found.means[name][:MOST_TOLD]]
     more = "" if len(found) <= MOST_TOLD else " and others"
     text = f"The draws lie in {len(found)} modes ({name} near {', '.join(places)}{more})"
@@ -196,6 +195,22 @@ def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]
         f"{text}, whose weights are not known unless chains move between them: kg.temper(model) "
         "draws from modes in their proportions. "
     )
+
+
+def _least_moving(found: Modes, values: np.ndarray, names: Sequence[str]) -> float:
+    """The effective draws of a chain within its modes.
+
+    They are of the slowest quantity. Only quantities that differ between the modes count. Chains
+    of one mode have to agree.
+    """
+    differing = [
+        i
+        for i, name in enumerate(names)
+        if np.ptp(found.means[name]) > LEAST_DISTANCE * found._spreads[name]
+    ]
+    means = np.stack([found.means[names[i]] for i in differing], -1)
+    within = values[:, :: _every(values), differing] - means[found.labels]
+    return float(ess_mean(within).min()) / len(values)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -60,7 +60,7 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
     if chosen.centred:
         place = f", which is small in most of these draws{more}" if rank < SMALL else more
         return (
-            f"{chosen.unknown} is centred, {chosen.written}, with the unknown scale "
+            f"{_called(chosen)} is centred, {chosen.written}, with the unknown scale "
             f"{chosen.scale}{place}: write {chosen.instead}, use tighter priors, or"
         )
     place = f", and {chosen.scale} is large in most of these draws" if rank > LARGE else ""
@@ -69,7 +69,7 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
         form += f" {chosen.instead}"
     written = "" if SHORTENED in chosen.written else f", {chosen.written}"
     return (
-        f"{chosen.unknown} is non-centred already{written}{more}{place}: use a tighter "
+        f"{_called(chosen)} is non-centred already{written}{more}{place}: use a tighter "
         f"prior of {' and '.join(chosen.scales)}, {form} if the data say much about each element, "
         "or"
     )
@@ -84,24 +84,31 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
     each = _unchosen(tree, json.loads(tree.attrs.get(HIERARCHIES, "[]")))
     chooses = json.loads(tree.attrs.get("sampler_settings", "{}")).get("parametrisation") == "auto"
     for hierarchy in sorted(each, key=lambda each: not each.centred):
-        if not {hierarchy.unknown.partition(" ")[0], *hierarchy.scales}.isdisjoint(unmixed):
+        names = {hierarchy.unknown.partition(" ")[0], *hierarchy.alike, *hierarchy.scales}
+        if not names.isdisjoint(unmixed):
             if hierarchy.centred:
                 advice = (
-                    f"{hierarchy.unknown} is centred, {hierarchy.written}, with the unknown scale "
+                    f"{_called(hierarchy)} is centred, {hierarchy.written}, with the unknown scale "
                     f"{hierarchy.scale}: write {hierarchy.instead}"
                 )
             elif SHORTENED in hierarchy.instead:
                 advice = (
-                    f"{hierarchy.unknown} is non-centred; the centred form mixes better if the "
+                    f"{_called(hierarchy)} is non-centred; the centred form mixes better if the "
                     "data say much about each element"
                 )
             else:
                 advice = (
-                    f"{hierarchy.unknown} is non-centred, {hierarchy.written}: the centred form "
+                    f"{_called(hierarchy)} is non-centred, {hierarchy.written}: the centred form "
                     f"{hierarchy.instead} mixes better if the data say much about each element"
                 )
             return f"{advice}. " if chooses else f"{advice}; {CHOOSE}. "
     return ""
+
+
+def _called(hierarchy: Hierarchy) -> str:
+    """The name of an unknown, and the number of alike ones."""
+    count = len(hierarchy.alike)
+    return f"{hierarchy.unknown}{f' (and {count} more like it)' if count else ''}"
 
 
 def _unchosen(tree: Any, recorded: list[Any]) -> list[Hierarchy]:
@@ -133,7 +140,7 @@ def _evidence(rank: float) -> float:
 
 def _more(others: list[Hierarchy], centred: bool) -> str:
     """The names of further unknowns of the same form."""
-    names = [each.unknown for each in others if each.centred == centred]
+    names = [n for o in others if o.centred == centred for n in (o.unknown, *o.alike)]
     if not names:
         return ""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -63,6 +63,11 @@ class BoundDensity(NamedTuple):
         if centring is None:
             return position
         y, log_density, slope = position
+        if centring.is_expensive and not self.loops:
+            x, _ = self._forward(y)
+            density, data = self._seen()
+            log_density, gradient, _ = density.value_and_gradient(x, data, self.capacity)
+            return Position(x, log_density, gradient)
         (x, log_jacobian), pull = jax.vjp(self._forward, y)
         (of_jacobian,) = pull((jnp.zeros_like(x), jnp.ones_like(log_jacobian)))
         forms = self.forms

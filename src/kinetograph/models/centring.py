@@ -278,6 +278,11 @@ class Centring:
         joint = None if self.joint is None else self.joint.written
         return ChosenForms(values, information, joint)
 
+    @property
+    def is_expensive(self) -> bool:
+        """Whether derivatives of the map usually cost more than one of the log density."""
+        return bool(self.vectors) or self.maps_jointly
+
     def forward(
         self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
     ) -> Any:

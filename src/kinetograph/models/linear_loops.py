@@ -1,5 +1,6 @@
 """The values of a loop over time, as linear expressions."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
@@ -25,6 +26,7 @@ from .linear_rows import (
     known,
     value_of,
 )
+from .linear_starts import FirstValue, element_of, first_noises, first_unknowns, laws_of
 from .normal_vector import SystemNoise
 from .series_columns import SeriesColumns
 
@@ -95,26 +97,68 @@ class SeriesLoop:
     def _state(self, column: Column, kind: ColumnOperation) -> SeriesExpression:
         """A column whose values other steps read."""
         system, starts = self.system, self._starts[column]
-        lags = self.delay - min(starts)
-        earlier = {step: system.number(node, step) for step, node in starts.items()}
+        firsts = first_unknowns(starts, self.delay)
+        if firsts:
+            system.possible_firsts[firsts] = isinstance(column[0], Variable)
+        noisy = bool(firsts) and all(unknown in system.firsts for unknown in firsts)
+        known = [step for step in starts if step < 0 or not noisy]
+        earlier = {step: system.number(starts[step], step) for step in known}
         if any(value.keys for step, value in earlier.items() if step < 0):
             raise NotLinearSeries
         states = self._states[column] = []
-        for lag in range(lags):
+        for lag in range(self.delay - min(starts)):
             start = earlier.get(-1 - lag)
             states.append(system.delayed(states[-1], start) if lag else system.new_state(start))
         self._done[column] = value_of(states[0])
+        if noisy:
+            values = [starts[step] for step in range(self.delay)]
+            later = self._after_unknowns(column, kind, firsts, values)
+            earlier = {step: system.number(node, step) for step, node in enumerate(values)}
+        else:
+            later = self._operation(column, kind)
         first = [earlier.get(step, ZERO) for step in range(self.delay)]
-        system.states[states[0]] = system.started(self._operation(column, kind), first)
+        system.states[states[0]] = system.started(later, first)
         return self._done[column]
 
-    def _operation(self, column: Column, kind: ColumnOperation) -> SeriesExpression:
+    def _after_unknowns(
+        self,
+        column: Column,
+        kind: ColumnOperation,
+        unknowns: tuple[Variable, ...],
+        values: Sequence[Node],
+    ) -> SeriesExpression:
+        """A column whose values at the first steps are elements of unknowns."""
+        system, states = self.system, tuple(self._states[column])
+        places = [element_of(node) for node in values]
+        for step, place in enumerate(places):
+            system.first_values[place] = FirstValue(step, states)
+        laws = [laws_of(system, node, step) for step, node in enumerate(values)]
+        if isinstance(column[0], Variable):
+            later = noises = self._operation(column, kind, unknowns, laws)
+        else:
+            later = self._operation(column, kind)
+            noises = first_noises(system, unknowns, laws)
+        for step, place in enumerate(places):
+            system.first_values[place] = FirstValue(step, states, noises)
+        return later
+
+    def _operation(
+        self,
+        column: Column,
+        kind: ColumnOperation,
+        firsts: tuple[Variable, ...] = (),
+        laws: Sequence[tuple[SeriesExpression, SeriesExpression]] = (),
+    ) -> SeriesExpression:
+        """The operation of a column; unknowns may continue those of the first steps."""
         one, parents = column[0], [self.expression(parent) for parent in kind.parents]
         if isinstance(one, Apply):
             return combined(one, parents)
-        unknowns = tuple(node for node in column if isinstance(node, Variable))
-        mean, sd = parents
-        return self.system.noise(SystemNoise(unknowns, self.delay), mean, sd)
+        system, unknowns = self.system, tuple(v for v in column if isinstance(v, Variable))
+        mean, sd = (
+            system.started(each, [law[k] for law in laws]) for k, each in enumerate(parents)
+        )
+        first = 0 if firsts else self.delay
+        return system.noise(SystemNoise((*firsts, *unknowns), first), mean, sd)
 
     def _known(self, column: Column) -> SeriesExpression:
         """Values that do not depend on noises."""

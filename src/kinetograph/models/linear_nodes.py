@@ -33,18 +33,20 @@ from .linear_rows import (
     resolved,
     value_of,
     with_ends,
+    with_noise,
 )
 from .linear_scans import ScanLoop
+from .linear_starts import FirstValue, element_of
 from .normal_vector import SystemNoise
 from .scanned_steps import result_of
 from .series_columns import steps_of_numbers
 from .series_parts import elements_at, read_places, summed_at
 from .system_law import SystemLaw
-from .vector_laws import LAWS, process_rows, usable
+from .vector_laws import LAWS, process_rows
 
-__all__ = ["MOST", "System", "is_noise"]
+__all__ = ["MOST_STATES", "System", "is_noise"]
 
-MOST = 3  # states, and first steps without an element of a late series
+MOST_STATES = 8  # XLA's time grows with the cube: 2 s for a gradient of 4 states, 7 s of 8
 _ADDITIVE = {ELEMENTWISE["add"], ELEMENTWISE["subtract"]}
 
 
@@ -55,7 +57,7 @@ def is_noise(unknown: Variable) -> bool:
         return False
     key = follows.family.key
     if key == "ar":
-        return _order(follows) <= MOST
+        return _order(follows) <= MOST_STATES
     return key in ("normal", "random_walk")
 
 
@@ -69,13 +71,22 @@ class System:
     """The states and noises of a system, while its nodes are read.
 
     A late series has no element for the first steps. Data may be about some elements of a series
-    only, at `places`. `numbers` are unknowns that may be the noises of single steps.
+    only, at `places`. `numbers` are unknowns that may be the noises of single steps. `firsts` are
+    unknowns that may be the noises of the first steps of a loop.
     """
 
     def __init__(
-        self, steps: int, numbers: Collection[Variable], places: np.ndarray | None = None
+        self,
+        steps: int,
+        numbers: Collection[Variable],
+        places: np.ndarray | None = None,
+        firsts: Collection[Variable] = frozenset(),
     ) -> None:
-        self.steps, self.numbers, self.places = steps, numbers, places
+        self.steps, self.numbers, self.places, self.firsts = steps, numbers, places, firsts
+        # Unknown first values, and whether the next values are unknowns, too.
+        self.possible_firsts: dict[tuple[Variable, ...], bool] = {}
+        self.first_values: dict[tuple[Node, int], FirstValue] = {}  # by unknown and place
+        self._latest = min(MOST_STATES, steps // 2)  # shorter vectors are not series
         self.data_places = None if places is None else elements_at(places, steps)
         self.constants: dict[Node, None] = {}
         self.noises: dict[SystemNoise, SeriesExpression] = {}  # by states and noises
@@ -106,13 +117,26 @@ class System:
         if any(each is None for each in self.states):
             raise NotLinearSeries
 
+    def worthwhile_firsts(self) -> frozenset[Variable]:
+        """The unknown first values that should be noises.
+
+        A single value that needs a noise of its own is left out: other unknowns given it cost less.
+        """
+        late = {noise.first for noise in self.noises}
+        worthwhile: set[Variable] = set()
+        for unknowns, joined in self.possible_firsts.items():
+            values = sum(unknown.size for unknown in unknowns)
+            if joined or values > 1 or values in late:
+                worthwhile.update(unknowns)
+        return frozenset(worthwhile)
+
     def moves(self, node: Node) -> bool:
         """Whether a node depends on unknowns that may be noises."""
         if node not in self._moving:
             for each in ancestors([node], self._moving.__contains__):
                 if each not in self._moving:
                     own = isinstance(each, Variable) and is_noise(each) and self.is_series(each)
-                    own = own or each in self.numbers
+                    own = own or each in self.numbers or each in self.firsts
                     self._moving[each] = own or any(self._moving[p] for p in each.parents)
         return self._moving[node]
 
@@ -193,7 +217,7 @@ class System:
         if start is not None:
             self.starts[state] = lambda e: start.rows(e).constant
         self._late_states[state] = late
-        if len(self.states) > MOST:
+        if len(self.states) > MOST_STATES:
             raise NotLinearSeries
         return state
 
@@ -227,7 +251,7 @@ class System:
         """Whether a node has an element for each step or late step."""
         if len(node.shape) != 1 or node.shape == (1,):
             return False
-        return 0 <= self.late(node) <= MOST
+        return 0 <= self.late(node) <= self._latest
 
     def late(self, node: Node) -> int:
         """The number of first steps without an element."""
@@ -247,14 +271,7 @@ class System:
     ) -> SeriesExpression:
         """Normal unknowns."""
         key = NOISE, len(self.noises)
-        if sd.keys:
-            raise NotLinearSeries
-
-        def value(e: Environment) -> SeriesRows:
-            scale = usable(jnp.asarray(sd.rows(e).constant))
-            return mean.rows(e).plus(SeriesRows({key: scale}, 0.0))
-
-        return self._named(noise, SeriesExpression(mean.keys | {key}, value))
+        return self._named(noise, with_noise(key, mean, sd))
 
     def _process(self, unknown: Variable, follows: Distribution) -> SeriesExpression:
         """A process; its latest values are states."""
@@ -330,7 +347,7 @@ class System:
         if total.attributes["axis"] != 0 or total.size != len(total.parents):
             raise NotLinearSeries
         late, before = self.late(total), self._copied()
-        for first in range(MOST + 1 - late):
+        for first in range(self._latest + 1 - late):
             values, column = total.parents[:first], total.parents[first:]
             try:
                 later = SeriesLoop(self, column, late + first).expression(column)
@@ -343,6 +360,8 @@ class System:
 
     def number(self, node: Node, step: int) -> SeriesExpression:
         """The expression of a number at one of the first steps."""
+        if (first := self.first_values.get(element_of(node))) is not None:
+            return first.at(step)
         if not self.moves(node) or isinstance(node, Variable):
             return self.constant(node)
         if not isinstance(node, Apply) or node.shape != ():

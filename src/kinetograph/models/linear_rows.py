@@ -5,6 +5,7 @@ first steps; its rows at these steps have no meaning.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -13,12 +14,14 @@ from ..graph.lower import Environment
 from ..graph.node import Apply
 from ..graph.operations.elementwise import ELEMENTWISE
 from .system_law import LinearRow
+from .vector_laws import usable
 
 __all__ = [
     "BEFORE",
     "LINEAR",
     "NOISE",
     "NOW",
+    "ONE",
     "ZERO",
     "SeriesExpression",
     "Key",
@@ -31,6 +34,7 @@ __all__ = [
     "resolved",
     "value_of",
     "with_ends",
+    "with_noise",
 ]
 
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
@@ -74,6 +78,7 @@ class SeriesExpression(NamedTuple):
 
 
 ZERO = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 0.0))
+ONE = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 1.0))
 
 
 def known(value: Any, steps: int) -> Any:
@@ -116,13 +121,17 @@ def with_ends(
 
     `zeros` are states that are 0 at these steps.
     """
-    stop, ends = steps - len(last), (*first, *last)
+    start, stop, ends = len(first), steps - len(last), (*first, *last)
 
     def joined(others: Sequence[Any], value: Any) -> Any:
         value = jnp.broadcast_to(value, (steps,))
-        parts = [jnp.reshape(jnp.asarray(each, value.dtype), (1,)) for each in others]
-        parts.insert(len(first), value[len(first) : stop])
-        return jnp.concatenate(parts)
+
+        def filled(values: Sequence[Any]) -> list[Any]:
+            runs = [[*run] for _, run in groupby(values, key=id)]
+            return [jnp.full(len(run), run[0], value.dtype) for run in runs]
+
+        middle = value[start:stop]
+        return jnp.concatenate([*filled(others[:start]), middle, *filled(others[start:])])
 
     terms = {
         key: rows.terms[key]
@@ -155,6 +164,18 @@ def resolved(rows: SeriesRows, states: Sequence[SeriesRows], noises: int) -> Lin
                 found = state if kind == BEFORE else noise
                 found[k] = product if _is_zero(found[k]) else found[k] + product
     return LinearRow(state, noise, rest)
+
+
+def with_noise(key: Key, mean: SeriesExpression, sd: SeriesExpression) -> SeriesExpression:
+    """A mean plus a standard deviation times a noise."""
+    if sd.keys:
+        raise NotLinearSeries
+
+    def value(e: Environment) -> SeriesRows:
+        scale = usable(jnp.asarray(sd.rows(e).constant))
+        return mean.rows(e).plus(SeriesRows({key: scale}, 0.0))
+
+    return SeriesExpression(mean.keys | {key}, value)
 
 
 def value_of(state: int) -> SeriesExpression:

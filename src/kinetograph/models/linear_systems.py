@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Apply, Node, ancestors
 from .discovery import unknowns_above
-from .linear_nodes import MOST, System, is_noise
+from .linear_nodes import MOST_STATES, System, is_noise
 from .linear_rows import LINEAR, NotLinearSeries
 from .normal_observations import is_known, normal_data
 from .normal_vector import GaussianVector
@@ -51,10 +51,13 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
             continue
         seen.add(f)
         numbers = _numbers_above(mean, groups, f.shape[0])
-        systems = (System(f.shape[0], numbers), *_of_parts(f, numbers))
-        found = next(filter(None, (_system(model, f, system, terms) for system in systems)), None)
-        if found is not None:
-            yield found
+        for system in (System(f.shape[0], numbers), *_of_parts(f, numbers)):
+            found = _system(model, f, system, terms)
+            if found is not None:
+                firsts = system.worthwhile_firsts()
+                whole = System(system.steps, numbers, system.places, firsts)
+                yield (_system(model, f, whole, terms) if firsts else None) or found
+                break
 
 
 def _numbers_above(mean: Node, groups: Sequence[set[Variable]], steps: int) -> set[Variable]:
@@ -101,7 +104,7 @@ def _system(
     # A vector with data of all elements has maps of its own.
     vectors = found.places is None and not any(unknown in found.numbers for unknown in unknowns)
     least = 2 if vectors else 1
-    if not states or max(states, len(noises)) not in range(least, MOST + 1):
+    if not states or max(states, len(noises)) not in range(least, MOST_STATES + 1):
         return None
     known = set(model.density.unknowns)
     if not known.issuperset(unknowns) or not found.constants_are_known():

@@ -281,7 +281,7 @@ class Centring:
     @property
     def is_expensive(self) -> bool:
         """Whether derivatives of the map usually cost more than one of the log density."""
-        return bool(self.vectors) or self.maps_jointly
+        return bool(self.vectors)
 
     def forward(
         self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None

@@ -772,7 +772,7 @@ def without_states(z1, z2, s, error):
 
 def many_sums(z1, z2, s, error):
     level = s[0] * z1 + s[1] * z2
-    for _ in range(9):
+    for _ in range(14):
         level = kg.cumsum(level)
     kg.observe(Y, kg.normal(level, error))
 

@@ -280,7 +280,7 @@ class Centring:
 
     @property
     def is_expensive(self) -> bool:
-        """Whether derivatives of the map usually cost more than one of the log density."""
+        """Whether derivatives of the map cost more than a log density's."""
         return bool(self.vectors)
 
     def forward(

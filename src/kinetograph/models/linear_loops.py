@@ -149,7 +149,7 @@ class SeriesLoop:
         firsts: tuple[Variable, ...] = (),
         laws: Sequence[tuple[SeriesExpression, SeriesExpression]] = (),
     ) -> SeriesExpression:
-        """The operation of a column; unknowns may continue those of the first steps."""
+        """The operation of a column; `firsts` come before its unknowns."""
         one, parents = column[0], [self.expression(parent) for parent in kind.parents]
         if isinstance(one, Apply):
             return combined(one, parents)

@@ -1,4 +1,4 @@
-"""Unknown first values of a loop over time, which are noises of its first steps.
+"""Unknown first values of a loop over time, as noises.
 
     x = [kg.normal(0, 1), kg.normal(0, 1)]
     for t in range(2, n):
@@ -61,7 +61,10 @@ class FirstValue(NamedTuple):
 
 
 def element_of(node: Node) -> tuple[Node, int]:
-    """The array of which a node is an element, and the place; a number is its own array."""
+    """The array that has a node as an element, and the place.
+
+    A number is its own array.
+    """
     if isinstance(node, Apply) and node.operation is SLICE:
         (array,), template = node.parents, node.attributes["template"]
         if len(array.shape) == 1 and len(template) == 1 and isinstance(template[0], int):
@@ -70,7 +73,7 @@ def element_of(node: Node) -> tuple[Node, int]:
 
 
 def first_unknowns(starts: Mapping[int, Node], steps: int) -> tuple[Variable, ...]:
-    """The normal unknowns whose elements are the values at the first steps, or ()."""
+    """The normal unknowns whose elements are the first values; perhaps none."""
     if any(step not in starts for step in range(steps)):
         return ()
     elements = [element_of(starts[step]) for step in range(steps)]

@@ -14,7 +14,8 @@ A step back in time gives, with K = Q^-1 B,
     (F - S K)' A (F - S K) + K' K + h (w - K' v)(w - K' v)'   instead of A
     F' (a - A b) + w (r - h c) - K' q                         instead of a
 
-Matrices are written out, because an operation on a small array costs more than its arithmetic.
+Matrices of few states are written out, because an operation on a small array costs more than its
+arithmetic.
 
 Source   S. Sarkka, Bayesian Filtering and Smoothing, 2013, chapter 8.
 """
@@ -26,10 +27,30 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .system_arrays import SystemArrays
+from .written_matrices import (
+    Vector,
+    added,
+    cholesky,
+    dot,
+    minus,
+    multiplied,
+    outer,
+    plus,
+    product,
+    scaled,
+    solved,
+    solved_transposed,
+    subtracted,
+    symmetric,
+    times,
+    total,
+    transposed,
+)
+
 __all__ = ["LinearRow", "SystemLaw"]
 
-Vector = Sequence[Any]
-Matrix = Sequence[Vector]
+MOST_WRITTEN = 3  # states of a system whose matrices are written out
 
 
 class LinearRow(NamedTuple):
@@ -52,13 +73,20 @@ class SystemLaw(NamedTuple):
     unknowns: Sequence[LinearRow]
     observed: LinearRow  # f
 
+    @property
+    def has_many_states(self) -> bool:
+        """Whether matrices are arrays."""
+        return len(self.start) > MOST_WRITTEN
+
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
         """The unknowns of u, with the logarithm of the Jacobian."""
+        if self.has_many_states:
+            return SystemArrays(self).spread(u, h, r)
         root, gain, shift = self._posterior(h, r)
 
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
             u, root, gain, shift, states = row
-            z = _plus(_solved_transposed(root, u), _minus(shift, _times(gain, x)))
+            z = plus(solved_transposed(root, u), minus(shift, times(gain, x)))
             return [_value(each, x, z) for each in states], (x, z)
 
         x, z = self._scan(step, self.start, (list(u), root, gain, shift, self.states))
@@ -71,12 +99,16 @@ class SystemLaw(NamedTuple):
 
     def gathered(self, unknowns: Any, h: Any, r: Any) -> Any:
         """u of the unknowns."""
+        if self.has_many_states:
+            return SystemArrays(self).gathered(unknowns, h, r)
         root, gain, shift = self._posterior(h, r)
         x, z = self.numbers(unknowns)
-        return jnp.stack(_times(_transposed(root), _minus(z, _minus(shift, _times(gain, x)))))
+        return jnp.stack(times(transposed(root), minus(z, minus(shift, times(gain, x)))))
 
     def value(self, unknowns: Any) -> Any:
         """f of the unknowns."""
+        if self.has_many_states:
+            return SystemArrays(self).value(unknowns)
         return jnp.broadcast_to(_value(self.observed, *self.numbers(unknowns)), self.steps)
 
     def numbers(self, unknowns: Any) -> tuple[Any, Any]:
@@ -102,24 +134,24 @@ class SystemLaw(NamedTuple):
             states, observed, h, r = row
             f, s = [each.state for each in states], [each.noise for each in states]
             w, v, b = observed.state, observed.noise, [each.constant for each in states]
-            datum = r - _product(h, observed.constant)
-            slope = _minus(slope, _times(precision, b))
-            weighted = _multiplied(precision, s)
-            q = _added(_symmetric(s, weighted), _outer(v, v, h))
-            q = [[_sum(e, float(i == j)) for j, e in enumerate(line)] for i, line in enumerate(q)]
-            cross = _added(_multiplied(_transposed(weighted), f), _outer(v, w, h))
-            linear = _plus(_times(_transposed(s), slope), _scaled(v, datum))
-            root = _cholesky(q)
-            columns = [_solved(root, column) for column in _transposed(cross)]
-            gain = _transposed([_solved_transposed(root, column) for column in columns])
-            shift = _solved_transposed(root, _solved(root, linear))
-            moved = _subtracted(f, _multiplied(s, gain))
-            seen = _minus(w, _times(_transposed(gain), v))
-            precision = _symmetric(moved, _multiplied(precision, moved))
-            precision = _added(precision, _symmetric(gain, gain))
-            precision = _added(precision, _outer(seen, seen, h))
-            slope = _plus(_times(_transposed(f), slope), _scaled(w, datum))
-            slope = _minus(slope, _times(_transposed(gain), linear))
+            datum = r - product(h, observed.constant)
+            slope = minus(slope, times(precision, b))
+            weighted = multiplied(precision, s)
+            q = added(symmetric(s, weighted), outer(v, v, h))
+            q = [[total(e, float(i == j)) for j, e in enumerate(line)] for i, line in enumerate(q)]
+            cross = added(multiplied(transposed(weighted), f), outer(v, w, h))
+            linear = plus(times(transposed(s), slope), scaled(v, datum))
+            root = cholesky(q)
+            columns = [solved(root, column) for column in transposed(cross)]
+            gain = transposed([solved_transposed(root, column) for column in columns])
+            shift = solved_transposed(root, solved(root, linear))
+            moved = subtracted(f, multiplied(s, gain))
+            seen = minus(w, times(transposed(gain), v))
+            precision = symmetric(moved, multiplied(precision, moved))
+            precision = added(precision, symmetric(gain, gain))
+            precision = added(precision, outer(seen, seen, h))
+            slope = plus(times(transposed(f), slope), scaled(w, datum))
+            slope = minus(slope, times(transposed(gain), linear))
             return (precision, slope), (root, gain, shift)
 
         rows = (self.states, self.observed, h, r)
@@ -149,95 +181,5 @@ def _array(dtype: Any) -> Callable[[Any], Any]:
     return lambda value: jnp.asarray(value, dtype)
 
 
-def _is(number: Any, value: float) -> bool:
-    return isinstance(number, float) and number == value
-
-
-def _product(a: Any, b: Any) -> Any:
-    if _is(a, 0.0) or _is(b, 0.0):
-        return 0.0
-    return b if _is(a, 1.0) else a if _is(b, 1.0) else a * b
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if _is(a, 0.0) else a if _is(b, 0.0) else a + b
-
-
-def _difference(a: Any, b: Any) -> Any:
-    return a if _is(b, 0.0) else a - b
-
-
-def _dot(a: Vector, b: Vector) -> Any:
-    total: Any = 0.0
-    for one, other in zip(a, b, strict=True):
-        total = _sum(total, _product(one, other))
-    return total
-
-
-def _plus(a: Vector, b: Vector) -> list[Any]:
-    return [_sum(*pair) for pair in zip(a, b, strict=True)]
-
-
-def _minus(a: Vector, b: Vector) -> list[Any]:
-    return [_difference(*pair) for pair in zip(a, b, strict=True)]
-
-
-def _scaled(a: Vector, factor: Any) -> list[Any]:
-    return [_product(each, factor) for each in a]
-
-
 def _value(row: LinearRow, x: Vector, z: Vector) -> Any:
-    return _sum(_sum(_dot(row.state, x), _dot(row.noise, z)), row.constant)
-
-
-def _times(a: Matrix, b: Vector) -> list[Any]:
-    return [_dot(row, b) for row in a]
-
-
-def _transposed(a: Matrix) -> list[list[Any]]:
-    return [list(row) for row in zip(*a, strict=True)]
-
-
-def _multiplied(a: Matrix, b: Matrix) -> list[list[Any]]:
-    return [[_dot(row, column) for column in _transposed(b)] for row in a]
-
-
-def _symmetric(a: Matrix, b: Matrix) -> list[list[Any]]:
-    """A' B, which is symmetric."""
-    left, right = _transposed(a), _transposed(b)
-    lower = [[_dot(row, right[j]) for j in range(i + 1)] for i, row in enumerate(left)]
-    return [[lower[max(i, j)][min(i, j)] for j in range(len(left))] for i in range(len(left))]
-
-
-def _added(a: Matrix, b: Matrix) -> list[list[Any]]:
-    return [_plus(*rows) for rows in zip(a, b, strict=True)]
-
-
-def _subtracted(a: Matrix, b: Matrix) -> list[list[Any]]:
-    return [_minus(*rows) for rows in zip(a, b, strict=True)]
-
-
-def _outer(a: Vector, b: Vector, factor: Any) -> list[list[Any]]:
-    return [[_product(_product(one, factor), other) for other in b] for one in a]
-
-
-def _cholesky(a: Matrix) -> list[list[Any]]:
-    """The lower factor, with zeros above the diagonal."""
-    root: list[list[Any]] = [[0.0] * len(a) for _ in a]
-    for i in range(len(a)):
-        for j in range(i + 1):
-            rest = _difference(a[i][j], _dot(root[i][:j], root[j][:j]))
-            root[i][j] = jnp.sqrt(rest) if i == j else _product(rest, 1.0 / root[j][j])
-    return root
-
-
-def _solved(root: Matrix, right: Vector) -> list[Any]:
-    x: list[Any] = []
-    for row, value in zip(root, right, strict=True):
-        x.append(_product(_difference(value, _dot(row[: len(x)], x)), 1.0 / row[len(x)]))
-    return x
-
-
-def _solved_transposed(root: Matrix, right: Vector) -> list[Any]:
-    turned = [row[::-1] for row in _transposed(root)][::-1]
-    return _solved(turned, right[::-1])[::-1]
+    return total(total(dot(row.state, x), dot(row.noise, z)), row.constant)

@@ -278,6 +278,11 @@ def test_what_may_be_meant(key, text):
         kg.summary(by_hand(), "thetta")
 
 
+def test_an_element_that_an_array_lacks():
+    with pytest.raises(KeyError, match=r"the elements of theta are theta\[\w+\] to theta\[\w+\]"):
+        kg.summary(by_hand(), "theta[-1]")
+
+
 def test_a_chain_that_grows_without_bound_leaks_no_warning_of_numpy():
     x = kg.normal(0.0, 1.0, name="x")
     with warnings.catch_warnings():

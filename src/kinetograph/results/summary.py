@@ -255,8 +255,11 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
             chosen.append((target, [rows.index(name)]))
         else:
             held = ", ".join(map(str, draws))
-            rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
-            hint = _in_group(tree, name) or meant(name, [*map(str, draws), *rows])
+            if target in draws and target != name and rows[1:]:
+                hint = f"; the elements of {target} are {rows[0]} to {rows[-1]}"
+            else:
+                rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
+                hint = _in_group(tree, name) or meant(name, [*map(str, draws), *rows])
             raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
     return chosen
 
@@ -265,7 +268,9 @@ def _in_group(tree: Any, name: str) -> str:
     """Advice on a name that another group has, or an empty text."""
     target = name.partition("[")[0]
     for group, node in getattr(getattr(tree, "root", tree), "children", {}).items():
-        if target in node.data_vars and node[target].dims[:2] == LEAD:
+        if target not in node.data_vars or node[target].dims[:2] != LEAD:
+            continue
+        if name == target or name in row_names(target, node[target]):
             return f"; write kg.summary(results[{group!r}], {name!r})"
     return ""
 

@@ -65,7 +65,7 @@ def started(observe):
 def numbers(observe):
     """A level by an unknown number for each step."""
     s, error = kg.half_normal(1), kg.half_normal(1)
-    levels = [kg.normal(0, 1)]
+    levels = [kg.normal(0, 1, name="z")]
     for t in range(1, STEPS):
         levels.append(kg.normal(levels[-1], s, name=f"z {t}"))
     observe(Y, levels, lambda x, t: kg.normal(x, error))
@@ -74,7 +74,7 @@ def numbers(observe):
 
 def numbers_with_gaps(observe):
     """Some numbers have no data, also the last two."""
-    s, error, levels = kg.half_normal(1), kg.half_normal(1), [kg.normal(0, 1)]
+    s, error, levels = kg.half_normal(1), kg.half_normal(1), [kg.normal(0, 1, name="z")]
     for t in range(1, STEPS + 5):
         levels.append(kg.normal(levels[-1], s, name=f"z {t}"))
     seen = [*levels[:2], *levels[3:9], *levels[11:-2]]

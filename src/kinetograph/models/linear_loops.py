@@ -55,6 +55,7 @@ class SeriesLoop:
                     other = starts.setdefault(delay - kind.lag + i, node)
                     if other is not node and not equal_literals((other, node)):
                         raise NotLinearSeries
+        self.starts = {node for starts in self._starts.values() for node in starts.values()}
         self._done: dict[Column, SeriesExpression] = {}
         self._states: dict[Column, list[int]] = {}  # of the value, and of earlier values
 

@@ -350,7 +350,10 @@ class System:
         for first in range(self._latest + 1 - late):
             values, column = total.parents[:first], total.parents[first:]
             try:
-                later = SeriesLoop(self, column, late + first).expression(column)
+                loop = SeriesLoop(self, column, late + first)
+                later = loop.expression(column)
+                if any(v in self.numbers and v not in loop.starts for v in values):
+                    raise NotLinearSeries  # they are earlier steps of the loop
                 starts = [self.number(each, late + i) for i, each in enumerate(values)]
                 return self.started(later, [ZERO] * late + starts)
             except (NotLinearSeries, NotAlike):

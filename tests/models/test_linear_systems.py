@@ -507,6 +507,42 @@ def sums_of_sums():
     return s1, s2, error
 
 
+def two_loops(first, second):
+    """Two loops of second order after the same unknowns."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    start = kg.normal(0.2, 1, name="a"), kg.normal(0.2, 2, name="b")
+    x, y = ([start[i] for i in places] for places in (first, second))
+    for t in range(2, STEPS):
+        x.append(0.5 * x[-1] - 0.3 * x[-2] + s1 * z1[t])
+        y.append(0.2 * y[-1] + 0.1 * y[-2] + s2 * z2[t])
+    kg.observe(Y, kg.normal(kg.stack(x) + kg.stack(y), error))
+    return s1, s2, error
+
+
+def loops_after_the_same_values():
+    return two_loops((0, 1), (0, 1))
+
+
+def loops_after_exchanged_values():
+    return two_loops((0, 1), (1, 0))
+
+
+def first_value_by_a_later_noise():
+    """A first value cannot be a part of the late noise before it, on which it depends."""
+    (s1, s2, error), steps = unknown_scales(), 12
+    z1, z2 = (kg.normal(0, 1, shape=n, name=f"z{steps - n}") for n in (steps - 1, steps))
+    x, v = [0.4], [kg.normal(0.2, 1.1, name="v 0")]
+    for t in range(1, steps):
+        x.append(0.5 * x[-1] + s1 * z1[t - 1])
+        v.append(kg.normal(0.4 * v[-1], s2, name=f"v {t}"))
+    u = [kg.normal(0.5 * v[0], 1.1, name="first")]
+    for t in range(1, steps):
+        u.append(0.3 * u[-1] + s1 * z2[t])
+    series = kg.stack(x) + kg.stack(v) + kg.stack(u)
+    kg.observe(np.cos(np.arange(1.0 * steps)), kg.normal(series, error))
+    return s1, s2, error
+
+
 BUILDS = [
     sums,
     lagged,
@@ -551,6 +587,9 @@ BUILDS = [
     loop_after_two_unknowns,
     loop_after_an_unknown,
     sums_of_sums,
+    loops_after_the_same_values,
+    loops_after_exchanged_values,
+    first_value_by_a_later_noise,
 ]
 OF_ONE_NOISE = {
     "z1": [of_one_walk],
@@ -571,6 +610,8 @@ OF_FIRST_VALUES = {
     numbers_of_second_order: {"first second z2"},
     numbers_without_data: {"z1", "level z2"},
     loop_after_two_unknowns: {"z1", "z2", "start"},
+    loops_after_the_same_values: {"z1", "z2", "a b"},
+    first_value_by_a_later_noise: {"z0", "z1", "v"},
 }
 
 
@@ -766,6 +807,15 @@ def numbers_as_scales(z1, z2, s, error):
     kg.observe(Y, kg.normal(kg.stack(x[1:]), error))
 
 
+def coupled_numbers(z1, z2, s, error):
+    """Each of two series of numbers depends on the other one."""
+    x, y = [kg.normal(0.2, 1)], [kg.normal(0.2, 1)]
+    for _ in range(1, 14):
+        x.append(kg.normal(0.5 * x[-1] - 0.2 * y[-1], s[0]))
+        y.append(kg.normal(0.3 * y[-1] + x[-1], s[1]))
+    kg.observe(np.cos(np.arange(14.0)), kg.normal(kg.stack(x) + kg.stack(y), error))
+
+
 def without_states(z1, z2, s, error):
     kg.observe(Y, kg.normal(s[0] * z1 + s[1] * z2, error))
 
@@ -806,7 +856,7 @@ OTHERS = [
 ]
 OTHERS += [three_steps_before, noise_of_another_step, two_steps_earlier]
 OTHERS += [one_number, numbers_of_other_data, numbers_as_scales]
-OTHERS += [without_states, many_sums]
+OTHERS += [without_states, many_sums, coupled_numbers]
 
 
 @pytest.mark.parametrize("build", OTHERS)

@@ -102,6 +102,7 @@ class SeriesLoop:
         if firsts:
             system.possible_firsts[firsts] = isinstance(column[0], Variable)
         noisy = bool(firsts) and all(unknown in system.firsts for unknown in firsts)
+        noisy = noisy and system.taken.isdisjoint(firsts)
         known = [step for step in starts if step < 0 or not noisy]
         earlier = {step: system.number(starts[step], step) for step in known}
         if any(value.keys for step, value in earlier.items() if step < 0):

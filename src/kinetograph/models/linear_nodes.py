@@ -23,6 +23,7 @@ from .linear_rows import (
     NOISE,
     NOW,
     ZERO,
+    Key,
     NotLinearSeries,
     SeriesExpression,
     SeriesRows,
@@ -113,9 +114,27 @@ class System:
         return all(above.isdisjoint(noise.unknowns) for noise in self.noises)
 
     def finish(self) -> None:
-        """Check that each state has an expression."""
+        """Check that each state has an expression, and unknowns follow from earlier noises."""
         if any(each is None for each in self.states):
             raise NotLinearSeries
+        for place, row in enumerate(self.noises.values()):
+            if any(kind == NOISE and k > place for kind, k in self._all_keys(row)):
+                raise NotLinearSeries
+
+    def _all_keys(self, row: SeriesExpression) -> set[Key]:
+        """The keys of a row, and of the states that it has the values of."""
+        waiting, keys = [*row.keys], set[Key]()
+        while waiting:
+            key = waiting.pop()
+            state = self.states[key[1]] if key[0] == NOW and key not in keys else None
+            waiting += () if state is None else state.keys
+            keys.add(key)
+        return keys
+
+    @property
+    def taken(self) -> set[Variable]:
+        """The unknowns of the noises."""
+        return {unknown for noise in self.noises for unknown in noise.unknowns}
 
     def worthwhile_firsts(self) -> frozenset[Variable]:
         """The unknown first values that should be noises.
@@ -297,6 +316,8 @@ class System:
 
     def _named(self, noise: SystemNoise, value: SeriesExpression) -> SeriesExpression:
         """Keep the expression of unknowns, with unused numbers at other steps."""
+        if not self.taken.isdisjoint(noise.unknowns):
+            raise NotLinearSeries
         own = SeriesRows({(NOISE, len(self.noises)): 1.0}, 0.0)
         unused = SeriesExpression(frozenset(own.terms), lambda _: own)
         before, after = noise.padding(self.steps)

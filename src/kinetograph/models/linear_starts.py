@@ -105,6 +105,8 @@ def first_noises(
         means, sds = map(list, zip(*laws, strict=True))
         mean, sd = system.started(ZERO, means), system.started(ONE, sds)
         return system.noise(SystemNoise(unknowns, 0), mean, sd)
+    if not system.taken.isdisjoint(unknowns):
+        raise NotLinearSeries
     key = NOISE, [*system.noises].index(late)
     series = system.started(system.noises[late], [with_noise(key, *law) for law in laws])
     whole = SystemNoise((*unknowns, *late.unknowns), 0)

@@ -114,7 +114,7 @@ class System:
         return all(above.isdisjoint(noise.unknowns) for noise in self.noises)
 
     def finish(self) -> None:
-        """Check that each state has an expression, and unknowns follow from earlier noises."""
+        """Check that states are known, and unknowns follow from earlier noises."""
         if any(each is None for each in self.states):
             raise NotLinearSeries
         for place, row in enumerate(self.noises.values()):
@@ -122,7 +122,7 @@ class System:
                 raise NotLinearSeries
 
     def _all_keys(self, row: SeriesExpression) -> set[Key]:
-        """The keys of a row, and of the states that it has the values of."""
+        """The keys of a row and of the states in it."""
         waiting, keys = [*row.keys], set[Key]()
         while waiting:
             key = waiting.pop()

@@ -816,6 +816,15 @@ def coupled_numbers(z1, z2, s, error):
     kg.observe(np.cos(np.arange(14.0)), kg.normal(kg.stack(x) + kg.stack(y), error))
 
 
+def numbers_of_two_series(z1, z2, s, error):
+    """Numbers that are a series of their own, and are read by another series."""
+    x, y = [kg.normal(0.2, 1)], [kg.normal(0.2, 1)]
+    for _ in range(1, 14):
+        x.append(kg.normal(0.5 * x[-1] - 0.2 * y[-1], s[0]))
+        y.append(kg.normal(0.3 * y[-1], s[1]))
+    kg.observe(np.cos(np.arange(14.0)), kg.normal(kg.stack(x) + kg.stack(y), error))
+
+
 def without_states(z1, z2, s, error):
     kg.observe(Y, kg.normal(s[0] * z1 + s[1] * z2, error))
 
@@ -856,7 +865,7 @@ OTHERS = [
 ]
 OTHERS += [three_steps_before, noise_of_another_step, two_steps_earlier]
 OTHERS += [one_number, numbers_of_other_data, numbers_as_scales]
-OTHERS += [without_states, many_sums, coupled_numbers]
+OTHERS += [without_states, many_sums, coupled_numbers, numbers_of_two_series]
 
 
 @pytest.mark.parametrize("build", OTHERS)

@@ -164,6 +164,21 @@ def volatility(length: int) -> kg.Model:
     return kg.model(mu, phi, sigma, log_variance)
 
 
+def season(length: int, period: int) -> kg.Model:
+    """A level and a season that both change, by unknown numbers of a loop."""
+    rng = np.random.default_rng(1)
+    level, season = np.cumsum(rng.normal(0, 0.3, length)), rng.normal(0, 1, period)
+    y = level + np.resize(season - season.mean(), length) + rng.normal(0, 0.5, length)
+    sds = [kg.half_normal(1, name=name) for name in ("level_sd", "season_sd", "noise")]
+    levels, seasons = [kg.normal(0, 2)], [kg.normal(0, 1) for _ in range(period - 1)]
+    for _ in range(1, length):
+        levels.append(kg.normal(levels[-1], sds[0]))
+    for _ in range(period - 1, length):
+        seasons.append(kg.normal(-sum(seasons[1 - period :]), sds[1]))
+    kg.observe(y, kg.normal(kg.stack(levels) + kg.stack(seasons), sds[2]))
+    return kg.model(*sds)
+
+
 def slopes(centred: bool) -> kg.Model:
     """Correlated intercepts and slopes of 30 groups of 8 rows."""
     rng = np.random.default_rng(0)
@@ -250,6 +265,9 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
     "stochastic volatility": reliability.stochastic_volatility,
     "volatility, kg.ar": lambda: volatility(100),
     "volatility, kg.ar, 500": lambda: volatility(500),
+    "season of 4": lambda: season(80, 4),
+    "season of 7": lambda: season(120, 7),
+    "season of 12": lambda: season(144, 12),
     "gp counts": reliability.gp_counts,
     "gp counts, by value": gp_counts_by_value,
     "slopes": lambda: slopes(centred=False),

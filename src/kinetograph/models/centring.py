@@ -280,8 +280,11 @@ class Centring:
 
     @property
     def is_expensive(self) -> bool:
-        """Whether derivatives of the map cost more than a log density's."""
-        return bool(self.vectors)
+        """Whether derivatives of the map cost more than a log density's.
+
+        Elements that do not depend on each other are moved one by one, which costs little.
+        """
+        return any(vector.joint for vector in self.vectors.values())
 
     def forward(
         self, y: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None

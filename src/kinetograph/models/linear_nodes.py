@@ -47,7 +47,7 @@ from .vector_laws import LAWS, process_rows
 
 __all__ = ["MOST_STATES", "System", "is_noise"]
 
-MOST_STATES = 13  # XLA computes more of them eight times as slowly
+MOST_STATES = 13  # a level, its slope, and a season of twelve months
 _ADDITIVE = {ELEMENTWISE["add"], ELEMENTWISE["subtract"]}
 
 

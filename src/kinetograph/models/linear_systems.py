@@ -54,10 +54,17 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
         for system in (System(f.shape[0], numbers), *_of_parts(f, numbers)):
             found = _system(model, f, system, terms)
             if found is not None:
-                firsts = system.worthwhile_firsts()
-                whole = System(system.steps, numbers, system.places, firsts)
-                yield (_system(model, f, whole, terms) if firsts else None) or found
+                yield _with_firsts(model, f, system, terms) or found
                 break
+
+
+def _with_firsts(
+    model: "Model", f: Node, found: System, terms: "Sequence[Term]"
+) -> GaussianVector | None:
+    """The system with unknown first values of loops among its noises."""
+    firsts = found.worthwhile_firsts()
+    whole = System(found.steps, found.numbers, found.places, firsts)
+    return _system(model, f, whole, terms) if firsts else None
 
 
 def _numbers_above(mean: Node, groups: Sequence[set[Variable]], steps: int) -> set[Variable]:

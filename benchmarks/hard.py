@@ -165,7 +165,7 @@ def volatility(length: int) -> kg.Model:
 
 
 def season(length: int, period: int) -> kg.Model:
-    """A level and a season that both change, by unknown numbers of a loop."""
+    """A level and a season that change, by unknown numbers."""
     rng = np.random.default_rng(1)
     level, season = np.cumsum(rng.normal(0, 0.3, length)), rng.normal(0, 1, period)
     y = level + np.resize(season - season.mean(), length) + rng.normal(0, 0.5, length)

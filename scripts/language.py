@@ -83,6 +83,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("src/kinetograph/autograph/operators/merge.py", "initialized"): "AutoGraph's own text",
     ("src/kinetograph/autograph/operators/undefined.py", "initialize"): "AutoGraph's own text",
     ("src/kinetograph/samplers/ghmc.py", "generalized"): "the title of a paper",
+    ("src/kinetograph/samplers/meads.py", "generalized"): "the title of a paper",
     ("src/kinetograph/optimizers/by_scipy.py", "<optimizer"): "the name of the class",
     ("src/kinetograph/optimizers/descent.py", "<optimizer"): "the name of the class",
     ("src/kinetograph/calls/other_libraries.py", "minimize"): "names of other libraries",

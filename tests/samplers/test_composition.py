@@ -289,7 +289,7 @@ POINTWISE = {
 
 
 def test_every_sampler_of_single_points_is_here():
-    rest = {"NUTS", "EQN", "Stretch", "Walk", "DifferentialEvolution", "Integrator"}
+    rest = {"NUTS", "EQN", "MEADS", "Stretch", "Walk", "DifferentialEvolution", "Integrator"}
     assert {type(s).__name__ for s in POINTWISE.values()} == set(samplers.__all__) - rest
 
 

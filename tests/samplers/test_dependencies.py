@@ -57,6 +57,7 @@ def test_what_takes_a_gradient():
     for sampler in (
         *(samplers.NUTS(), samplers.HMC(), samplers.MALA(), samplers.SGLD(), samplers.BAOAB()),
         *(samplers.EQN(samplers.SGLD(0.1), walkers=8), samplers.MAMS(), samplers.GHMC()),
+        samplers.MEADS(),
         *(samplers.RandomWalk(), samplers.Slice()),  # whose scales are tuned by it
         *(Walk(use=use) for use in ("record", "slot", "branch", "loop")),
     ):

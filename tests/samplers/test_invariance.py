@@ -38,6 +38,7 @@ EVERY = {
     "Slice": (samplers.Slice(max_steps=4, **FIXED), "width"),
     "Slice, doubling": (samplers.Slice(doubling=True, **FIXED), "width"),
     "Stretch": (samplers.Stretch(walkers=8), "stretch"),
+    "MEADS": (samplers.MEADS(walkers=8), "step_size"),
     "DifferentialEvolution": (samplers.DifferentialEvolution(walkers=8), "epsilon"),
     "Walk": (samplers.Walk(walkers=8, **FIXED), "step_size"),
 }

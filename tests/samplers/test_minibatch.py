@@ -142,7 +142,7 @@ def by_values(sampler: kg.Sampler) -> bool:
     "sampler",
     [
         *(samplers.NUTS(), samplers.HMC(), samplers.GHMC(), samplers.MALA(), samplers.MAMS()),
-        *(samplers.RandomWalk(), samplers.Slice()),
+        *(samplers.RandomWalk(), samplers.Slice(), samplers.MEADS()),
         *(samplers.Stretch(), samplers.Walk(), samplers.DifferentialEvolution()),
     ],
     ids=lambda s: type(s).__name__,

@@ -33,6 +33,7 @@ EVERY = {
     "SGNHT": samplers.SGNHT(0.1),
     "CCAdL": samplers.CCAdL(0.1),
     "Stretch": samplers.Stretch(walkers=8),
+    "MEADS": samplers.MEADS(walkers=8),
     "DifferentialEvolution": samplers.DifferentialEvolution(walkers=8),
     "Walk": samplers.Walk(walkers=8, tune=()),
     "EQN": samplers.EQN(samplers.BAOAB(0.2), walkers=8, steps=2),

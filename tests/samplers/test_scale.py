@@ -32,6 +32,7 @@ EVERY = {
     "Slice": samplers.Slice(tune=()),
     "MAMS": samplers.MAMS(0.4, tune=()),
     "Stretch": samplers.Stretch(walkers=8),
+    "MEADS": samplers.MEADS(walkers=8),
     "EQN": samplers.EQN(samplers.BAOAB(0.2), walkers=8, steps=2),
     "SGLD": samplers.SGLD(0.1),
     "LM": samplers.LM(0.1),

@@ -47,6 +47,7 @@ EVERY = {
     "MALA": (samplers.MALA, {"step_size": 0.3, "tune": ()}, "overdamped"),
     "RandomWalk": (samplers.RandomWalk, {"step_size": 0.6, "tune": ()}, None),
     "Stretch": (samplers.Stretch, {"walkers": 8}, None),
+    "MEADS": (samplers.MEADS, {"walkers": 8}, None),
     "DifferentialEvolution": (samplers.DifferentialEvolution, {"walkers": 8}, None),
     "Walk": (samplers.Walk, {"walkers": 8, "tune": ()}, None),
 }

@@ -16,7 +16,7 @@ __all__ = ["SAMPLERS", "ChainsType", "DrawsType", "SamplerName", "make_sampler",
 # Listed here, because importing the samplers takes a second, which is too long for completion.
 SAMPLERS = (
     "BAOAB", "CCAdL", "DifferentialEvolution", "EQN", "GHMC", "GLA1", "GLA2", "HMC", "LM", "MALA",
-    "MAMS", "MCLMC", "NUTS", "RandomWalk", "SGHMC", "SGLD", "SGNHT", "Slice", "Splitting",
+    "MAMS", "MCLMC", "MEADS", "NUTS", "RandomWalk", "SGHMC", "SGLD", "SGNHT", "Slice", "Splitting",
     "Stretch", "UBU", "Walk",
 )  # fmt: skip
 ENDLESS = "none"

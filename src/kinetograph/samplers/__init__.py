@@ -14,6 +14,7 @@ from .limit_method import LM
 from .mala import MALA
 from .mams import MAMS
 from .mclmc import MCLMC
+from .meads import MEADS
 from .nuts import NUTS
 from .random_walk import RandomWalk
 from .sghmc import SGHMC
@@ -39,6 +40,7 @@ __all__ = [
     "MALA",
     "MAMS",
     "MCLMC",
+    "MEADS",
     "NUTS",
     "RandomWalk",
     "SGHMC",

@@ -18,6 +18,7 @@ from . import limit_method as _limit_method
 from . import mala as _mala
 from . import mams as _mams
 from . import mclmc as _mclmc
+from . import meads as _meads
 from . import nuts as _nuts
 from . import random_walk as _random_walk
 from . import sghmc as _sghmc
@@ -30,7 +31,7 @@ from . import ubu as _ubu
 from . import walk as _walk
 from .sampler import Sampler
 
-__all__ = ["BAOAB", "CCAdL", "DifferentialEvolution", "EQN", "GHMC", "GLA1", "GLA2", "HMC", "Integrator", "LM", "MALA", "MAMS", "MCLMC", "NUTS", "RandomWalk", "SGHMC", "SGLD", "SGNHT", "Slice", "Splitting", "Stretch", "UBU", "Walk"]
+__all__ = ["BAOAB", "CCAdL", "DifferentialEvolution", "EQN", "GHMC", "GLA1", "GLA2", "HMC", "Integrator", "LM", "MALA", "MAMS", "MCLMC", "MEADS", "NUTS", "RandomWalk", "SGHMC", "SGLD", "SGNHT", "Slice", "Splitting", "Stretch", "UBU", "Walk"]
 
 class BAOAB(_baoab.BAOAB):
     def __init__(self, step_size: Any = 0.1, friction: Any = 1.0, inverse_temperature: Any = 1.0, *, scale: Any = None, tune: Any = None) -> None: ...
@@ -70,6 +71,9 @@ class MAMS(_mams.MAMS):
 
 class MCLMC(_mclmc.MCLMC):
     def __init__(self, step_size: Any = 0.5, length: Any = None, inverse_temperature: Any = 1.0, integrator: Any = 'leapfrog', *, scale: Any = None, tune: Any = None) -> None: ...
+
+class MEADS(_meads.MEADS):
+    def __init__(self, walkers: Any = 64, groups: Any = 4, step_size: Any = 0.5, inverse_temperature: Any = 1.0, *, scale: Any = None, tune: Any = None) -> None: ...
 
 class NUTS(_nuts.NUTS):
     def __init__(self, target_acceptance: Any = 0.8, max_depth: Any = 10, divergence_threshold: Any = 1000.0, step_size: Any = 0.5, inverse_temperature: Any = 1.0, integrator: Any = 'leapfrog', target_limit: Any = 0.99, metric: Any = 'auto', max_halvings: Any = 10, halving_threshold: Any = 5.0, parametrisation: Any = 'auto', *, scale: Any = None, tune: Any = None) -> None: ...

@@ -34,7 +34,7 @@ class Point(tuple[Any, ...]):
     gradient    the gradient of the potential
 
     A point cannot be changed: another position is another point. For an ensemble each array has a
-    leading axis of walkers, which `split`, `join` and `where` work on.
+    leading axis of walkers, which `split`, `join`, `take` and `where` work on.
     """
 
     __slots__ = ()
@@ -80,6 +80,10 @@ class Point(tuple[Any, ...]):
     def join(self, others: "Point") -> "Point":
         """These walkers, followed by the walkers of another point."""
         return self._each(lambda x, y: concatenate([x, y]), others)
+
+    def take(self, places: Any) -> "Point":
+        """The walkers at these places."""
+        return self._each(lambda x: x[places])
 
     def where(self, condition: Any, others: "Point") -> "Point":
         """Take each walker from this point where the condition holds.

@@ -170,3 +170,13 @@ def test_draws_of_vectors():
     x = law(shape=(5, 2), name="x")
     draws = kg.simulate(kg.model(x), draws=3, seed=1)["prior"]["x"].values
     np.testing.assert_array_equal(draws, np.full((1, 3, 5, 2), 0.5))
+
+
+@pytest.mark.parametrize("library", [kg, jnp])
+def test_unknowns_that_only_the_function_names(library):
+    """The distribution then has no unknown, so that no model would evaluate it."""
+    s = kg.half_normal(1, name="s")
+    law = kg.distribution(lambda x: -0.5 * (x / s) ** 2 - library.log(s), name="mine")
+    text = r"the log density of mine uses s \(.*not among its parameters; pass it as a parameter"
+    with pytest.raises(kg.ModelError, match=text):
+        kg.observe(np.ones(3), law())

@@ -132,3 +132,35 @@ SILENT = [
 @pytest.mark.parametrize("make", SILENT, ids=lambda make: make.__name__)
 def test_priors_and_models_with_other_terms_are_silent(make):
     assert texts_of(make) == []
+
+
+def test_terms_of_a_function_that_its_model_leaves_out():
+    def one_target():
+        a, b = kg.normal(0, 1), kg.normal(0, 1)
+        y = kg.data([1.0, 2.0])
+        kg.observe(y, kg.normal(a, 1))
+        kg.observe([1.0], kg.normal(b, 1), name="z")
+        return b
+
+    def two_terms():
+        a, b, c = kg.normal(0, 1), kg.normal(0, 1), kg.normal(0, 1)
+        kg.observe([1.0], kg.normal(a, 1), name="y")
+        penalty = -kg.abs(b)
+        kg.factor(penalty)
+        kg.observe([3.0], kg.normal(c, 1), name="z")
+        return kg.model(c)
+
+    (text,) = texts_of(lambda: kg.model(one_target))
+    assert text.startswith("model: y is not in the model of this function (test_unused_data.py:")
+    assert text.endswith("it depends on a, on which no target depends; return a, too")
+    (text,) = texts_of(lambda: kg.model(two_terms))
+    assert text.startswith("model: y and penalty are not in the model of this function")
+    assert text.endswith("on a and b, on which no target depends; return a and b, too")
+
+
+def test_a_likelihood_without_unknowns():
+    y = [1.0, 2.0]
+    (text,) = texts_of(lambda: kg.observe(y, kg.normal(0, 1)))
+    assert "the distribution of y, normal(0, 1), depends on no unknown (test_unused" in text
+    a = kg.normal(0, 1)
+    assert not texts_of(lambda: kg.observe(y, kg.normal(a, 1)))

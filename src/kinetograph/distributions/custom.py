@@ -12,10 +12,10 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.errors import KinetographError, ModelError, ShapeError, SymbolicError
+from ..graph.errors import KinetographError, ModelError, ShapeError, StagingError, SymbolicError
 from ..graph.lower import Environment, evaluate
 from ..graph.messages import describe, site_text
-from ..graph.node import Apply, Bundle, Data, Placeholder, ancestors
+from ..graph.node import Apply, Bundle, Data, Node, Placeholder, ancestors
 from ..graph.operations.operands import as_node
 from ..graph.public import public
 from ..graph.source import place_text
@@ -207,6 +207,9 @@ def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -
         density = _called(function, what, place, *given)
     except SymbolicError:
         density = None
+    except StagingError:
+        _check_captured(function, what, place)
+        raise
     except ModelError as error:
         if not isinstance(error.__cause__, jax.errors.TracerArrayConversionError):
             raise
@@ -214,7 +217,11 @@ def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -
     if density is not None and not isinstance(density, Array):
         return jnp.asarray(density)
     inputs = [Placeholder((), jnp.shape(v), jnp.asarray(v).dtype) for v in given]
-    result = as_node(_called(function, what, place, *map(Array, inputs)), what)
+    try:
+        result = as_node(_called(function, what, place, *map(Array, inputs)), what)
+    except (SymbolicError, StagingError):
+        _check_captured(function, what, place)
+        raise
     for node in ancestors([result]):
         if isinstance(node, Bundle):
             raise ModelError(
@@ -223,12 +230,28 @@ def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -
             )
         supported = isinstance(node, Apply) or (isinstance(node, Data) and node.literal)
         if not supported and node not in inputs:
-            raise ModelError(
-                f"distribution: {what} uses {describe(node)}{site_text(node)}, which is not among "
-                f"its parameters; pass it as a parameter{place}"
-            )
+            raise _uses(what, node, place)
     environment: Environment = dict(zip(inputs, map(jnp.asarray, given), strict=True))
     return evaluate([result], environment)[result]
+
+
+def _uses(what: str, node: Node, place: str) -> ModelError:
+    """The error for a node that is not an argument."""
+    return ModelError(
+        f"distribution: {what} uses {describe(node)}{site_text(node)}, which is not among "
+        f"its parameters; pass it as a parameter{place}"
+    )
+
+
+def _check_captured(function: Callable[..., Any], what: str, place: str) -> None:
+    """Raise ModelError if a function captures an array."""
+    try:
+        around = inspect.getclosurevars(function)
+    except TypeError:  # a callable object
+        return
+    for value in (*around.nonlocals.values(), *around.globals.values()):
+        if isinstance(value, Array):
+            raise _uses(what, value.node, place) from None
 
 
 def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., Any]:

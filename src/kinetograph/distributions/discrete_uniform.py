@@ -114,5 +114,5 @@ def discrete_uniform(min: Any, max: Any):
     Examples
     --------
     >>> import kinetograph as kg
-    >>> likelihood = kg.observe(kg.data([3, 1, 6]), kg.discrete_uniform(1, 6))
+    >>> density = kg.log_density(kg.discrete_uniform(1, 6), [3, 1, 6])
     """

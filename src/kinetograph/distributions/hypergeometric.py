@@ -198,5 +198,5 @@ def hypergeometric(m: Any, n: Any, k: Any):
     Examples
     --------
     >>> import kinetograph as kg
-    >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.hypergeometric(10, 20, 8))
+    >>> density = kg.log_density(kg.hypergeometric(10, 20, 8), [3, 5, 2])
     """

@@ -44,7 +44,7 @@ from .repeated_solutions import warn_of_repeated_solutions
 from .row_labels import warn_of_row_labels
 from .statement_store import alone
 from .term import Term
-from .unused_data import warn_of_unused
+from .unused_data import warn_of_left_out, warn_of_unused
 
 if TYPE_CHECKING:
     from ..graph.drawing.drawing import Drawing
@@ -395,7 +395,8 @@ def model(
     Warns
     -----
     KinetographWarning
-        If nothing is observed although there are data, or if a target depends on no data; if equal
+        If nothing is observed although there are data, or if a target depends on no data; if terms
+        of a model function depend on no target's unknowns; if equal
         values are observed twice with the same unknowns, or unknowns of an earlier model have
         gained a likelihood or factor since; if the parameters of a distribution and its values have
         different dims on one axis.
@@ -474,12 +475,14 @@ def model(
 def _of_returned(factors: Any, coords: Any, returned: Any) -> Model:
     """The model of the targets that a model function returned."""
     if isinstance(returned, Model):
+        warn_of_left_out(returned)
         return returned
     named = returned if isinstance(returned, Mapping) else {}
     if named is returned or returned is None:
         returned = ()
     targets = returned if isinstance(returned, (list, tuple)) else [returned]
     new_model = model(*targets, factors=factors, coords=coords, **named)
+    warn_of_left_out(new_model)
     nodes = {*new_model.component.nodes}
     new_model.variables = {n: name for n, name in variables_in_scope().items() if n in nodes}
     return new_model

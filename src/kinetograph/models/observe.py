@@ -5,20 +5,23 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
+from ..graph.errors import KinetographWarning
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import float_dtype, x64
 from ..graph.public import public
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from ..graph.value_texts import check_name
 from .data_checks import check_shape, check_support, consume, unused_distribution
+from .discovery import unknowns_above
 from .missing import incomplete, observe_incomplete
 from .names import name_in_scope
 from .statements import add_statement
@@ -80,6 +83,11 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         are censored, or belong to a vector that is not normal or Student's t; if data with missing
         values have been observed before.
 
+    Warns
+    -----
+    KinetographWarning
+        If the distribution depends on no unknown; if a likelihood replaces an earlier one.
+
     Examples
     --------
     >>> import kinetograph as kg
@@ -121,6 +129,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     check_support("observe", node, follows)
     likelihood = Distribution(follows.family, follows.parents, node.shape)
     likelihood.target = node
+    if not unknowns_above([likelihood]):
+        _warn_of_a_constant(likelihood)
     add_statement(likelihood, node, data, describe(node))
     node._owned = likelihood
     consume(distribution, f"the likelihood of {describe(node)}", node)
@@ -164,6 +174,25 @@ def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
     raise TypeError(
         f"observe: {subject} is not data; only known values can be observed. To add the density "
         f"of a computed array, write kg.factor(kg.log_density(distribution, {description}))"
+    )
+
+
+def _warn_of_a_constant(likelihood: Distribution) -> None:
+    """Warn of a likelihood without unknowns, which no model contains.
+
+    No model evaluates its density, so the errors of a density that the user wrote, such as an
+    unknown that is not among its parameters, are raised here.
+    """
+    arguments = likelihood.arguments.values()
+    with x64():
+        tensors = [jax.ShapeDtypeStruct(node.shape, node.dtype) for node in arguments]
+        jax.eval_shape(likelihood.family.log_density, *tensors)
+    assert likelihood.target is not None
+    warn_user(
+        f"observe: the distribution of {describe(likelihood.target)}, {likelihood.expression()}, "
+        f"depends on no unknown{place_text()}, so that no model contains this likelihood; use an "
+        "unknown in its parameters",
+        KinetographWarning,
     )
 
 

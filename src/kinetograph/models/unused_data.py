@@ -13,11 +13,12 @@ from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.source import place_text, user_frame, warn_user
 from .discovery import above, discover, unknowns_above
+from .statement_store import building
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["in_a_list", "warn_of_later", "warn_of_unused"]
+__all__ = ["in_a_list", "warn_of_later", "warn_of_left_out", "warn_of_unused"]
 
 
 def warn_of_unused(model: "Model") -> None:
@@ -49,6 +50,30 @@ def warn_of_later(model: "Model", doing: str) -> None:
             "made; write kg.model(...) after kg.observe",
             KinetographWarning,
         )
+
+
+def warn_of_left_out(model: "Model") -> None:
+    """Warn of terms that the model of a function leaves out."""
+    held, component = building(), model.component
+    if held is None or component.fixed or component.cut:
+        return
+    used = {*component.likelihoods, *component.factors}
+    pairs = dict(pair for stated in held.statements.values() for pair in stated)
+    texts, needed = [], set[Variable]()
+    for statement, data in pairs.items():
+        term = statement.parents[0] if data is None else data
+        if used.isdisjoint((statement, term)):
+            texts.append(describe(term))
+            needed.update(unknowns_above([statement]))
+    if not texts:
+        return
+    verb, it = ("is", "it depends") if len(texts) == 1 else ("are", "they depend")
+    names = in_a_list([describe(v) for v in sorted(needed, key=lambda v: v.serial)])
+    warn_user(
+        f"model: {in_a_list(texts)} {verb} not in the model of this function{place_text()}: {it} "
+        f"on {names}, on which no target depends; return {names}, too",
+        KinetographWarning,
+    )
 
 
 def _unused_data(model: "Model") -> str:

@@ -1,5 +1,7 @@
 """Errors name the column and the row, and say what to do."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -90,6 +92,7 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ (offset(x) | g)", DATA, {}, r"offset\(x\) in .*'\+ offset"),
         ("t ~ x", DATA.assign(t="a"), {"family": "categorical"}, "has one level, 'a'"),
         ("t ~ x", DATA, {"family": "cumulative"}, "must have an order.*Categorical"),
+        ("y ~ x", DATA, {"family": "cumulative"}, "'y' of the family cumulative must be whole num"),
         ("t ~ x", DATA, {"family": "bernoulli"}, "must have two levels"),
         ("y ~ x", DATA, {"family": "bernoulli"}, "must be 0 or 1 .* in row 0"),
         ("y ~ x", DATA, {"family": "poisson"}, "must be a whole number from 0 on"),
@@ -232,6 +235,23 @@ def test_short_names_of_families():
     families = {"zip": "zero_inflated_poisson", "zinb": "zero_inflated_negbinomial"}
     for name, family in (families | {"nb": "negbinomial"}).items():
         assert f"family    {family} " in str(kg.formula("count ~ x", DATA, family=name))
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_advice_in_the_language_of_the_frame(library):
+    """The code in the messages can be pasted, for frames of pandas and of polars."""
+    names = {"pandas": pd, "polars": pl}
+    names["data"] = library.DataFrame({"t": list("abacabbac"), "x": [0.5, None, *range(7)]})
+    texts = ["write (data = .*), with the levels", "rows out: (.*)"]
+    texts[0] = texts[0] if library is pl else r"write (data\['t'\] = .*), with the levels"
+    with pytest.raises(kg.DataError) as error:
+        kg.formula("t ~ 1", names["data"], family="cumulative")
+    exec(re.search(texts[0], str(error.value))[1], names)
+    assert "thresholds" in kg.formula("t ~ 1", names["data"], family="cumulative").names
+    with pytest.raises(kg.DataError) as error:
+        kg.formula("t ~ x", names["data"], family="cumulative")
+    rest = eval(re.search(texts[1], str(error.value))[1], names)
+    assert "b_x" in kg.formula("t ~ x", rest, family="cumulative").names
 
 
 def test_levels_of_another_type():

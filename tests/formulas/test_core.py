@@ -270,6 +270,35 @@ def test_columns_of_other_kinds():
     assert len({float(m.log_prob(free)) for m in models}) == 1
 
 
+@pytest.mark.parametrize(
+    ("formula", "family"),
+    [
+        ("y ~ e + (1 | e)", "gaussian"),
+        ("y ~ mo(e)", "gaussian"),
+        ("e ~ y", "cumulative"),
+        ("e ~ y", "categorical"),
+        ("y ~ amount", "gaussian"),
+    ],
+)
+def test_columns_of_polars_keep_their_order_and_type(formula, family):
+    """An Enum is an ordered categorical of pandas, a Decimal a number."""
+    pl = pytest.importorskip("polars")
+    levels, rng = ["poor", "fair", "good"], np.random.default_rng(3)
+    codes, y = rng.integers(0, 3, 40), rng.normal(size=40).round(2)
+    e = pd.Categorical.from_codes(codes, levels, ordered=True)
+    frame = pd.DataFrame({"y": y, "e": e, "amount": 2 * y})
+    other = pl.DataFrame(
+        {"y": y, "e": [levels[c] for c in codes], "amount": [str(v) for v in 2 * y]}
+    )
+    other = other.with_columns(
+        pl.col("e").cast(pl.Enum(levels)), pl.col("amount").cast(pl.Decimal(scale=2))
+    )
+    models = [kg.formula(formula, d, family=family) for d in (frame, other, other.to_dict())]
+    free = np.random.default_rng(1).normal(size=models[0].free_size)
+    assert len({float(m.log_prob(free)) for m in models}) == 1
+    assert repr(models[1]) == repr(models[0])
+
+
 def test_texts_whose_missing_value_is_pandas_na():
     """Columns of pandas' type "string" are categories, also in new rows."""
     model = kg.formula("y ~ x * t + (1 | g)", DATA)

@@ -1,10 +1,6 @@
-"""Columns of a data frame; errors name the column and the row.
+"""Columns of a data frame; errors name the column and the row."""
 
-Data are a pandas or polars frame, or a dictionary of columns. Inside, they are a pandas frame whose
-index has the labels of the rows.
-"""
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,9 +10,9 @@ from ..graph.dims import Dim, dim
 from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from .frames import categories_text, numbers_text, present_text
 
 __all__ = [
-    "as_frame",
     "check_present",
     "is_real",
     "is_text",
@@ -41,56 +37,6 @@ _WITHOUT_NUMBERS = {  # kinds of types, and what to do
 }
 
 
-def as_frame(data: Any) -> pd.DataFrame:
-    """The columns as a pandas frame.
-
-    Raises
-    ------
-    TypeError
-        If `data` is not a data frame or a dictionary of columns.
-    DataError
-        If the columns have different lengths, or no rows.
-    """
-    if isinstance(data, pd.DataFrame):
-        frame = data
-    else:
-        if isinstance(data, Mapping):
-            columns = dict(data)
-        elif hasattr(data, "collect"):  # a lazy frame of polars
-            raise TypeError(
-                f"formula: the data are a {type(data).__name__}, whose values are not computed yet"
-                f"{place_text()}; give data.collect()"
-            )
-        elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
-            columns = {str(name): data.get_column(name).to_list() for name in data.columns}
-        else:
-            raise TypeError(
-                f"formula: the data must be a data frame or a dictionary of columns, got "
-                f"{type(data).__name__}{place_text()}"
-            )
-        single = next((name for name, column in columns.items() if not np.ndim(column)), None)
-        if single is not None:
-            value = columns[single]
-            raise TypeError(
-                f"formula: the column {single!r} is {value!r}, and not a list{place_text()}; write "
-                f"{{{single!r}: [{value!r}]}}"
-            )
-        lengths = {name: len(column) for name, column in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise DataError(
-                f"formula: the columns have different lengths{place_text()}: "
-                f"{', '.join(f'{name} {n}' for name, n in lengths.items())}"
-            )
-        frame = pd.DataFrame(columns)
-    # formulaic makes no categories of texts whose missing value is pandas.NA.
-    texts = [name for name, dtype in frame.dtypes.items() if _is_nullable_text(dtype)]
-    if texts:
-        frame = frame.astype(dict.fromkeys(texts, object))
-    if not len(frame):
-        raise DataError(f"formula: the data have no rows{place_text()}")
-    return frame
-
-
 def row_dim(frame: pd.DataFrame) -> Dim | str:
     """The dimension of the rows, with the labels of the index.
 
@@ -104,10 +50,6 @@ def row_dim(frame: pd.DataFrame) -> Dim | str:
         return dim("obs", index.to_numpy())
     except DimsError:
         return "obs"
-
-
-def _is_nullable_text(dtype: Any) -> bool:
-    return isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
 
 
 def row_text(frame: pd.DataFrame, row: int) -> str:
@@ -159,7 +101,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
             raise DataError(
                 f"formula: {what} uses {name!r}, but {count} missing there, first in "
                 f"{row_text(frame, missing[0])}{place_text()}; leave these rows out: "
-                f"data.dropna(subset=[{name!r}])"
+                f"{present_text(frame, name)}"
             )
         if is_text(column):
             _check_not_numbers(frame, name, what)
@@ -175,12 +117,13 @@ def _check_not_numbers(frame: pd.DataFrame, name: str, what: str) -> None:
     rows = bad if len(bad) else np.flatnonzero(converted != np.floor(converted))
     if not len(rows):
         return
-    numbers_text = f"{len(texts) - len(bad)} of {len(texts)}" if len(bad) else "all"
+    count = f"{len(texts) - len(bad)} of {len(texts)}" if len(bad) else "all"
     raise DataError(
-        f"formula: {what} uses {name!r}, a column of text in which {numbers_text} values are "
+        f"formula: {what} uses {name!r}, a column of text in which {count} values are "
         f"numbers; {row_text(frame, rows[0])} has {texts.iloc[rows[0]]!r}{place_text()}; "
-        f"{'correct it, and ' if len(bad) else ''}convert the column with pandas.to_numeric, or "
-        f"with data[{name!r}].astype('category') if these are categories"
+        f"{'correct it, and ' if len(bad) else ''}convert the column with "
+        f"{numbers_text(frame, name)}, or with {categories_text(frame, name)} if these are "
+        "categories"
     )
 
 

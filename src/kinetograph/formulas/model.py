@@ -22,9 +22,9 @@ from ..models.model import Model
 from ..models.model import model as make_model
 from ..models.result_types import DataTree
 from ..prediction.predict import predict, replicated
-from .columns import as_frame
 from .encoding import Encoding
 from .families import family_named
+from .frames import as_frame
 from .scope import scope_of
 from .texts import split_formula
 from .unknowns import FormulaUnknowns

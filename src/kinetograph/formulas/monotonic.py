@@ -25,6 +25,7 @@ from ..graph.inputs import data
 from ..graph.source import place_text
 from .columns import check_present, is_real, is_text, level_codes, row_text
 from .design import CallProduct, Design
+from .frames import order_text
 from .population import plain_name
 from .texts import FormulaCall
 from .unknowns import FormulaUnknowns
@@ -50,7 +51,7 @@ class MonotonicColumn:
             raise DataError(
                 f"formula: {call.text} needs whole numbers or ordered categories, but "
                 f"{row_text(frame, row)} of {self.column!r} has {value}{place_text()}; "
-                f"write pandas.Categorical(data[{self.column!r}], categories=[...], ordered=True)"
+                f"write {order_text(frame, self.column)}"
             )
         else:
             self.levels = list(range(int(column.min()), int(column.max()) + 1))

@@ -20,6 +20,7 @@ from ..models.factor import factor, log_density
 from ..models.observe import observe
 from .columns import (
     check_present,
+    is_real,
     is_text,
     label_texts,
     levels_of,
@@ -29,6 +30,7 @@ from .columns import (
 )
 from .design import evaluated
 from .families import ZEROS_AND_ONES, ResponseFamily
+from .frames import order_text
 from .population import plain_name
 from .priors import Scales
 from .texts import FormulaText, call_of
@@ -145,8 +147,15 @@ class Response:
         if self.family.response == "ordered" and is_text(column) and unordered:
             raise DataError(
                 f"formula: {what} of the family {self.family.name} must have an order"
-                f"{place_text()}; write pandas.Categorical(data[{self.text!r}], "
-                "categories=[...], ordered=True)"
+                f"{place_text()}; write {order_text(frame, self.text)}"
+            )
+        if self.family.response == "ordered" and is_real(column):
+            values = column.to_numpy(float)
+            row = int(np.flatnonzero(values != np.floor(values))[0])
+            raise DataError(
+                f"formula: {what} of the family {self.family.name} must be whole numbers or "
+                f"ordered categories, but is {values[row]:g} in {row_text(frame, row)}"
+                f"{place_text()}; for measured numbers take another family, such as 'gaussian'"
             )
         levels = levels_of(column)
         if len(levels) < 2:

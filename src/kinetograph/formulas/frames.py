@@ -1,0 +1,132 @@
+"""Data of a formula as a pandas frame, and advice on columns.
+
+Data are a pandas or polars frame, or a dictionary of columns. Inside, they are a pandas frame whose
+index has the labels of the rows.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..graph.errors import DataError
+from ..graph.source import place_text
+
+__all__ = ["as_frame", "categories_text", "numbers_text", "order_text", "present_text"]
+
+_LIBRARY = "kinetograph_library"  # the key of the name of the user's library in frame.attrs
+
+
+def as_frame(data: Any) -> pd.DataFrame:
+    """The columns as a pandas frame.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not a data frame or a dictionary of columns.
+    DataError
+        If the columns have different lengths, or no rows.
+    """
+    library = "pandas"
+    if isinstance(data, pd.DataFrame):
+        frame = data
+    else:
+        if isinstance(data, Mapping):
+            columns = {name: _of_polars(column) for name, column in data.items()}
+        elif hasattr(data, "collect"):  # a lazy frame of polars
+            raise TypeError(
+                f"formula: the data are a {type(data).__name__}, whose values are not computed yet"
+                f"{place_text()}; give data.collect()"
+            )
+        elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
+            columns = {str(name): _of_polars(data.get_column(name)) for name in data.columns}
+            library = "polars"
+        else:
+            raise TypeError(
+                f"formula: the data must be a data frame or a dictionary of columns, got "
+                f"{type(data).__name__}{place_text()}"
+            )
+        single = next((name for name, column in columns.items() if not np.ndim(column)), None)
+        if single is not None:
+            value = columns[single]
+            raise TypeError(
+                f"formula: the column {single!r} is {value!r}, and not a list{place_text()}; write "
+                f"{{{single!r}: [{value!r}]}}"
+            )
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(
+                f"formula: the columns have different lengths{place_text()}: "
+                f"{', '.join(f'{name} {n}' for name, n in lengths.items())}"
+            )
+        frame = pd.DataFrame(columns)
+        frame.attrs[_LIBRARY] = library
+    # formulaic makes no categories of texts whose missing value is pandas.NA.
+    texts = [name for name, dtype in frame.dtypes.items() if _is_nullable_text(dtype)]
+    if texts:
+        frame = frame.astype(dict.fromkeys(texts, object))
+    if not len(frame):
+        raise DataError(f"formula: the data have no rows{place_text()}")
+    return frame
+
+
+def _of_polars(column: Any) -> Any:
+    """A column of polars as pandas takes it.
+
+    Other columns stay as they are. An Enum keeps its levels and their order; the levels of a
+    Categorical have no order.
+    """
+    if not hasattr(column, "to_list") or isinstance(column, (pd.Series, pd.Index, np.ndarray)):
+        return column
+    values, dtype = column.to_list(), getattr(column, "dtype", None)
+    kind = type(dtype).__name__
+    if kind == "Enum":
+        return pd.Categorical(values, categories=dtype.categories.to_list(), ordered=True)  # type: ignore[union-attr]
+    if kind == "Categorical":
+        return pd.Categorical(values)
+    if kind == "Decimal":
+        return [np.nan if value is None else float(value) for value in values]
+    return values
+
+
+def _is_nullable_text(dtype: Any) -> bool:
+    return isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
+
+
+def _of_user(frame: pd.DataFrame, pandas: str, polars: str) -> str:
+    """The code in the library of the user's frame."""
+    return polars if frame.attrs.get(_LIBRARY) == "polars" else pandas
+
+
+def order_text(frame: pd.DataFrame, name: str) -> str:
+    """Code that orders the levels of a column of text."""
+    levels = sorted(map(str, frame[name].dropna().unique()))
+    listed = repr(levels) if len(levels) <= 12 else "[...]"
+    code = _of_user(
+        frame,
+        f"data[{name!r}] = pandas.Categorical(data[{name!r}], categories={listed}, ordered=True)",
+        f"data = data.with_columns(polars.col({name!r}).cast(polars.Enum({listed})))",
+    )
+    return f"{code}, with the levels in their order"
+
+
+def present_text(frame: pd.DataFrame, name: str) -> str:
+    """Code that drops the rows where a column is missing."""
+    return _of_user(
+        frame,
+        f"data.dropna(subset=[{name!r}])",
+        f"data.fill_nan(None).drop_nulls([{name!r}])",
+    )
+
+
+def numbers_text(frame: pd.DataFrame, name: str) -> str:
+    """Code that makes numbers of a column of text."""
+    polars = f"data.with_columns(polars.col({name!r}).cast(float))"
+    return _of_user(frame, "pandas.to_numeric", polars)
+
+
+def categories_text(frame: pd.DataFrame, name: str) -> str:
+    """Code that makes categories of a column of text."""
+    polars = f"data.with_columns(polars.col({name!r}).cast(polars.Categorical))"
+    return _of_user(frame, f"data[{name!r}].astype('category')", polars)

@@ -35,7 +35,7 @@ from kinetograph.programs.engine import build
 from kinetograph.programs.program import Program
 from kinetograph.programs.state import Plan
 from kinetograph.runs.chain import Chain
-from kinetograph.runs.chains import beginnings
+from kinetograph.runs.control import beginnings
 from kinetograph.samplers.noise import _numbers
 
 H, FRICTION = 0.05, 1.0

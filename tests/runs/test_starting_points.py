@@ -18,7 +18,7 @@ from kinetograph.models.starting_points import random_point
 from kinetograph.programs import engine as engines
 from kinetograph.programs.program import Program
 from kinetograph.runs.chain import RunningChain
-from kinetograph.runs.chains import beginnings
+from kinetograph.runs.control import beginnings
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 CHEAP = kg.samplers.SGLD(1e-3)  # to compile; the search for a start is the same for all samplers

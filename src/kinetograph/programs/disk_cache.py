@@ -21,7 +21,8 @@ import pickle
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ from jax.experimental import serialize_executable
 from ..graph.errors import KinetographWarning
 from ..graph.source import warn_user
 from .background import Task
+from .other_devices import default_device, load_for
 from .private_key import KEY, private_key, written_by_others
 from .sealed_files import read_sealed, seal, write_whole
 from .trials import SUFFIX, Loaded, drop_crashed, on_trial, program_of
 
-__all__ = ["cache_folder", "compile_cached", "processor"]
+__all__ = ["cache_folder", "compile_cached", "for_devices", "processor"]
 
 _SETTINGS = (
     "jax_default_matmul_precision",
@@ -90,8 +92,9 @@ def _surroundings() -> list[str]:
     ]
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256("\0".join([text, *_surroundings()]).encode()).hexdigest()
+def _digest(text: str, device: Any) -> str:
+    parts = [text, *_surroundings(), f"{device.id} {device.device_kind}"]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _usable_folder() -> tuple[Path, bytes] | None:
@@ -118,26 +121,31 @@ def _usable_folder() -> tuple[Path, bytes] | None:
 
 
 def compile_cached(
-    text: str | None, lower: Callable[[], Any], on_hit: Callable[[], Any] = bool
+    text: str | None,
+    lower: Callable[[], Any],
+    on_hit: Callable[[], Any] = bool,
+    device: Any = None,
 ) -> tuple[Any, bool]:
     """The executable of a program, and whether it came from the cache.
 
     `text` lists all that the program depends on; without it the lowered program gives the text. If
-    there is an entry, `on_hit` is called before the entry is read.
+    there is an entry, `on_hit` is called before the entry is read. `device` is the device of the
+    program, by default JAX's default device. It is part of the key.
     """
     usable = _usable_folder()
     if usable is None:
         return Task(lower().compile).result(), False
     folder, key = usable
+    device = default_device() if device is None else device
     lowered = None
     if text is None:
         lowered = lower()
         # An entry contains the structures of arguments and results, so they are part of the text.
         text = "\n".join([lowered.as_text(), str(lowered.in_tree), str(lowered.out_tree)])
-    path = folder / f"{_digest(text)}.xla"
+    path = folder / f"{_digest(text, device)}.xla"
     if path.exists():
         on_hit()
-    executable = _load(path, key)
+    executable = _load(path, key, device)
     if executable is not None:
         return executable, True
     executable = Task((lower() if lowered is None else lowered).compile).result()
@@ -145,7 +153,7 @@ def compile_cached(
     return executable, False
 
 
-def _load(path: Path, key: bytes) -> Any:
+def _load(path: Path, key: bytes, device: Any) -> Any:
     if drop_crashed(path) or not path.exists():
         return None
     try:
@@ -153,7 +161,9 @@ def _load(path: Path, key: bytes) -> Any:
         if b"lapack" in payload:
             _link_lapack()
         with on_trial(path):
-            executable = serialize_executable.deserialize_and_load(*pickle.loads(payload))
+            serialised, *trees = pickle.loads(payload)
+            devices: Any = {"execution_devices": [device]}
+            executable = serialize_executable.deserialize_and_load(serialised, *trees, **devices)
     except Exception:  # damaged, or refused by the runtime
         with contextlib.suppress(OSError):
             path.unlink()
@@ -161,6 +171,36 @@ def _load(path: Path, key: bytes) -> Any:
     with contextlib.suppress(OSError):
         os.utime(path)
     return Loaded(executable, path)
+
+
+def for_devices(executable: Any, devices: Sequence[Any]) -> list[Any] | None:
+    """An executable for other devices of its kind, or None if it cannot be loaded for them.
+
+    An executable from a file cannot be serialised again, so the file is read.
+    """
+    if executable is None or not devices:  # a program may have nothing to search for
+        return [None for _ in devices]
+    loaded = isinstance(executable, Loaded)
+    try:
+        serialised = _read_again(executable) if loaded else _serialised(executable)
+        each = [Task(partial(load_for, device, *serialised)) for device in devices]
+        moved = [task.result() for task in each]
+    except Exception:  # it calls the host, or the runtime refuses it
+        return None
+    return [Loaded(each, executable.path) for each in moved] if loaded else moved
+
+
+def _serialised(executable: Any) -> Any:
+    if jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache:
+        raise ValueError("it may come from JAX's cache")
+    return serialize_executable.serialize(executable)
+
+
+def _read_again(executable: Loaded) -> Any:
+    usable = _usable_folder()
+    if usable is None:
+        raise ValueError("the cache is not used any more")
+    return pickle.loads(read_sealed(executable.path, usable[1]))
 
 
 @functools.cache
@@ -177,10 +217,8 @@ def _link_lapack() -> None:
 
 def _store(path: Path, key: bytes, executable: Any) -> None:
     """Store a program; if the cache cannot be written, nothing happens."""
-    if jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache:
-        return
     try:
-        data = seal(pickle.dumps(serialize_executable.serialize(executable)), key)
+        data = seal(pickle.dumps(_serialised(executable)), key)
         if len(data) <= _BYTES:
             _tidy(path.parent)
             write_whole(path, data)

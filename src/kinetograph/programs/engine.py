@@ -16,10 +16,11 @@ from ..collector import paused
 from ..graph.precision import x64
 from .background import Task
 from .block_loops import transitions_at_once
-from .disk_cache import compile_cached
+from .disk_cache import compile_cached, for_devices
 from .fingerprint import fingerprint, identity
 from .joint_information import informed, is_asked, is_in_use
 from .memory_cache import CompiledProgram, find, hold, trim
+from .other_devices import compiling_for, default_device
 from .pace import Pace
 from .program import Program
 from .start_search import blank_search, search
@@ -46,7 +47,9 @@ class Engine:
     program: Program
     batch: int | None
     compiled: CompiledProgram
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    device: Any = None  # None: JAX's default device
+    source: "Engine | None" = None  # the engine from which the executables were loaded
+    _lock: Any = field(default_factory=threading.RLock)
     _joint: "Engine | None" = None
     _lines: deque[str] = field(default_factory=deque)  # about compilations within a run
     _programs: list[CompiledProgram] = field(default_factory=list)  # the first, and later ones
@@ -117,16 +120,48 @@ class Engine:
         It is made when the first chain needs it.
         """
         with self._lock:
+            if self._joint is None and self.source is not None:
+                (self._joint,) = self.source._jointly().on([self.device])
             if self._joint is None:
                 joint = replace(self.program, maps_jointly=True)
                 self._joint = self._further(joint, "coefficients and effects sampled together")
                 self._joint._lines, self._joint._programs = self._lines, self._programs
             return self._joint
 
+    def on(self, devices: Sequence[Any]) -> "list[Engine]":
+        """An engine for each of several devices of one kind.
+
+        The executables are loaded for them, or compiled if that is not possible.
+        """
+        here, elsewhere = self.device or default_device(), self.compiled.elsewhere
+        missing, started = (
+            [d for d in devices if d != here and d not in elsewhere],
+            time.perf_counter(),
+        )
+        blocks = for_devices(self.compiled.block, missing)
+        searches = for_devices(self.compiled.search, missing)
+        for i, device in enumerate(missing):
+            if blocks is None or searches is None:
+                elsewhere[device] = build(self.program, self.batch, device=device).compiled
+                continue
+            blank = jax.device_put(self.compiled.blank, device)
+            parts: dict[str, Any] = {"block": blocks[i], "search": searches[i], "blank": blank}
+            elsewhere[device] = replace(self.compiled, **parts, elsewhere={})
+        if missing:
+            self.compiled.compile_seconds += time.perf_counter() - started
+        return [self if d == here else self._loaded_on(d) for d in devices]
+
+    def _loaded_on(self, device: Any) -> "Engine":
+        compiled, lines = self.compiled.elsewhere[device], self._lines
+        return Engine(self.program, self.batch, compiled, device, self, self._lock, _lines=lines)
+
     def _further(self, program: Program, what: str) -> "Engine":
         """Compile a program within a run, and note lines for progress."""
+        if self.source is not None:
+            (engine,) = self.source._further(program, what).on([self.device])
+            return engine
         self._lines.append(f"compiling again, for {what} ...")
-        engine = build(program, self.batch)
+        engine = build(program, self.batch, device=self.device)
         self._lines.append(f"for {what}: {engine.compiled.times_text}")
         self._programs.append(engine.compiled)
         return engine
@@ -168,36 +203,40 @@ class Engine:
 
 
 def build(
-    program: Program, batch: int | None = None, meanwhile: Callable[[], Any] = bool
+    program: Program,
+    batch: int | None = None,
+    meanwhile: Callable[[], Any] = bool,
+    device: Any = None,
 ) -> Engine:
     """Compile the programs of one chain, or of a batch of chains.
 
-    `meanwhile` is called when the interpreter is free, while XLA compiles.
+    They run on `device`, by default JAX's default device. `meanwhile` is called when the
+    interpreter is free, while XLA compiles.
 
     The compiled programs of a model live as long as the model, if they are among the programs used
     last. A second run whose sampler has the same graph compiles nothing, for any values of its
     hyper-parameters and any number of draws, chains and seed.
     """
     with program.model.its_values():  # data are part of the graphs of observables
-        return _build(program, batch, meanwhile)
+        return _build(program, batch, meanwhile, None if device == default_device() else device)
 
 
-def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) -> Engine:
+def _build(
+    program: Program, batch: int | None, meanwhile: Callable[[], Any], device: Any
+) -> Engine:
     capacity = program.model.capacity
     model_key = program.model.version, capacity.key()
-    key = (identity(program), tuple(program.targets), program.varied, batch, *model_key)
+    key = (identity(program), tuple(program.targets), program.varied, batch, device, *model_key)
     in_memory = find(program.model, key)
     if in_memory is not None:
         meanwhile()
-        engine_programs = CompiledProgram(
-            in_memory.search, in_memory.block, in_memory.blank, 0.0, 0.0, True, in_memory.pace
-        )
-        return Engine(program, batch, engine_programs)
+        from_memory = replace(in_memory, trace_seconds=0.0, compile_seconds=0.0, from_cache=True)
+        return Engine(program, batch, from_memory, device)
     if program.maps_jointly:  # its chains have begun
-        block, tracing, seconds, cached = _compile(program, batch, "block", _block)
+        block, tracing, seconds, cached = _compile(program, batch, device, "block", _block)
         compiled = CompiledProgram(None, block, None, tracing, seconds, cached, Pace())
         hold(program.model, key, compiled)
-        return Engine(program, batch, compiled)
+        return Engine(program, batch, compiled, device)
     # Tracing holds the interpreter, and XLA does not. So the search is traced while XLA compiles
     # the block, which takes longer, and `meanwhile` is called after that.
     traced, meanwhile_called = threading.Event(), threading.Event()
@@ -208,27 +247,27 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
             meanwhile()
 
     search_task = Task(
-        partial(_compile, program, batch, "search", _search, traced.wait, search_traced)
+        partial(_compile, program, batch, device, "search", _search, traced.wait, search_traced)
     )
     try:
         block, tracing, seconds, cached = _compile(
-            program, batch, "block", _block, after=traced.set
+            program, batch, device, "block", _block, after=traced.set
         )
     finally:
         traced.set()
     begin, *_ = search_task.result()
-    compiled = CompiledProgram(
-        begin, block, _blank(program, batch), tracing, seconds, cached, Pace()
-    )
+    blank = _blank(program, batch, device)
+    compiled = CompiledProgram(begin, block, blank, tracing, seconds, cached, Pace())
     hold(program.model, key, compiled)
     if not cached:
         trim()
-    return Engine(program, batch, compiled)
+    return Engine(program, batch, compiled, device)
 
 
 def _compile(
     program: Program,
     batch: int | None,
+    device: Any,
     which: str,
     lowered: Callable[..., Any],
     before: Callable[[], Any] = bool,
@@ -245,7 +284,8 @@ def _compile(
         nonlocal traced
         before()
         started = time.perf_counter()
-        lowered_program = lowered(program, batch)
+        with compiling_for(device):
+            lowered_program = lowered(program, batch)
         traced = time.perf_counter() - started
         after()
         return lowered_program
@@ -254,7 +294,7 @@ def _compile(
     with x64(), paused():
         program_fingerprint = fingerprint(program, batch)
         text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
-        executable, from_cache = compile_cached(text, lower, after)
+        executable, from_cache = compile_cached(text, lower, after, device)
     return executable, traced, time.perf_counter() - started - traced, from_cache
 
 
@@ -307,11 +347,12 @@ def _data(program: Program, batch: int | None) -> tuple[Any, ...]:
     return tuple(_batched(x, None if axis is None else batch) for x, axis in each)
 
 
-def _blank(program: Program, batch: int | None) -> Any:
+def _blank(program: Program, batch: int | None, device: Any) -> Any:
     lead = () if batch is None else (batch,)
     with x64():
         return jax.device_put(
-            jax.tree.map(lambda x: np.broadcast_to(x, (*lead, *x.shape)), blank_search(program))
+            jax.tree.map(lambda x: np.broadcast_to(x, (*lead, *x.shape)), blank_search(program)),
+            device,
         )
 
 

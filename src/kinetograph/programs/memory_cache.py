@@ -35,6 +35,7 @@ class CompiledProgram:
     compile_seconds: float
     from_cache: bool
     pace: Pace
+    elsewhere: "dict[Any, CompiledProgram]" = field(default_factory=dict)  # by other devices
     used: int = field(default=0, compare=False)  # the time of the last use, in counts
 
     @property

@@ -30,13 +30,13 @@ class Loaded:
     """A program from a file, on trial until its first run ends."""
 
     def __init__(self, executable: Any, path: Path) -> None:
-        self._executable, self._path = executable, path
+        self._executable, self.path = executable, path
         self._ran = False
 
     def __call__(self, *arguments: Any) -> Any:
         if self._ran:
             return self._executable(*arguments)
-        with on_trial(self._path):
+        with on_trial(self.path):
             results = jax.block_until_ready(self._executable(*arguments))
         self._ran = True
         return results

@@ -8,12 +8,13 @@ import jax
 import numpy as np
 
 from ..adaptation.host_warmup import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
+from ..adaptation.schedule import Phases
 from ..graph.node import Node
 from ..programs.state import Block, ChainState, Start, Where
 from ..samplers.sampler import Sampler
 from .rows import Sink, TransitionRows, rows_of
 
-__all__ = ["ENDLESS", "RunningChain", "Lengths"]
+__all__ = ["ENDLESS", "IdleChain", "RunningChain", "Lengths"]
 
 ENDLESS = 2**30  # transitions that a run without a given number of draws may make after warm-up
 
@@ -126,6 +127,29 @@ class RunningChain:
         self.divergences = where.divergences
         self.step_size = step_size
 
+    def phases(self, sampled: int) -> Phases:
+        """The phases of the next block, with `sampled` transitions after warm-up."""
+        return self.tuner.phases(self.transition, sampled)
+
     def at_stop(self) -> bool:
         """Whether the host has to examine the draws of warm-up now."""
         return self.tuner.stops_at(self.transition, self.gradients)
+
+
+class IdleChain(RunningChain):
+    """A chain that has a place of a program, and makes no transition."""
+
+    @classmethod
+    def like(cls, chain: RunningChain) -> "IdleChain":
+        """An idle chain at the start, or in the state, of another one."""
+        place = cls(chain.key, chain.free, chain.state)
+        place.sampler, place.tuned, place.climbing = chain.sampler, chain.tuned, chain.climbing
+        return place
+
+    def phases(self, sampled: int) -> Phases:
+        """The phases of a block that ends before its first transition."""
+        return Phases.of(0, 0)
+
+    def at_stop(self) -> bool:
+        """False: there is nothing to tune."""
+        return False

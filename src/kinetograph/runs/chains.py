@@ -1,11 +1,12 @@
-"""Drive chains, on threads or as a batch.
+"""Drive chains, on threads, as a batch, or on several devices.
 
 Threads share one executable, and XLA releases the interpreter while it runs. If there are fewer
 threads than chains, the chains take turns of one block each, so that all advance equally. A batch
-is one thread with an executable for all chains. The host only takes the new draws of each block,
-counts, and checks whether the run should stop. The thread that called the run waits, so that Ctrl-C
-never comes between a block and its draws. A stopped run does not wait for blocks that take long,
-and does not take their draws.
+is one thread with an executable for all chains (`batches`). If several devices are given, each has
+a thread and an executable, and runs its own chains or batches in turns. The host only takes the new
+draws of each block, counts, and checks whether the run should stop. The thread that called the run
+waits, so that Ctrl-C never comes between a block and its draws. A stopped run does not wait for
+blocks that take long, and does not take their draws.
 """
 
 import os
@@ -13,31 +14,28 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import numpy as np
 
-from ..adaptation.host_warmup import Tuned, judged
 from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
 from ..programs.background import thread
 from ..programs.engine import Engine
-from ..programs.pace import Pace
 from ..programs.program import Program
-from ..programs.state import ChainState, Plan, Where
+from ..programs.state import Plan
+from .batches import batches_of
 from .chain import Lengths, RunningChain
+from .control import CheckpointWriter, ThreadControl, beginnings, plan_of, tuned_of
 from .signals import STOPS, Terminated, hearing, holding, stoppable
 
 __all__ = [
     "RunEnding",
-    "CheckpointWriter",
     "advance",
-    "beginnings",
     "run_chains",
     "threads_available",
 ]
@@ -65,79 +63,11 @@ class RunEnding:
         return bool(kinds)
 
 
-class CheckpointWriter(Protocol):
-    """A writer of checkpoints."""
-
-    def due(self, chain: RunningChain) -> bool:
-        """Whether a checkpoint of the chain is due."""
-
-    def keep(self, chain: RunningChain) -> None:
-        """Write a checkpoint of the chain."""
-
-
-@dataclass
-class ThreadControl:
-    """State shared by the threads and the thread that waits."""
-
-    stop: threading.Event = field(default_factory=threading.Event)
-    failed: threading.Event = field(default_factory=threading.Event)  # in a chain, so all end
-    errors: list[BaseException] = field(default_factory=list)
-    batch: ChainState | None = None  # the states of a batch
-    keeper: CheckpointWriter | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _left: bool = False  # no thread waits for blocks
-
-    def ends(self) -> bool:
-        """Whether no further block is run."""
-        return self.stop.is_set() or self.failed.is_set()
-
-    @contextmanager
-    def taking(self) -> Iterator[bool]:
-        """A context in which the results of a block are taken.
-
-        Yields whether a thread still waits for them.
-        """
-        with self._lock:
-            yield not self._left
-
-    def leave(self) -> None:
-        """Stop waiting; all results taken so far are complete."""
-        with self._lock:
-            self._left = True
-
-
 def threads_available() -> int:
     """The number of processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def tuned_of(state: ChainState) -> Tuned:
-    """The tuned values of a chain's state, on the host."""
-    tuned: Tuned = jax.tree.map(np.asarray, Tuned(state.hyper, state.adaptation))
-    return tuned
-
-
-def _plan(lengths: Lengths, pace: Pace, chain: RunningChain) -> Plan:
-    numbers = np.int32(lengths.thin), np.int64(pace.gradients)
-    return Plan(*numbers, np.bool_(chain.warmup is not None))
-
-
-def beginnings(program: Program, chains: Sequence[RunningChain]) -> list[Any]:
-    """The arguments of the search for each chain's starting point."""
-    blank = np.zeros(program.space.shape, program.dtype)
-    rows = []
-    for chain in chains:
-        given = chain.free is not None
-        free = np.asarray(chain.free, program.dtype) if given else blank
-        sampler = chain.sampler or program.sampler
-        hyper = sampler.hypers(program.space) | dict(chain.tuned)
-        scaled = sampler.scale is not None or "scale" in chain.tuned
-        climbing = chain.climbing and program.model.batch is None
-        flags = (np.bool_(flag) for flag in (given, climbing, scaled))
-        rows.append((chain.key, free, *flags, hyper))
-    return rows
 
 
 def advance(
@@ -154,7 +84,7 @@ def advance(
     """
     state = chain.state
     assert state is not None
-    phases = chain.tuner.phases(chain.transition, sampled)
+    phases = chain.phases(sampled)
     state = engine.prepared(state._replace(phases=Phases(*map(np.int32, phases))), data)
     begun = time.perf_counter()
     state, block = engine.advance(state, data, plan)
@@ -178,32 +108,38 @@ def run_chains(
     threads: int,
     watch: Callable[[], bool | None],
     keeper: CheckpointWriter | None = None,
+    devices: Sequence[Any] = (),
 ) -> RunEnding:
-    """Run chains, on threads or as the engine's batch.
+    """Run chains, on threads or as batches.
 
+    The engine is that of the first of several devices, if there are any.
     `watch` is called during the run and after the last block. The run ends when it returns True. If
     a chain finds no starting point, all chains end.
     """
     control, ending = ThreadControl(keeper=keeper), RunEnding()
+    engines = engine.on(devices) if devices else [engine]
+    batches = [] if engine.batch is None else batches_of(engines, chains)
+    queues = [deque[Iterator[None]]() for _ in engines]
     with x64():
-        shared = jax.device_put(engine.program.model.argument_values)
-        if engine.batch is None:
-            each = zip(chains, _data_of_each(engine.program, shared, chains), strict=True)
-            turns = deque(_turns_of(engine, data, chain, lengths, control) for chain, data in each)
-            job = partial(_take_turns, turns)
-        else:
-            data = _data_of_batch(engine.program, shared, chains)
-            job = partial(_run_batch, engine, data, chains, lengths, control)
+        values = engine.program.model.argument_values
+        shared = [jax.device_put(values, each.device) for each in engines]
+    for i, batch in enumerate(batches):
+        place = i % len(engines)
+        queues[place].append(batch.turns(shared[place], lengths, control))
+    for i, chain in enumerate(chains if engine.batch is None else ()):
+        place = i % len(engines)
+        data = _data_of(chain, engine.program, shared[place])
+        queues[place].append(_turns_of(engines[place], data, chain, lengths, control))
 
-    def work() -> None:
+    def work(queue: deque[Iterator[None]]) -> None:
         try:
-            job()
+            _take_turns(queue)
         except BaseException as error:
             control.errors.append(error)
             control.failed.set()
 
-    count = 1 if engine.batch is not None else min(threads, len(chains))
-    workers = [thread(work) for _ in range(count)]
+    sharing = 1 if devices or batches else min(threads, len(chains))  # threads of a queue
+    workers = [thread(partial(work, queue)) for queue in queues for _ in range(sharing)]
     with one_thread(), stoppable(), holding() as late:
         try:
             with hearing():
@@ -226,8 +162,8 @@ def run_chains(
         except STOPS as stopped:  # a second signal: do not wait
             ending.stopped = stopped
         control.leave()
-        if control.batch is not None:
-            settle(chains, control.batch)
+        for batch in batches:
+            batch.settle()
         ending.hear(late)
     if control.errors:
         ending.error = control.errors[0]
@@ -255,24 +191,12 @@ def _take_turns(waiting: deque[Iterator[None]]) -> None:
                     break
 
 
-def _data_of_each(program: Program, shared: Any, chains: Sequence[RunningChain]) -> list[Any]:
-    """The values of the model's arguments for each chain."""
+def _data_of(chain: RunningChain, program: Program, shared: Any) -> Any:
+    """The values of the model's arguments for a chain."""
+    if not chain.data:
+        return shared
     names = program.model.arguments
-    return [
-        shared
-        if not chain.data
-        else tuple(chain.data.get(n, x) for n, x in zip(names, shared, strict=True))
-        for chain in chains
-    ]
-
-
-def _data_of_batch(program: Program, shared: Any, chains: Sequence[RunningChain]) -> Any:
-    """The model's arguments, stacked where chains have their own values."""
-    each = zip(program.model.arguments, shared, strict=True)
-    return tuple(
-        np.stack([chain.data[node] for chain in chains]) if node in program.varied else value
-        for node, value in each
-    )
+    return tuple(chain.data.get(n, x) for n, x in zip(names, shared, strict=True))
 
 
 def _turns_of(
@@ -291,114 +215,8 @@ def _turns_of(
         if chain.failed:
             control.failed.set()
     while chain.left(lengths) > 0 and not control.ends():
-        plan = _plan(lengths, pace, chain)
+        plan = plan_of(lengths, pace, chain)
         elapsed = advance(engine, data, chain, plan, lengths.sampled, control)
         chain.seconds += elapsed
         pace.adjust(chain.spent, elapsed)
         yield
-
-
-def _run_batch(
-    engine: Engine,
-    data: Any,
-    chains: Sequence[RunningChain],
-    lengths: Lengths,
-    control: ThreadControl,
-) -> None:
-    """Run all chains as one batch, until all chains have ended."""
-    pace = engine.pace
-    with x64():
-        states = _begun(engine, data, chains, control)
-        while states is not None and not control.ends():
-            if all(c.left(lengths) <= 0 for c in chains):
-                break
-            phases = [c.tuner.phases(c.transition, lengths.sampled) for c in chains]
-            plan = _plan(lengths, pace, chains[0])
-            states = states._replace(phases=Phases(*np.array(phases, np.int32).T))
-            states, begun = engine.prepared(states, data), time.perf_counter()
-            states, blocks = engine.advance(states, data, plan)
-            if all(c.transition >= c.tuner.late for c in chains):  # the tuner does not need them
-                blocks = blocks._replace(free=None, slopes=None)
-            rows = jax.device_get(blocks._replace(reports=()))
-            computed = time.perf_counter() - begun
-            with control.taking() as wanted:
-                if not wanted:
-                    return
-                RunningChain.take_each(chains, rows)
-                states = _tuned(states, chains)
-                control.batch = states
-                if control.keeper is not None and control.keeper.due(chains[0]):
-                    settle(chains, states)
-                    for chain in chains:
-                        control.keeper.keep(chain)
-            elapsed = time.perf_counter() - begun
-            spent = rows.progress[:, Where._fields.index("spent")]
-            for chain in chains:
-                chain.seconds += elapsed
-            # The time in which chains wait for slower ones is lost.
-            waited = computed * (1 - spent.mean() / max(spent.max(), 1))
-            pace.adjust(int(spent.max()), computed, elapsed - computed + float(waited))
-
-
-def _begun(
-    engine: Engine, data: Any, chains: Sequence[RunningChain], control: ThreadControl
-) -> Any:
-    """The states of a batch, at starting points or from before."""
-    if all(chain.state is not None for chain in chains):
-        return jax.device_put(_stacked([chain.state for chain in chains]))
-    arguments = _stacked(beginnings(engine.program, chains))
-    result = engine.find(arguments, data, control.stop.is_set)
-    if result is None:
-        return None
-    with control.taking() as wanted:
-        if wanted:
-            for chain, start in zip(chains, _members(jax.device_get(result)), strict=True):
-                chain.begin(start)
-                if chain.failed:
-                    control.failed.set()
-    return result.chain
-
-
-def _tuned(states: ChainState, chains: Sequence[RunningChain]) -> ChainState:
-    """The states of a batch, tuned where the host has to."""
-    due = [i for i, chain in enumerate(chains) if chain.at_stop()]
-    if not due:
-        return states
-    leaves, structure = jax.tree.flatten(tuned_of(states))
-    leaves = [np.array(leaf) for leaf in leaves]
-    tuned_states: Tuned = jax.tree.unflatten(structure, leaves)
-    befores = [jax.tree.unflatten(structure, [leaf[i] for leaf in leaves]) for i in due]
-    windows = [
-        chains[i].tuner.window(chains[i].transition, before)
-        for i, before in zip(due, befores, strict=True)
-    ]
-    dense = chains[0].tuner.dense
-    divergences = judged(jax.tree.map(lambda a: a[due], tuned_states.hyper), windows, dense)
-    for i, before, window, chain_divergences in zip(
-        due, befores, windows, divergences, strict=True
-    ):
-        chain = chains[i]
-        tuned = chain.tuner.looked_at(
-            chain.transition, chain.gradients, window, before, chain_divergences
-        )
-        if tuned is not before:
-            for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
-                leaf[i] = value
-    return states._replace(**tuned_states._asdict())
-
-
-def settle(chains: Sequence[RunningChain], states: ChainState) -> None:
-    """Give each chain of a batch its state."""
-    for chain, state in zip(chains, _members(jax.device_get(states)), strict=True):
-        chain.state = state
-
-
-def _stacked(rows: Sequence[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
-
-
-def _members(tree: Any) -> Iterator[Any]:
-    """The members of a stack."""
-    leaves, structure = jax.tree.flatten(tree)
-    for parts in zip(*leaves, strict=True):
-        yield jax.tree.unflatten(structure, parts)

@@ -24,6 +24,7 @@ from ..samplers.sampler import Sampler
 from .arguments import check_one_of, check_whole
 from .assembly import blank_rows, join_statistics
 from .chain import Lengths, RunningChain
+from .devices import CHAINS_PER_BATCH, Devices, devices_of, division
 from .earlier_tuning import check_unknowns
 from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import program_of
@@ -48,6 +49,7 @@ DESCRIPTIVE = (
     "sampler_tune",
     "unknowns",
     "chain_method",
+    CHAINS_PER_BATCH,
     "walkers",
     "batch_size",
     "samplers",
@@ -68,6 +70,7 @@ def extra_samples(
     averages: Any = (),
     progress: bool | Progress = True,
     threads: int | None = None,
+    devices: Devices = None,
     callback: Callable[[SoFar], Any] | None = None,
     until: Until | None = None,
     on_sigterm: Literal["exit", "return"] | str = "exit",
@@ -94,6 +97,9 @@ def extra_samples(
     observables, averages
         The observables and averages of the run. They are needed if some of them are not in
         `kg.observables`.
+    devices
+        As in `kg.mcmc`. They may be other devices than those of the run: the draws stay the same,
+        because a batch that was divided over devices keeps its parts.
     progress, threads, callback, until, on_sigterm
         As in `kg.mcmc`. `until` examines all draws: first the draws of `results`, then again each
         time their number has grown by a fifth.
@@ -134,6 +140,7 @@ def extra_samples(
     check_model(model, CALLER, "second")
     least = {} if draws is None else {"draws": (draws, 0)}
     check_whole(CALLER, least | ({} if threads is None else {"threads": (threads, 1)}))
+    used_devices = devices_of(CALLER, devices)
     if "sampler_state" not in results.children or "sampler_settings" not in results.attrs:
         raise TypeError(
             f"{CALLER}: the results have no state of chains to continue from; give {COMPLETE}"
@@ -183,13 +190,14 @@ def extra_samples(
     attributes = {k: attributes[k] for k in DESCRIPTIVE if k in attributes}
     attributes["draws"] = -1 if total is None else total
     method = str(attributes.get("chain_method", "threads"))
+    divided = division(CALLER, method, len(chains), used_devices, threads, attributes)
     arrays = kept_arrays(model, kept, unknowns)
     run = Run(
         CALLER,
         program,
         chains,
         lengths,
-        method,
+        divided,
         arrays,
         attributes,
         keep,

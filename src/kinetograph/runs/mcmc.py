@@ -28,6 +28,7 @@ from ..samplers.sampler import Sampler
 from .arguments import check_flag, check_one_of, check_samplers, check_seed, check_whole
 from .assembly import blank_rows
 from .chain import Lengths, RunningChain
+from .devices import Devices, devices_of, division
 from .earlier_tuning import tuned_values, unknowns_text
 from .kept_targets import kept_arrays, kept_nodes, kept_unknowns
 from .memory import check_memory
@@ -70,6 +71,7 @@ def mcmc(
     until: Until | None = None,
     threads: int | None = None,
     chain_method: Literal["threads", "batch"] | str | None = None,
+    devices: Devices = None,
     keep_warmup: bool = False,
     tuned: Any = None,
     on_sigterm: Literal["exit", "return"] | str = "exit",
@@ -164,6 +166,12 @@ def mcmc(
         Rounding errors grow along a chain, so after about a hundred transitions the draws differ,
         but come from the same posterior. The default is "threads" on a processor and "batch" on an
         accelerator.
+    devices
+        The JAX devices that run the chains: a number, "all", or a list such as `jax.devices()[:2]`;
+        by default one, JAX's default device. On threads each device runs one chain at a time, and
+        the draws are those of one device to the last bit. As a batch, each device runs an equal
+        part of the chains, and the draws are those of a batch of this size on one device. The
+        program is compiled once. `kg.extra_samples` and `kg.resume` may continue on other devices.
     keep_warmup
         True: the transitions of warm-up are kept, too, every one of them (`thin` has no effect
         there), in the groups `warmup_posterior` and `warmup_sample_stats`. They are not draws from
@@ -203,8 +211,8 @@ def mcmc(
     TypeError
         If `model` is not a model or `sampler` is not a sampler.
     ValueError
-        If a number is out of its range, the samplers of a list differ in more than values, or
-        `tuned` are results of another sampler.
+        If a number is out of its range, there are fewer devices, the samplers of a list differ in
+        more than values, or `tuned` are results of another sampler.
     ModelError
         If an average or an observable cannot be computed from a step, or `tuned` are results of
         another model.
@@ -261,12 +269,21 @@ def mcmc(
     >>> more = kg.mcmc(model, warmup=0, tuned=tree, initial=last, seed=2, progress=False)
     >>> bool((more["sample_stats/step_size"][:, 0] == tree["sample_stats/step_size"][:, -1]).all())
     True
+
+    Run chains on all devices:
+
+    >>> everywhere = kg.mcmc(
+    ...     model, draws=100, seed=1, devices="all", chain_method="threads", progress=False
+    ... )
+    >>> bool((everywhere["posterior/mu"] == tree["posterior/mu"]).all())
+    True
     """
     check_one_of("mcmc", "on_sigterm", on_sigterm, ON_SIGTERM, "")
     requested_observables, requested_averages = as_observables(observables), as_averages(averages)
     numbers = _numbers(chains)
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
     method = chain_method_of(chain_method, threads)
+    divided = division("mcmc", method, len(numbers), devices_of("mcmc", devices), threads)
     seed_used = check_seed(seed, "mcmc")
     progress_display = make_progress(progress)
     place = None if store is None else folder("mcmc", store)
@@ -323,9 +340,10 @@ def mcmc(
     attributes |= run_attributes(program, samplers, method) | quantity_attributes(
         model, requested_observables, requested_averages
     )
+    attributes |= divided.attributes
     arrays = kept_arrays(model, kept, unknowns)
     run = Run(
-        "mcmc", program, running_chains, lengths, method, arrays, attributes, kept is not None
+        "mcmc", program, running_chains, lengths, divided, arrays, attributes, kept is not None
     )
     run.given_start, run.opening_text = starts[0] is not None, memory_warning
     run.returns = on_sigterm == "return"

@@ -25,6 +25,7 @@ from ..samplers.sampler import Sampler
 from .arguments import check_one_of, check_whole
 from .chain import Lengths, RunningChain
 from .checkpoints import EVERY, Keeper
+from .devices import Devices, devices_of, division
 from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import check_every, program_of
 from .progress.display import Progress
@@ -61,6 +62,7 @@ def resume(
     trust: Collection[str] = (),
     progress: bool | Progress = True,
     threads: int | None = None,
+    devices: Devices = None,
     checkpoint_every: float = EVERY,
     callback: Callable[[SoFar], Any] | None = None,
     until: Until | None = None,
@@ -94,6 +96,9 @@ def resume(
         record it in `tree.attrs["forced"]`.
     trust
         The names of functions that the model in the store may call; see `kg.load_graph`.
+    devices
+        As in `kg.mcmc`. They may be other devices than those of the run, and the draws stay the
+        same.
     progress, threads, checkpoint_every, callback, until, on_sigterm
         As in `kg.mcmc`.
 
@@ -129,6 +134,7 @@ def resume(
     """
     check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
     check_whole(CALLER, {} if threads is None else {"threads": (threads, 1)})
+    used_devices = devices_of(CALLER, devices)
     store = Store.open(folder(CALLER, path))
     manifest = store.manifest
     differing = _differing(manifest)
@@ -182,7 +188,8 @@ def resume(
     if forced:
         attributes["forced"] = "; ".join(dict.fromkeys(forced))
     keep, arrays = kept is not None, kept_arrays(model, kept, unknowns)
-    run = Run(CALLER, program, [], lengths, method, arrays, attributes, keep)
+    divided = division(CALLER, method, len(numbers), used_devices, threads, attributes)
+    run = Run(CALLER, program, [], lengths, divided, arrays, attributes, keep)
     run.returns = on_sigterm == "return"
     by_number = dict(zip(manifest["chains"], samplers, strict=True))
     try:

@@ -21,6 +21,7 @@ from ..results.reparametrisation import recorded_hierarchies
 from .assembly import as_tree
 from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
+from .devices import Division
 from .kept_targets import KeptArray
 from .progress.display import Progress
 from .progress.reporting import LOG, Telling
@@ -44,7 +45,7 @@ class Run:
     program: Program
     chains: Sequence[RunningChain]
     lengths: Lengths
-    method: str
+    divided: Division  # over devices
     targets: Sequence[KeptArray]  # in the results: first the targets, then further unknowns
     attributes: dict[str, Any]
     keep: bool = True  # whether any draws are kept
@@ -114,8 +115,8 @@ def _draw(
 ) -> tuple[RunEnding, dict[str, float]]:
     """Draw; returns how drawing ended, and the times taken."""
     begun = time.perf_counter()
-    count = min(len(run.chains), threads or threads_available())
-    display.start(run.chains, run.lengths, count if engine.batch is None else len(run.chains))
+    count = run.divided.at_once(len(run.chains), threads or threads_available())
+    display.start(run.chains, run.lengths, count)
 
     def watch() -> bool | None:
         check()
@@ -126,7 +127,8 @@ def _draw(
             run.keeper.look()
         return run.watch()
 
-    ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper)
+    devices = run.divided.devices
+    ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper, devices)
     try:
         display.finish()
         check()
@@ -153,8 +155,9 @@ def _compiled(run: Run, display: Progress) -> Engine:
     display.say("compiling ...")
     # Modules for the results are imported while XLA compiles.
     importing = threading.Thread(target=_import_results, daemon=True)
-    batch = len(run.chains) if run.method == "batch" else None
-    engine = build(run.program, batch, importing.start)
+    devices = run.divided.devices
+    engine = build(run.program, run.divided.batch, importing.start, next(iter(devices), None))
+    engine.on(devices)
     display.say(f"{run.program.model.free_size} free numbers; {engine.compiled.times_text}")
     return engine
 

@@ -29,7 +29,8 @@ from ..samplers.sampler import Sampler
 from .arguments import check_sampler, check_seed, check_whole
 from .assembly import split_statistics
 from .chain import RunningChain
-from .chains import advance, beginnings
+from .chains import advance
+from .control import beginnings
 from .rows import TransitionRows, rows_of
 from .starting_points import explain_failure, starting_points
 

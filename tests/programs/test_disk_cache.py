@@ -395,3 +395,26 @@ def test_programs_of_one_text_and_other_structures_are_told_apart(folder):
         for _ in range(2):
             executable, _ = compile_cached(None, lambda f=function: f.lower(x))
             assert set(executable(x)) == expected
+
+
+TWO_DEVICES = """
+import jax
+import numpy as np
+import kinetograph as kg
+from kinetograph.programs.disk_cache import compile_cached
+lowered = lambda: jax.jit(lambda x: 2 * x).lower(np.ones(3))
+kept = [compile_cached("a program", lowered, device=d) for d in jax.devices() for _ in range(2)]
+with jax.default_device(jax.devices()[1]):
+    kept[2:] = [compile_cached("another program", lowered) for _ in range(2)]
+print([from_cache for _, from_cache in kept], [float(f(np.ones(3)).sum()) for f, _ in kept])
+"""
+
+
+def test_programs_of_a_process_with_several_devices(folder):
+    """A program is loaded for its own device alone."""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", TWO_DEVICES],
+        env=os.environ | flags, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout == f"{[False, True] * 2} {[6.0] * 4}\n", done.stderr

@@ -92,6 +92,7 @@ RUNS = {
         "num_threads parallel_chains workers"
     ),
     "chain_method": "batch parallel vectorized",
+    "devices": "device device_count device_mesh mesh n_devices num_devices",
     "initial": (
         "current_state init init_method init_params init_state init_strategy init_values inits "
         "init_dist initial_point initial_state initial_values initvals p0 q0 start starting x0 "

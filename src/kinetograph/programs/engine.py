@@ -20,7 +20,7 @@ from .disk_cache import compile_cached, for_devices
 from .fingerprint import fingerprint, identity
 from .joint_information import informed, is_asked, is_in_use
 from .memory_cache import CompiledProgram, find, hold, trim
-from .other_devices import compiling_for, default_device
+from .other_devices import default_device
 from .pace import Pace
 from .program import Program
 from .start_search import blank_search, search
@@ -47,7 +47,7 @@ class Engine:
     program: Program
     batch: int | None
     compiled: CompiledProgram
-    device: Any = None  # None: JAX's default device
+    device: Any
     source: "Engine | None" = None  # the engine from which the executables were loaded
     _lock: Any = field(default_factory=threading.RLock)
     _joint: "Engine | None" = None
@@ -133,11 +133,9 @@ class Engine:
 
         The executables are loaded for them, or compiled if that is not possible.
         """
-        here, elsewhere = self.device or default_device(), self.compiled.elsewhere
-        missing, started = (
-            [d for d in devices if d != here and d not in elsewhere],
-            time.perf_counter(),
-        )
+        here, elsewhere = self.device, self.compiled.elsewhere
+        missing = [d for d in devices if d != here and d not in elsewhere]
+        started = time.perf_counter()
         blocks = for_devices(self.compiled.block, missing)
         searches = for_devices(self.compiled.search, missing)
         for i, device in enumerate(missing):
@@ -218,7 +216,7 @@ def build(
     hyper-parameters and any number of draws, chains and seed.
     """
     with program.model.its_values():  # data are part of the graphs of observables
-        return _build(program, batch, meanwhile, None if device == default_device() else device)
+        return _build(program, batch, meanwhile, device or default_device())
 
 
 def _build(
@@ -284,7 +282,7 @@ def _compile(
         nonlocal traced
         before()
         started = time.perf_counter()
-        with compiling_for(device):
+        with jax.default_device(device):
             lowered_program = lowered(program, batch)
         traced = time.perf_counter() - started
         after()

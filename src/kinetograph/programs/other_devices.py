@@ -6,8 +6,6 @@ bits on each device.
 """
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import jax
@@ -15,20 +13,13 @@ import numpy as np
 from jax.experimental import serialize_executable
 from jax.extend.backend import get_compile_options
 
-__all__ = ["compiling_for", "default_device", "load_for"]
+__all__ = ["default_device", "load_for"]
 
 
 def default_device() -> Any:
     """The device that JAX uses if none is given."""
     configured = jax.config.jax_default_device
     return configured if isinstance(configured, jax.Device) else jax.local_devices()[0]
-
-
-@contextmanager
-def compiling_for(device: Any) -> Iterator[None]:
-    """A context in which programs are lowered for a device; None: JAX's default device."""
-    with nullcontext() if device is None else jax.default_device(device):
-        yield
 
 
 def load_for(device: Any, serialised: bytes, in_tree: Any, out_tree: Any) -> Any:

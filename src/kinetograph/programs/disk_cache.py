@@ -174,9 +174,10 @@ def _load(path: Path, key: bytes, device: Any) -> Any:
 
 
 def for_devices(executable: Any, devices: Sequence[Any]) -> list[Any] | None:
-    """An executable for other devices of its kind, or None if it cannot be loaded for them.
+    """An executable, loaded for other devices of its kind.
 
-    An executable from a file cannot be serialised again, so the file is read.
+    None if that is not possible: the program calls the host, or the runtime refuses it. An
+    executable from a file cannot be serialised again, so the file is read.
     """
     if executable is None or not devices:  # a program may have nothing to search for
         return [None for _ in devices]
@@ -185,7 +186,7 @@ def for_devices(executable: Any, devices: Sequence[Any]) -> list[Any] | None:
         serialised = _read_again(executable) if loaded else _serialised(executable)
         each = [Task(partial(load_for, device, *serialised)) for device in devices]
         moved = [task.result() for task in each]
-    except Exception:  # it calls the host, or the runtime refuses it
+    except Exception:
         return None
     return [Loaded(each, executable.path) for each in moved] if loaded else moved
 

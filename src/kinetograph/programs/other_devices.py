@@ -34,7 +34,7 @@ def load_for(device: Any, serialised: bytes, in_tree: Any, out_tree: Any) -> Any
 
 
 class _Unpickler(serialize_executable._JaxPjrtUnpickler):
-    """Puts the device in the place of the one for which the executable was compiled."""
+    """Replaces the device for which an executable was compiled."""
 
     def persistent_load(self, pid: Any) -> Any:
         (device,) = self.devices_by_id.values()

@@ -1,4 +1,4 @@
-"""Batches of chains: one call of a program advances all chains of a batch.
+"""Batches of chains that a program advances together.
 
 If chains are divided into several batches, they have equal sizes, because the last bits of draws
 depend on the size. So the last batch may have places that idle chains fill. Each batch is run as if
@@ -42,7 +42,7 @@ class Batch:
     def turns(
         self, shared: Sequence[Any], lengths: Lengths, control: ThreadControl
     ) -> Iterator[None]:
-        """Run the chains block by block, until all chains or the run have ended."""
+        """Run the chains block by block, until they or the run end."""
         engine, chains, pace = self.engine, self.chains, self.engine.pace
         data = _data(engine.program, shared, chains)
         states = self._begun(data, control)

@@ -137,11 +137,11 @@ class RunningChain:
 
 
 class IdleChain(RunningChain):
-    """A chain that has a place of a program, and makes no transition."""
+    """A chain that fills a place of a batch without transitions."""
 
     @classmethod
     def like(cls, chain: RunningChain) -> "IdleChain":
-        """An idle chain at the start, or in the state, of another one."""
+        """An idle chain in the state of another chain."""
         place = cls(chain.key, chain.free, chain.state)
         place.sampler, place.tuned, place.climbing = chain.sampler, chain.tuned, chain.climbing
         return place

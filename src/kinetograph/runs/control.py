@@ -1,4 +1,4 @@
-"""What the threads of a run share, and the arguments of its calls."""
+"""The state that the threads of a run share, and programs' arguments."""
 
 import threading
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How the chains of a run are divided over JAX's devices.
+"""The division of the chains of a run over JAX's devices.
 
 On threads each device runs one chain at a time. As a batch, the chains are divided into batches of
 equal size, one for each device. The last bits of the draws depend on this size, so it is recorded
@@ -27,7 +27,7 @@ type Devices = int | Literal["all"] | list[Any] | tuple[Any, ...] | None
 
 @dataclass(frozen=True)
 class Division:
-    """How chains are divided."""
+    """A division of chains into batches and over devices."""
 
     batch: int | None = None  # the number of chains of a batch; None for single chains
     devices: tuple[Any, ...] = ()  # empty: JAX's default device

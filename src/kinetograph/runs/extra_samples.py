@@ -98,8 +98,8 @@ def extra_samples(
         The observables and averages of the run. They are needed if some of them are not in
         `kg.observables`.
     devices
-        As in `kg.mcmc`. They may be other devices than those of the run: the draws stay the same,
-        because a batch that was divided over devices keeps its parts.
+        As in `kg.mcmc`. The run may continue on other devices: the draws stay the same, because a
+        batch that was divided over devices keeps its parts.
     progress, threads, callback, until, on_sigterm
         As in `kg.mcmc`. `until` examines all draws: first the draws of `results`, then again each
         time their number has grown by a fifth.

@@ -169,8 +169,8 @@ def mcmc(
     devices
         The JAX devices that run the chains: a number, "all", or a list such as `jax.devices()[:2]`;
         by default one, JAX's default device. On threads each device runs one chain at a time, and
-        the draws are those of one device to the last bit. As a batch, each device runs an equal
-        part of the chains, and the draws are those of a batch of this size on one device.
+        the draws equal the draws on one device to the last bit. As a batch, each device runs an
+        equal part of the chains, and the draws equal the draws of such a batch on one device.
         `kg.extra_samples` and `kg.resume` may continue on other devices.
     keep_warmup
         True: the transitions of warm-up are kept, too, every one of them (`thin` has no effect

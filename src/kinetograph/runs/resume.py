@@ -97,8 +97,7 @@ def resume(
     trust
         The names of functions that the model in the store may call; see `kg.load_graph`.
     devices
-        As in `kg.mcmc`. They may be other devices than those of the run, and the draws stay the
-        same.
+        As in `kg.mcmc`. The run may continue on other devices, and the draws stay the same.
     progress, threads, checkpoint_every, callback, until, on_sigterm
         As in `kg.mcmc`.
 

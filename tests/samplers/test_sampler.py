@@ -634,7 +634,8 @@ def test_tuning_asks_for_an_acceptance_rate():
             "no target_acceptance; write, for example, target_acceptance =",
         ),
         (dict(noise=kg.hyper(1.0)), TypeError, "'noise' cannot be a hyper-parameter"),
-        (dict(scale=2.0), TypeError, r"scale = 2.0 hides .*; write scale = kg.hyper\(2.0\)"),
+        (dict(scale=2.0), TypeError, "scale of the coordinates of every sampler.* another name"),
+        (dict(scale=kg.hyper(0.3)), TypeError, "scale of the coordinates .*step_size = kg.hyper"),
     ],
 )
 def test_a_class_is_looked_at_when_it_is_made(names, error, text):

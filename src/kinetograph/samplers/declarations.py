@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .hyper import Hyper, declared
+from .scale import Scale
 
 __all__ = ["TUNABLE", "check_class", "check_names", "signature_of", "takes_settings"]
 
@@ -24,6 +25,12 @@ def check_class(cls: type, base: type) -> None:
     reserved = {*dir(base), "_values", "_tune"} - {SHARED, "walkers"}
     inherited = {n for kind in cls.__mro__[1:] for n, v in vars(kind).items() if _is_hyper(v)}
     for name, value in attributes.items():
+        if name == SHARED and not isinstance(value, Scale) and cls is not base:
+            raise TypeError(
+                f"{cls.__name__}: scale is the scale of the coordinates of every sampler: a step "
+                "is made in the coordinates q / scale; choose another name for a size of steps, "
+                "such as step_size = kg.hyper(0.3, positive=True)"
+            )
         if _is_hyper(value) and name in reserved:
             raise TypeError(
                 f"{cls.__name__}: {name!r} cannot be a hyper-parameter, because kg.Sampler has an "

@@ -53,7 +53,7 @@ def test_kernels_are_their_formulas(name):
 
 
 def test_sums_products_and_the_others():
-    kernel = gp.rbf(0.5) * gp.linear(2.0, 1.0) + gp.constant(3.0) + gp.white(0.1)
+    kernel = sum([gp.rbf(0.5) * gp.linear(2.0, 1.0), gp.constant(3.0), gp.white(0.1)])
     d = distances(X)
     wanted = np.exp(-2 * d**2) * 4 * np.outer(X - 1, X - 1) + 9 + 0.01 * np.eye(5)
     np.testing.assert_allclose(value(kernel(X)), wanted, rtol=1e-12, atol=1e-13)
@@ -298,6 +298,29 @@ def test_the_functions_are_waves_from_one_end_of_the_box_to_the_other():
         (lambda: gp.Process(gp.rbf(1.0)).prior, AttributeError, r"here it is latent\(x\)"),
         (lambda: gp.rbf(1.0)(np.ones((2, 2, 2))), kg.ShapeError, "rows of a matrix"),
         (lambda: gp.rbf(1.0)(X, np.ones((2, 2))), kg.ShapeError, "same dimension, got 1 and 2"),
+        (
+            lambda: gp.rbf(1.0) + np.eye(3),
+            TypeError,
+            r"rbf: a kernel is not a matrix.*kernel\(x\) is",
+        ),
+        (lambda: np.eye(3) + gp.rbf(1.0), TypeError, "cannot be added to a NumPy array of shape"),
+        (lambda: gp.rbf(1.0) + 1.0, TypeError, "cannot be added to the number 1"),
+        (lambda: gp.rbf(1.0)[0], TypeError, "a kernel is not a matrix and cannot be indexed"),
+        (lambda: gp.rbf(1.0) @ X, TypeError, "a kernel is not a matrix and cannot be multiplied"),
+        (lambda: kg.data(X) + gp.rbf(1.0), TypeError, "a kernel is not a matrix"),
+        (lambda: kg.cholesky(gp.rbf(1.0)), TypeError, "a kernel is not a matrix"),
+        (lambda: kg.multivariate_normal(X, gp.rbf(1.0)), TypeError, "a kernel is not a matrix"),
+        (lambda: gp.Process(gp.rbf(1.0))(X), TypeError, r"write process.latent\(x\)"),
+        (
+            lambda: gp.Process(gp.rbf(1.0), lambda x: 2 * x).marginal(X, 1.0),
+            kg.ShapeError,
+            r"one number for each point, of shape \(\d+,\), got .* write x\[:, 0\]",
+        ),
+        (
+            lambda: gp.Process(gp.rbf(1.0)).conditional(X, [0.5, 1.5], X, 1.0),
+            kg.ShapeError,
+            r"conditional\(new, x, seen, noise\) .* x of 2 rows and seen of shape",
+        ),
     ],
 )
 def test_bad_input(make, error, text):

@@ -37,6 +37,11 @@ __all__ = [
     "white",
 ]
 
+_CALL_IT = (
+    "kernel(x) is the covariance matrix of points x, and noise is an argument of "
+    "kg.gp.Process(kernel).marginal(x, noise)"
+)
+
 Spectrum = Callable[[np.ndarray], Any]  # of angular frequencies (m, d)
 
 
@@ -74,7 +79,7 @@ class Kernel:
 
     def __add__(self, other: "Kernel") -> "Kernel":
         if not isinstance(other, Kernel):
-            return NotImplemented
+            raise self._not_a_matrix("added to", other)
         one, two = self.spectrum, other.spectrum
         both = None if one is None or two is None else lambda w: one(w) + two(w)
         return Kernel(lambda x, y: self(x, y) + other(x, y), both, f"{self.name} + {other.name}")
@@ -92,8 +97,30 @@ class Kernel:
         spectrum = None if unscaled is None else lambda w: other * unscaled(w)
         return Kernel(lambda x, y: other * self(x, y), spectrum, self.name)
 
+    def __radd__(self, other: Any) -> "Kernel":
+        if isinstance(other, int) and other == 0:  # the start of Python's `sum`
+            return self
+        raise self._not_a_matrix("added to", other)
+
     __rmul__ = __mul__
     __array_ufunc__ = None  # so that array * kernel calls __rmul__
+
+    def __getitem__(self, index: Any) -> Any:
+        raise self._not_a_matrix("indexed with", index)
+
+    def __matmul__(self, other: Any) -> Any:
+        raise self._not_a_matrix("multiplied by", other)
+
+    __rmatmul__ = __matmul__
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(f"{self.name}: a kernel is not a matrix{place_text()}; {_CALL_IT}")
+
+    def _not_a_matrix(self, doing: str, other: Any) -> TypeError:
+        return TypeError(
+            f"{self.name}: a kernel is not a matrix and cannot be {doing} {in_words(other)}"
+            f"{place_text()}; {_CALL_IT}"
+        )
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"

@@ -11,6 +11,7 @@ import numpy as np
 from ..distributions.multivariate_normal import multivariate_normal
 from ..distributions.normal import normal
 from ..graph.array import Array
+from ..graph.errors import ShapeError
 from ..graph.functions.matrices import cholesky, solve_triangular
 from ..graph.public import public
 from ..graph.source import place_text
@@ -90,11 +91,25 @@ class Process:
         self._mean = mean
         self._jitter = jitter
 
+    def __call__(self, x: Any) -> Any:
+        """Raise TypeError: the values at points are `latent` or `marginal`."""
+        raise TypeError(
+            f"gp.Process: a process cannot be called{place_text()}; write process.latent(x) for "
+            "its unknown values at points x, or process.marginal(x, noise) in kg.observe"
+        )
+
     def mean(self, x: Any) -> Any:
         """The mean at points, (n,)."""
         rows = points(x, "gp.Process")
         if callable(self._mean):
-            return self._mean(rows)
+            mean = self._mean(rows)
+            if np.shape(mean) not in ((), rows.shape[:1]):
+                raise ShapeError(
+                    f"gp.Process: the mean function must give one number for each point, of shape "
+                    f"{rows.shape[:1]}, got shape {np.shape(mean)}{place_text()}; its argument has "
+                    f"the shape {rows.shape}: write x[:, 0] for the first coordinate"
+                )
+            return mean
         return self._mean + np.zeros(rows.shape[0])
 
     def covariance(self, x: Any) -> Array:
@@ -150,6 +165,11 @@ class Process:
             An unknown, (m,): for `kg.predict(model, results, f=...)`.
         """
         rows, new_rows = points(x, "gp.Process"), points(new, "gp.Process")
+        if np.shape(seen) != rows.shape[:1]:
+            raise ShapeError(
+                "gp.Process: conditional(new, x, seen, noise) needs one seen value for each row "
+                f"of x, got x of {rows.shape[0]} rows and seen of shape {np.shape(seen)}{place_text()}"
+            )
         factor = cholesky(self._noisy(rows, noise))
         across = solve_triangular(factor, self.kernel(rows, new_rows), lower=True)
         residual = solve_triangular(factor, seen - self.mean(rows), lower=True)

@@ -74,6 +74,7 @@ DISTRIBUTIONS = {
     "upper": "a_max ub high upper_bound max maximum maxval",
 }
 RUNS = {
+    "simulations": "n_sim n_simulations n_sims nsim nsims num_simulations sims",
     "draws": (
         "iter iter_sampling iterations n n_draws n_iter n_samples ndraws niter nsamples n_sims "
         "nsim nsims num_draws num_iter num_iters num_posterior_samples num_results num_samples "
@@ -242,6 +243,10 @@ OF_CALLS: dict[str, dict[str, str]] = {
             ),
             "leave it out",
         ),
+    },
+    "compare": {
+        "ic": "leave it out: the criterion is that of kg.loo, or method='evidence'",
+        "scale": "leave it out: the scale is that of the log density",
     },
     "summary": {
         "group": "write kg.summary(results['predictions'])",

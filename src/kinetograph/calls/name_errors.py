@@ -35,6 +35,15 @@ _ATTRIBUTES = {
         **dict.fromkeys(("add_groups", "extend"), "results.update(other), which adds groups"),
         "to_csv": "results['posterior'].to_dataset().to_dataframe().to_csv(...)",
     },
+    "Point": {
+        **dict.fromkeys(
+            ("log_density", "log_prob", "logdensity", "logp", "logprob", "lp", "target_log_prob"),
+            "-at.potential",
+        ),
+        **dict.fromkeys(("position", "state", "theta", "value", "x", "z"), "at.q"),
+        **dict.fromkeys(("U", "energy", "neg_log_prob", "potential_energy"), "at.potential"),
+        **dict.fromkeys(("grad", "force", "score"), "at.gradient, of the potential"),
+    },
     "Hilbert": dict.fromkeys(("f", "latent", "prior"), "values"),
     "Process": {"prior": "latent(x)"},
     "Optimum": {

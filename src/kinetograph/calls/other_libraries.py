@@ -218,6 +218,16 @@ _ADVICE = {
         "polyagamma rice sinebivariatevonmises skellam triangular"
     ),
     "x[:n], x[-n:] and x[i:j] are parts of an array": "head tail",
+    "a run takes its seed, as in kg.mcmc(model, seed=1)": (
+        "key manualseed prngkey randomseed setrngseed setseed"
+    ),
+    "chains use all cores automatically; kg.mcmc(..., threads=1) uses one": (
+        "setcores sethostdevicecount setnumthreads"
+    ),
+    "JAX chooses the device, as with JAX_PLATFORMS=cpu": "setplatform",
+    "numbers have 64 bits unless kg.mcmc(..., dtype='float32') asks for 32": (
+        "enablex64 setdefaultdtype setdefaultfloatx setfloatx"
+    ),
 }
 ELSEWHERE = {
     word: f"here it is {name}" for name, words in _OTHERS.items() for word in words.split()

@@ -27,7 +27,7 @@ from .argument_names import (
 from .library_errors import retold, shortened
 from .same_names import renamed, same_names_of, with_given_names
 
-__all__ = ["answer", "no_parameter"]
+__all__ = ["answer", "check_options", "no_parameter"]
 
 # Words for the bounds of a distribution; they mean `truncation=` unless it has parameters for them.
 _BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
@@ -229,6 +229,20 @@ def no_parameter(
     if hint and len(names) > _MANY:
         listed = ""
     return f"{title}: unknown parameter {word}{place_text()}{hint}{listed}"
+
+
+def check_options(
+    title: str, options: Iterable[str], function: Callable[..., Any], inner: Callable[..., Any]
+) -> None:
+    """Raise TypeError for an option that neither function takes.
+
+    `function` has the name `title`; it passes its options on to `inner`.
+    """
+    parameters = [signature(f).parameters.values() for f in (function, inner)]
+    names = list(dict.fromkeys(n for each in parameters for n in _taken_by_name(list(each))))
+    for word in options:
+        if word not in names:
+            raise TypeError(no_parameter(title, word, names))
 
 
 def _hint(title: str, word: str, names: list[str]) -> str:

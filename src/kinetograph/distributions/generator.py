@@ -99,7 +99,7 @@ class Generator:
 
     def _order_hint(self, nodes: Sequence[Node]) -> str:
         """The order of the parameters, if another order fits."""
-        values = [node.value for node in nodes if isinstance(node, Data)]
+        values = [value for node in nodes if (value := _possible(node)) is not None]
         if len(values) < len(nodes) or not 2 <= len(nodes) <= _PERMUTED:
             return ""
         if any(parameter.event_ndim for parameter in self.parameters):
@@ -265,6 +265,17 @@ def _sum_hint(support: Support, value: np.ndarray) -> str:
     """The way from numbers in proportion to probabilities."""
     shares = isinstance(support, Simplex) and np.all(Weights().contains(value))
     return "; divide by the sum" if shares else ""
+
+
+def _possible(node: Node) -> np.ndarray | None:
+    """Known values, or the ends of the range of an unknown."""
+    if isinstance(node, Data):
+        return node.value
+    ends = [getattr(getattr(node, "support", None), end, None) for end in ("lower", "upper")]
+    if not all(isinstance(end, (int, float)) for end in ends):
+        return None
+    low, high = np.clip(np.array(ends, float), -1e9, 1e9)
+    return np.array([low + 1e-6 * (high - low), high - 1e-6 * (high - low)])
 
 
 def _vector_hint(parameter: Parameter, node: Node) -> str:

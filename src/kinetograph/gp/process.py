@@ -168,7 +168,8 @@ class Process:
         if np.shape(seen) != rows.shape[:1]:
             raise ShapeError(
                 "gp.Process: conditional(new, x, seen, noise) needs one seen value for each row "
-                f"of x, got x of {rows.shape[0]} rows and seen of shape {np.shape(seen)}{place_text()}"
+                f"of x, got x of {rows.shape[0]} rows and seen of shape {np.shape(seen)}"
+                f"{place_text()}"
             )
         factor = cholesky(self._noisy(rows, noise))
         across = solve_triangular(factor, self.kernel(rows, new_rows), lower=True)

@@ -72,6 +72,14 @@ class SuggestingDict[V](dict[str, V]):
             f"{name!r} is not there{place_text()}; the names are {names}{meant(name, self)}"
         )
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        advice = f"write [{name!r}]" if name in self else f"the names are {', '.join(self)}"
+        raise MissingAttributeError(
+            f"a dictionary has no attribute {name!r}{place_text()}; {advice}", name=name
+        )
+
 
 class FixedAttributeError(KinetographError, AttributeError):
     """An assignment to an attribute that is fixed or does not exist."""

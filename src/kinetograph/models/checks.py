@@ -25,7 +25,7 @@ from ..graph.value_texts import in_words
 from .density import Density
 from .discovery import Component
 from .labels import check_group, check_name
-from .model_functions import only_argument
+from .model_functions import is_model_function, only_argument
 from .statement_store import STATED_INSIDE, statements_of
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def no_model(doing: str, value: Any, which: str = "first") -> TypeError:
         name = describe(value.node)
         is_data = isinstance(value.node, Data)
         hint = f"; make one with kg.model({'mu, ...' if is_data else name})"
+    elif is_model_function(value):
+        hint = f"; make one with {only_argument(value)}"
     elif hasattr(value, "subtree"):
         hint = "; give the model that the results were made with"
     elif which != "first" and isinstance(value, (str, os.PathLike)):

@@ -312,9 +312,15 @@ def factor(term: Computed) -> Array:
     """
     if not isinstance(term, Array) or term.dtype.kind != "f":
         of = f" of {term.dtype}" if isinstance(term, Array) else ""
+        way_out = ""
+        if isinstance(term, Array) and term.dtype.kind == "b":
+            way_out = (
+                "; state a bound by truncation= of a distribution, or write kg.factor(kg.where("
+                f"{describe(term.node)}, 0.0, -numpy.inf))"
+            )
         raise TypeError(
             f"factor: a term must be an array of real numbers, got {in_words(term)}{of}"
-            f"{place_text()}"
+            f"{place_text()}{way_out}"
         )
     words = describe(term.node)
     if CURRENT.context is not None:

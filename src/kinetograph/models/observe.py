@@ -106,6 +106,12 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
             f"observe: the name {data!r:.40} is given in place of the data{place_text()}; write "
             f"kg.observe(data, distribution, name={data!r:.40})"
         )
+    if data is None:
+        raise TypeError(
+            f"observe: the data are None{place_text()}; a model has its data from the start: "
+            "kg.simulate(model) draws data from the prior, kg.predict(model, results) from the "
+            "posterior, and model.set_data gives other data"
+        )
     follows = _distribution(data, distribution)
     check_name("observe", name)
     if (given := incomplete(data)) is not None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..calls.signature_errors import check_options
 from ..graph.errors import DataError, ModelError
 from ..graph.messages import site_text
 from ..graph.public import public
@@ -92,6 +93,7 @@ def calibration(
     ((20,), ())
     """
     check_model(model, "calibration")
+    check_options("calibration", options, calibration, mcmc)
     counts = {"simulations": (simulations, 1), "ranks": (ranks, 1)}
     check_whole("calibration", counts | {"draws": (draws, 1), "chains": (chains, 1)})
     used = check_seed(seed, "calibration")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..calls.signature_errors import check_options
 from ..graph.errors import ModelError
 from ..graph.public import public
 from ..graph.value_texts import in_words
@@ -106,6 +107,7 @@ def compare(
             'kg.compare({"linear": (model, results), ...}), '
             f"got {in_words(models)}"
         )
+    check_options("compare", options, compare, loo)
     if len(models) < 2:
         raise ValueError(f"compare: at least two models are needed, got {len(models)}")
     check_one_of("compare", "method", method, METHODS)

@@ -6,7 +6,7 @@ from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
 from ..graph.public import public
-from ..graph.source import warn_user
+from ..graph.source import place_text, warn_user
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
 from ..models.discovery import unknowns_above
@@ -72,6 +72,11 @@ def simulate(
     (1, 500, 3)
     """
     check_model(model, "simulate")
+    if hasattr(draws, "subtree"):
+        raise TypeError(
+            f"simulate: draws are results{place_text()}; kg.simulate draws from the prior, and "
+            "kg.predict(model, results) draws data from the posterior"
+        )
     check_whole("simulate", {"draws": (draws, 1)})
     used = check_seed(seed, "simulate")
     warn_of_factors(model, "simulate")

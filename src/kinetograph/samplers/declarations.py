@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
+from ..graph.source import place_text
 from .hyper import Hyper, declared
 from .scale import Scale
 
@@ -27,19 +28,19 @@ def check_class(cls: type, base: type) -> None:
     for name, value in attributes.items():
         if name == SHARED and not isinstance(value, Scale) and cls is not base:
             raise TypeError(
-                f"{cls.__name__}: scale is the scale of the coordinates of every sampler: a step "
-                "is made in the coordinates q / scale; choose another name for a size of steps, "
-                "such as step_size = kg.hyper(0.3, positive=True)"
+                f"{cls.__name__}: scale is the scale of the coordinates of every sampler"
+                f"{place_text()}: a step is made in the coordinates q / scale; choose another name "
+                "for a size of steps, such as step_size = kg.hyper(0.3, positive=True)"
             )
         if _is_hyper(value) and name in reserved:
             raise TypeError(
                 f"{cls.__name__}: {name!r} cannot be a hyper-parameter, because kg.Sampler has an "
-                f"attribute {name}; choose another name"
+                f"attribute {name}{place_text()}; choose another name"
             )
         if name in inherited and not _is_hyper(value):
             raise TypeError(
-                f"{cls.__name__}: {name} = {value!r} hides the hyper-parameter {name}; "
-                f"write {name} = kg.hyper({value!r}) for another default"
+                f"{cls.__name__}: {name} = {value!r} hides the hyper-parameter {name}"
+                f"{place_text()}; write {name} = kg.hyper({value!r}) for another default"
             )
     if "tunes" in attributes:
         cls.tunes = check_names(attributes["tunes"], TUNABLE, f"{cls.__name__}: tunes")  # type: ignore[attr-defined]

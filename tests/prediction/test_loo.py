@@ -87,6 +87,23 @@ def test_moment_matching_mends_outliers():
     np.testing.assert_array_equal(plain.elpd_i.values[unchanged], moved.elpd_i.values[unchanged])
 
 
+def test_the_only_row_of_a_group_is_left_out_by_a_refit():
+    """The predictions of a flat prior are uniform from 0 to n, whatever the other groups are."""
+    n, y = np.array([148, 119, 811, 196, 215]), np.array([0, 18, 46, 13, 31])
+
+    def build():
+        p = kg.beta(1, 1, shape=5)
+        kg.observe(y, kg.binomial(n, p), name="y")
+        return p
+
+    model = kg.model(build)
+    results = kg.mcmc(model, seed=1, progress=False)
+    elpd = kg.loo(model, results, seed=1)
+    np.testing.assert_allclose(elpd.elpd_i.values, -np.log(n + 1), atol=0.3)
+    with pytest.warns(kg.SamplingWarning, match=r"of 5 observations .* raises its own density"):
+        kg.loo(model, results, refits=0, moment_match=False)
+
+
 def one_by_one(y=Y, labels="ABCDEFGHIJKLMN"):
     """The linear model, whose numbers are observed in a loop."""
     b = kg.normal(0, PRIOR, shape=2, name="b")
@@ -207,7 +224,7 @@ def test_unknowns_without_draws_are_fitted_again_and_not_moved():
     with pytest.warns(kg.SamplingWarning, match=r"loo.*refits=0") as seen:
         elpd = kg.loo(few, without, refits=0)
     message = str(seen[0].message)
-    limit = float(re.findall(r"k above ([\d.]+)\)", message)[0])
+    limit = float(re.findall(r"or above ([\d.]+) where", message)[0])
     named = [int(place) for place in re.findall(r"y\[(\d+)\]", message)]
     assert named
     assert (elpd.pareto_k.values[named] > limit - 0.005).all()  # it is rounded

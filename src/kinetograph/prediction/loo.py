@@ -19,6 +19,13 @@ from .refits import refit
 
 __all__ = ["loo", "unit_densities"]
 
+# Where an observation alone informs an unknown, such as the effect of a group with one row, most
+# draws lie at the observation, and the estimate of k is often below the threshold although the
+# shape is near 1. Such an observation changes its own density by more than `OWN_EFFECT`, and k of
+# its weights must be below `SAFE_K`, where they have a finite variance.
+OWN_EFFECT = 0.4
+SAFE_K = 0.5
+
 
 @public
 def loo(
@@ -41,9 +48,11 @@ def loo(
 
     The posteriors without one observation come from the draws of the full posterior, by importance
     weights with Pareto-smoothed tails (PSIS). Where the shape k of the tail says that weights are
-    unreliable, the draws are moved to the moments of the posterior without that observation, and if
-    that is not enough, the model is fitted again without it. All refits are one run of one compiled
-    program, which starts from the draws and the tuning of `results`.
+    unreliable, the model is fitted again without that observation. The limit of k is 0.7, and 0.5
+    for an observation that raises its own log density by more than 0.4, as the only row of a group
+    does. All refits are one run of one compiled program, which starts from the draws and the tuning
+    of `results`. If more than `refits` would be necessary, the draws are first moved to the moments
+    of the posterior without that observation.
 
     Parameters
     ----------
@@ -51,7 +60,7 @@ def loo(
         Made by `kg.model`, with its observations stated by `kg.observe`.
     results
         Of `kg.mcmc`. Draws are moved only if `results` hold draws of all continuous unknowns, as
-        they do by default; otherwise the model is fitted again at once.
+        they do by default.
     var_name
         The observed array whose observations are left out, if the model has several. The other data
         stay. Numbers that a model observes one by one count as one array: all of them if the model
@@ -60,10 +69,11 @@ def loo(
         Groups of observations that are left out together, such as all visits of a patient: an
         array with a label for each observation. Then y_i above is a group, with its joint density.
     moment_match
-        Whether to move draws before the model is fitted again.
+        Whether to move draws if more than `refits` observations have unreliable weights. Moved
+        draws may stop short of a posterior that lies far away; their elpd is then too high.
     refits
-        The largest number of refits. If more observations need one, none is made, and a warning
-        says so; 0 makes none. Each group of `by` needs one.
+        The largest number of refits. If more observations need one, also after draws have been
+        moved, none is made, and a warning says so; 0 makes none. Each group of `by` needs one.
     draws, warmup, seed, progress
         Of the refits, as for `kg.mcmc`; by default as many draws of each chain as in `results`.
 
@@ -121,28 +131,30 @@ def loo(
     observations.check_results("loo", model, results)
     tree = _spread_out(unit_densities("loo", model, results, observations), observations.name)
     densities = tree["log_likelihood"][observations.name]
+    lpd = log_mean_exp(densities.values)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arviz-stats warns of tails that are improved below
         elpd = stats.loo(tree, pointwise=True, var_name=observations.name)
     elpd.good_k, unsure = float(elpd.good_k), np.arange(0)
-    if _to_refit(observations, elpd, refits).size and (moment_match or refits):
+    bad = _to_refit(observations, elpd, lpd, refits)
+    if bad.size and (moment_match or refits):
         masked = MaskedModel("loo", model, observations)
-        free = masked.free(results) if moment_match else None
+        free = masked.free(results) if moment_match and len(bad) > refits else None
         if free is not None:
             elpd = _moved(stats, elpd, tree, masked, free)
-        bad = _to_refit(observations, elpd, refits)
+            bad = _to_refit(observations, elpd, lpd, refits)
         if bad.size and len(bad) <= refits:
             options = {"warmup": warmup, "seed": seed, "progress": progress}
             options |= {"draws": draws or densities.sizes["draw"], "chains": _chains(results)}
             unsure = _refitted(elpd, masked, bad, densities.values, results, options)
-    bad = np.setdiff1d(_unreliable(elpd), unsure)
+    bad = np.setdiff1d(_unreliable(elpd, lpd), unsure)
     if len(unsure):
         warn_user(text_of_unlikely("loo", observations, unsure), SamplingWarning)
     if observations.labels is not None and observations.count > refits:
         bad = np.arange(observations.count)
     if bad.size:
         warn_user(_advice(observations, elpd, bad, refits), SamplingWarning)
-    return finished(elpd, log_mean_exp(densities.values))
+    return finished(elpd, lpd)
 
 
 def unit_densities(doing: str, model: Model, results: Any, observations: Observations) -> Any:
@@ -184,7 +196,7 @@ def _spread_out(tree: Any, name: str) -> Any:
     return tree
 
 
-def _to_refit(observations: Observations, elpd: Any, refits: int) -> np.ndarray:
+def _to_refit(observations: Observations, elpd: Any, lpd: np.ndarray, refits: int) -> np.ndarray:
     """The numbers of the units without which the model is fitted again.
 
     The weights of a group that has an effect of its own hide that all draws lie at the data of the
@@ -192,12 +204,17 @@ def _to_refit(observations: Observations, elpd: Any, refits: int) -> np.ndarray:
     """
     if observations.labels is not None and observations.count <= refits:
         return np.arange(observations.count)
-    return _unreliable(elpd)
+    return _unreliable(elpd, lpd)
 
 
-def _unreliable(elpd: Any) -> np.ndarray:
-    """The numbers of the units whose weights are unreliable."""
-    return np.flatnonzero(~(elpd.pareto_k.values.ravel() <= elpd.good_k))
+def _unreliable(elpd: Any, lpd: np.ndarray) -> np.ndarray:
+    """The numbers of the units whose weights are unreliable.
+
+    `lpd` holds the log of the mean density of each unit, over draws of the whole posterior.
+    """
+    own = lpd.ravel() - elpd.elpd_i.values.ravel() > OWN_EFFECT
+    limit = np.where(own, np.minimum(SAFE_K, elpd.good_k), elpd.good_k)
+    return np.flatnonzero(~(elpd.pareto_k.values.ravel() <= limit))
 
 
 def _chains(results: Any) -> int:
@@ -231,6 +248,7 @@ def _moved(stats: Any, elpd: Any, tree: Any, masked: MaskedModel, free: np.ndarr
             elpd,
             log_prob_upars_fn=log_prob,
             log_lik_i_upars_fn=log_density,
+            k_threshold=min(SAFE_K, elpd.good_k),
             upars=xr.DataArray(free, lead, ("chain", "draw", "free")),
             var_name=observations.name,
             pointwise=True,
@@ -283,6 +301,7 @@ def _advice(observations: Observations, elpd: Any, bad: np.ndarray, refits: int)
     )
     return (
         f"loo: the importance weights of {len(bad)} of {observations.count} observations are "
-        f"unreliable (Pareto k above {elpd.good_k:.2g}): {named}{more}; more than refits={refits} "
+        f"unreliable (Pareto k above {elpd.good_k:.2g}, or above {SAFE_K} where the observation "
+        f"raises its own density much): {named}{more}; more than refits={refits} "
         f"would have to be fitted again, so the elpd may be too high. {remedy}"
     )

@@ -286,3 +286,25 @@ def test_unknowns_from_outside_may_be_in_a_function_and_in_another_model():
 
     assert len(kg.model(build).observed) == 1
     assert kg.model(mu).observed == ()
+
+
+def test_names_of_a_function_whose_result_is_returned_as_it_is():
+    def regression(sd):
+        mu = kg.normal(0, sd)
+        rest = kg.half_normal(sd)
+        kg.observe(Y, kg.normal(mu, rest))
+        return mu, rest
+
+    def another(sd):
+        mu = kg.normal(9, 1)  # has no effect on the names of the model
+        return regression(float(mu is None) + sd)
+
+    class Study:
+        def build(self):
+            return regression(2)
+
+    for build in (lambda: regression(3), lambda: another(3), Study().build):
+        assert kg.model(build).names == ("mu", "rest")
+    assert kg.model(functools.partial(another, 2)).names == ("mu", "rest")
+    several = kg.model(lambda: [regression(1)[0], regression(2)[0]])
+    assert several.target_names == ("normal_1", "normal_2")

@@ -1,4 +1,8 @@
-"""Model functions: `kg.model(build)`, where `build` makes the arrays of a model."""
+"""Model functions: `kg.model(build)`, where `build` makes the arrays of a model.
+
+The variables of `build` at its return name the arrays. If `build` returns what another function of
+the user returned, as in `kg.model(lambda: regression(3))`, the variables of that function do.
+"""
 
 import functools
 import inspect
@@ -11,13 +15,37 @@ from typing import Any
 
 from ..autograph.staged_function import StagedFunction
 from ..graph.array import Array
-from ..graph.source import place_text, site_of, written_at
+from ..graph.source import LIBRARIES, is_own, place_text, site_of, written_at
 
 __all__ = ["is_model_function", "only_argument", "run_model_function"]
 
 _TOOLS = (4, 3)  # tool numbers of `sys.monitoring` without a predefined purpose
-# For the code of each running model function: the record of its last return.
-_WATCHED: ContextVar[dict[CodeType, list[Any]]] = ContextVar("watched", default={})  # noqa: B039
+# For the code of each running model function, and of the functions that it calls: the record of its
+# last return.
+_WATCHED: ContextVar[dict[CodeType, "_Return"]] = ContextVar("watched", default={})  # noqa: B039
+
+
+class _Return:
+    """The last return of a function, and the records of its callees."""
+
+    def __init__(self) -> None:
+        self.code: CodeType | None = None
+        self.offset = 0
+        self.returned: Any = None
+        self.variables: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {}
+        self.callees: dict[CodeType, _Return] = {}
+
+    def named(self, callers: tuple["_Return", ...] = ()) -> dict[str, Any]:
+        """The variables, and a callee's if its result is returned unchanged."""
+        callers = (*callers, self)
+        for callee in self.callees.values():
+            same = callee.returned is self.returned is not None
+            if same and callee.code is not None and callee not in callers:
+                renamed = {id(value) for value in self.variables.values()}
+                inner = callee.named(callers).items()
+                return self.variables | {n: v for n, v in inner if id(v) not in renamed}
+        return self.variables
 
 
 def is_model_function(value: Any) -> bool:
@@ -36,16 +64,16 @@ def run_model_function(build: Callable[[], Any], finish: Callable[[Any], Any]) -
     _check(build)
     with _locals_at_return(_code(build)) as record:
         returned = build()
-    code, offset, variables, names = record or (_code(build), 0, {}, {})
+    code = record.code or _code(build)
     if code is None:
         return finish(returned)
     # `finish` runs in a frame of the user's file that has the function's variables, so that the
     # code that looks up names of arrays and source lines finds them as usual.
-    site = site_of((code, offset))
+    site = site_of((code, record.offset))
     line = code.co_firstlineno if site is None else site.line
-    space = {**variables, "_finish": finish, "_returned": returned}
+    space = {**record.named(), "_finish": finish, "_returned": returned}
     text = "\n" * (line - 1) + "_result = _finish(_returned)"
-    exec(compile(text, code.co_filename, "exec"), names, space)
+    exec(compile(text, code.co_filename, "exec"), record.globals, space)
     return space["_result"]
 
 
@@ -97,22 +125,24 @@ def _code(build: Any) -> CodeType | None:
 
 
 @contextmanager
-def _locals_at_return(code: CodeType | None) -> Iterator[list[Any]]:
-    """A list that receives the code, offset, variables and globals at return.
-
-    They are of the call of `code` that returns last.
-    """
-    record: list[Any] = []
+def _locals_at_return(code: CodeType | None) -> Iterator[_Return]:
+    """The record of the call of `code` that returns last."""
+    record = _Return()
     tool = _tool()
     if code is None or tool is None:
         yield record
         return
-    sys.monitoring.set_local_events(tool, code, sys.monitoring.events.PY_RETURN)
+    _watch(tool, code)
     token = _WATCHED.set({**_WATCHED.get(), code: record})
     try:
         yield record
     finally:
         _WATCHED.reset(token)
+
+
+def _watch(tool: int, code: CodeType) -> None:
+    events = sys.monitoring.events
+    sys.monitoring.set_local_events(tool, code, events.PY_RETURN | events.CALL)
 
 
 @functools.cache
@@ -126,6 +156,7 @@ def _tool() -> int | None:
     if tool is not None:
         watch.use_tool_id(tool, "kinetograph")
         watch.register_callback(tool, watch.events.PY_RETURN, _returns)
+        watch.register_callback(tool, watch.events.CALL, _calls)
     return tool
 
 
@@ -134,4 +165,21 @@ def _returns(code: CodeType, offset: int, returned: object) -> None:
     record = _WATCHED.get().get(code)
     if record is not None:
         frame = sys._getframe(1)
-        record[:] = code, offset, dict(frame.f_locals), frame.f_globals
+        record.code, record.offset, record.returned = code, offset, returned
+        record.variables, record.globals = dict(frame.f_locals), frame.f_globals
+
+
+def _calls(code: CodeType, offset: int, function: object, argument: object) -> None:
+    """Watch a function of the user that a model function calls."""
+    watched = _WATCHED.get()
+    record, tool = watched.get(code), _tool()
+    if record is None or tool is None or not is_model_function(function):
+        return
+    callee = _code(function)
+    library = str(getattr(function, "__module__", "")).split(".")[0] in LIBRARIES
+    if callee is None or library or is_own(callee.co_filename):
+        return
+    if callee not in watched:
+        watched[callee] = _Return()
+        _watch(tool, callee)
+    record.callees[callee] = watched[callee]

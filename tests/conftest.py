@@ -1,4 +1,4 @@
-"""Tests use a cache of compiled programs of their own; all processes of a session share it."""
+"""Tests use caches of compiled programs of their own; all processes of a session share them."""
 
 import gc
 import os
@@ -6,10 +6,13 @@ from pathlib import Path
 
 import jax
 import pytest
+from tests import compiled_programs
 from tests.slow_tests import Times, mark_slow
 
-# Programs that come out of a cache of JAX's own are not kept in ours, whose tests would fail.
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+
+# Programs that come from JAX's cache are not kept in ours, which these test.
+_WITHOUT_JAX_CACHE = {"programs"}
 
 # What these look at is which program is made and what it computes, not its last bits.
 _COMPILED_QUICKLY = {
@@ -33,6 +36,8 @@ def pytest_configure(config):
     folder = config.getoption("--times")
     if folder and (hasattr(config, "workerinput") or not config.getoption("numprocesses", 0)):
         config.pluginmanager.register(Times(folder))
+    if not hasattr(config, "workerinput"):
+        compiled_programs.drop_unused()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -53,6 +58,15 @@ def _quick_programs(request):
     jax.config.update("jax_disable_most_optimizations", quick)
     yield
     jax.config.update("jax_disable_most_optimizations", before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _jax_cache(request):
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    measured = request.config.getoption("--times")
+    compiled_programs.use(not measured and folder not in _WITHOUT_JAX_CACHE)
+    yield
+    compiled_programs.use(False)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -159,7 +159,7 @@ class MEADS(Sampler):
         return at, p, u, rate, error
 
     def _settings(self, at: Point, time: Any) -> tuple[Any, Any, Any]:
-        """h, s and a of each moving group, from the group before it."""
+        """h, s and a of each moving group from the group before."""
         size, shape = self.walkers // self.groups, (self.groups - 1, -1, at.q.shape[1])
         q, gradient = at.q[:-size].reshape(shape), at.gradient[:-size].reshape(shape)
         s = std(q, axis=1, keepdims=True)

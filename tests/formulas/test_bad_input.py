@@ -1,6 +1,7 @@
 """Errors name the column and the row, and say what to do."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
     [
         ("y ~ X", DATA, {}, "unknown column 'X'.* did you mean 'x'"),
         ("yy ~ x", DATA, {}, "unknown column 'yy'.* did you mean 'y'"),
+        ("y ~ x, sigma ~ t", DATA, {}, r"write a list: \['y ~ x', 'sigma ~ t'\]$"),
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
         ("y ~ factor(g)", DATA, {}, r"a column of numbers as categories is C\(x\)"),
         ("y ~ sqrt(x)", DATA, {}, r"square roots are np.sqrt\(x\)"),
@@ -51,7 +53,7 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("p(count, n) ~ x", DATA, {"family": "binomial"}, r"write 'count \| trials\(n\) ~ ...'$"),
         ("cbind(b, n) ~ x", DATA, {"family": "binomial"}, r"'b \| trials\(n\).* n = b \+ n$"),
         ("censored(y, t) ~ x", DATA, {}, r"write 'y \| cens\(t\) ~ \.\.\.'$"),
-        ("Surv(y, b) ~ x", DATA, {}, r"'y \| cens\(c\) .* 'none' where b is 1, else 'right'$"),
+        ("Surv(y, b) ~ x", DATA, {}, r"write 'y \| cens\(1 - b\) ~ \.\.\.', where b is 1"),
         ("truncated(y, 0, 9) ~ x", DATA, {}, r"write 'y \| trunc\(lb=\.\.\., ub=\.\.\.\) ~"),
         (
             "count | trials(n) ~ x",
@@ -288,7 +290,7 @@ def test_arguments_of_a_wrong_form_are_named():
 
 def test_columns_of_splines_are_missed():
     model = kg.formula("y ~ z + bs(x, df=4)", DATA)
-    with pytest.raises(ValueError, match=r"unknown column 'x' in 'z \+ bs"):
+    with pytest.raises(ValueError, match=r"have no column .x., which the model needs in .z \+ bs"):
         model.response({"z": [1.0, 2.0]})
     with pytest.raises(ValueError, match="uses 'x', but 1 value is missing there, first in row 5"):
         kg.formula("y ~ bs(x, df=4)", changed(x=(5, np.nan)))
@@ -332,7 +334,7 @@ def test_a_variable_is_not_taken_for_a_column():
     x, n = np.zeros(2), 30
     model = kg.formula("count | trials(n) ~ x", DATA, family="binomial")
     for rows, name in [({"n": [7, 8]}, "x"), ({"x": x}, "n")]:
-        with pytest.raises(ValueError, match=f"unknown column '{name}'"):
+        with pytest.raises(ValueError, match=f"have no column '{name}'"):
             model.response(rows)
     assert kg.formula("y ~ {x * factor}", DATA.assign(factor=n))["X"].shape == (len(DATA), 1)
 
@@ -352,7 +354,58 @@ def test_set_data_of_a_column():
 
 
 def test_new_rows_without_a_column():
-    with pytest.raises(ValueError, match="unknown column 't'"):
+    with pytest.raises(ValueError, match="have no column 't'"):
         MODEL.response({"x": [1.0], "g": ["a"]})
     with pytest.raises(ValueError, match="did you mean 'sigma'"):
         MODEL.parameter("sigm")
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "settings", "message"),
+    [
+        ({"mu": "y ~ x", "sigma": "t"}, DATA, {}, r"list.*: \['y ~ x', 'sigma ~ t'\]$"),
+        ("y ~ x", "rows.csv", {}, r"got the text.*a file first: pandas.read_csv\('rows.csv'\)"),
+        ("y ~ x", DATA, {"offset": "t"}, r"in the formula: 'y ~ x \+ offset\(log\(e\)\)'"),
+    ],
+)
+def test_arguments_of_another_kind(text, data, settings, message):
+    with pytest.raises(TypeError, match=message):
+        kg.formula(text, data, **settings)
+
+
+def test_messages_name_the_variable_of_the_frame():
+    trial = changed(x=(3, None))
+    with pytest.raises(kg.DataError, match=r"out: trial.dropna\(subset=\['x'\]\)$"):
+        kg.formula("y ~ x", trial)
+
+
+def test_what_is_missing_for_a_prediction():
+    rows = pd.DataFrame({"x": [1.0]})
+    with pytest.raises(
+        kg.DataError, match="the new data have no column 't', which the model needs"
+    ):
+        MODEL.response(rows)
+    assert rows.attrs == {}
+    with pytest.raises(
+        TypeError, match=r"results are missing.*write model.predict\(results, rows\)$"
+    ):
+        MODEL.predict(rows)
+    with pytest.raises(ValueError, match=r"got 'epred'.*; write kind='mean'$"):
+        MODEL.predict(None, rows, kind="epred")
+
+
+def test_a_power_of_one_column_is_that_column():
+    for text in ("y ~ x + x**2", "y ~ x^2"):
+        with pytest.warns(kg.KinetographWarning, match=r"is only x .*write I\(x\*\*2\)"):
+            model = kg.formula(text, DATA)
+        assert model.names == ("b_x", "Intercept", "sigma")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.formula("y ~ (x + t)**2 + I(x**2)", DATA)
+
+
+def test_a_printed_model_counts_censored_rows():
+    late = DATA.assign(y=DATA["y"].abs() + 0.1, event=np.arange(len(DATA)) < 3)
+    text = f"response  y, right-censored in {len(DATA) - 3} of {len(DATA)} rows"
+    assert text in repr(kg.formula("y | cens(1 - event) ~ x", late, family="weibull"))
+    assert "censored" not in repr(MODEL)

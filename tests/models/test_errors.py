@@ -538,3 +538,28 @@ def test_covariances_that_are_computed_from_factors_are_taken():
     sd, factor = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="factor")
     for cov in (factor @ factor.T, kg.diag(sd) @ kg.diag(sd), kg.diag(sd) @ (factor @ factor.T)):
         assert kg.multivariate_normal([0, 0], cov).shape == (2,)
+
+
+def test_texts_and_functions_in_place_of_a_model():
+    def build():
+        return kg.normal(0, 1)
+
+    with refused(TypeError, "make one with kg.formula('y ~ x', data)"):
+        kg.mcmc("y ~ x")
+    with refused(TypeError, "make one with kg.model(build)"):
+        kg.mcmc(build)
+    with refused(kg.ModelError, "A model is made after its arrays, without a `with` block"):
+        kg.model()
+
+
+def test_parameters_of_the_distribution_given_to_observe():
+    with refused(TypeError, "it is a parameter of the distribution"):
+        kg.observe([1.0], kg.normal(0, 1), censoring=(None, 2.0))
+
+
+def test_exchanged_parameters_of_which_one_is_unknown():
+    p, n = kg.beta(1, 1), np.array([10, 12])
+    with refused(ValueError, "; the order of the values is binomial(size, prob)"):
+        kg.binomial(p, n)
+    with refused(ValueError, "got 148.0"):
+        kg.binomial(10, 148.0)

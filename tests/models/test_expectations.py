@@ -75,7 +75,3 @@ def test_bad_input():
         kg.expectation(own(2.0))
     with pytest.raises(TypeError, match="is not known"):
         kg.expectation(kg.normal(0, 1, censoring=(0, None)))
-    used = kg.normal(0, 1)
-    kg.expectation(used)
-    with pytest.raises(kg.ModelError, match="already"):
-        kg.variance(used)

@@ -91,10 +91,6 @@ def test_bad_input():
         kg.quantile(kg.normal(0, 1), 1.5)
     with pytest.raises(kg.ShapeError, match="does not fit"):
         kg.cdf(kg.normal([0.0, 1.0], 1), [1.0, 2.0, 3.0])
-    used = kg.normal(0, 1)
-    kg.cdf(used, 1.0)
-    with pytest.raises(kg.ModelError, match="already"):
-        kg.cdf(used, 1.0)
     p = kg.placeholder((2,), name="p")
     assert np.isnan(kg.compile([p], kg.quantile(kg.normal(0, 1), p))([-0.1, np.nan])).all()
 
@@ -139,3 +135,25 @@ def test_a_gaussian_copula_of_two_distributions():
 def test_counts_have_no_normal_score():
     with pytest.raises(TypeError, match=r"poisson\(2\) is discrete.*kg.log_cdf at both sides"):
         kg.normal_score(kg.poisson(2.0), 1)
+
+
+def test_one_distribution_has_several_probabilities_and_a_likelihood():
+    """As for a new subject: its median and its survival curve."""
+    life = kg.weibull(1.5, 10.0)
+    median, alive = kg.quantile(life, 0.5), kg.log_survival(life, [1.0, 5.0])
+    mean, density = kg.expectation(life), kg.log_density(life, 2.0)
+    law = stats.weibull_min(1.5, scale=10)
+    computed = kg.compile([], [median, alive, mean, density])()
+    for value, expected in zip(
+        computed, (law.median(), law.logsf([1, 5]), law.mean(), law.logpdf(2)), strict=True
+    ):
+        np.testing.assert_allclose(value, expected, rtol=1e-6)
+    k = kg.half_normal(1)
+    life = kg.weibull(k, 10.0)
+    kg.quantile(life, 0.5)
+    y = kg.data([1.0, 2.0])
+    kg.observe(y, life)
+    kg.log_survival(life, 3.0)
+    with pytest.raises(kg.ModelError, match=r"this weibull is the likelihood of y .* already"):
+        kg.observe(y, life)
+    assert kg.model(k).names == ("k",)

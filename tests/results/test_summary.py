@@ -315,3 +315,20 @@ def test_equal_draws_have_no_deviation_by_rounding():
     assert (table["mean", "x[0]"], table["sd", "x[0]"], table["mcse_mean", "x[0]"]) == (3.1, 0, 0)
     assert table["sd", "x[1]"] > 0.09
     assert str(table).splitlines()[1].split()[1:4] == ["3.10", "0.00", "3.10"]
+
+
+def test_functions_of_draws_and_not_of_the_table():
+    a = kg.normal(0, 1, name="a")
+    b = kg.normal(1, 1, name="b")
+    results = kg.mcmc(kg.model(a, b), draws=100, chains=2, seed=1, progress=False)
+    with pytest.raises(TypeError, match=r"exp of a table .*kg.summary\(numpy.exp\(results"):
+        np.exp(kg.summary(results))
+    some = results["posterior"][["b", "a"]]
+    assert [*some.data_vars] == ["b", "a"]
+    ratios = kg.summary(np.exp(some))
+    assert ratios.names == ("b", "a")
+    assert ratios["median", "a"] == pytest.approx(np.exp(some["a"]).median())
+    with pytest.raises(KeyError, match="'c' is not in the group posterior"):
+        results["posterior"][["a", "c"]]
+    with pytest.raises(KeyError, match=r"one group .*write results\['posterior'\]"):
+        results[["posterior"]]

@@ -33,7 +33,7 @@ DISTRIBUTIONS = {
     "rate": "beta lam lambda_ lambd",
     "log_rate": "log_lam eta",
     "prob": "p probs probabilities success_prob theta",
-    "logit": "logits logit_p",
+    "logit": "logits logit_p eta",
     "size": "n n_trials r total_count trials batch batch_size",
     "zero": "gate",
     "shape1": "a alpha concentration1",
@@ -256,16 +256,29 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "arviz_stats.summary(results) has it and takes results as they are",
         ),
     },
-    "observe": dict.fromkeys(
-        ("obs", "observed"), "write kg.observe(data, distribution), with the data first"
-    ),
+    "observe": {
+        **dict.fromkeys(
+            ("obs", "observed"), "write kg.observe(data, distribution), with the data first"
+        ),
+        **dict.fromkeys(
+            ("censoring", "censored", "shape", "truncation"),
+            "it is a parameter of the distribution, as in kg.observe(data, "
+            "kg.normal(mu, sd, censoring=(None, bounds)))",
+        ),
+    },
     "predict": {
         **dict.fromkeys(
             ("allow_new_levels", "sample_new_groups", "sample_new_levels"),
             "give new_levels='draw' to draw the effects of new levels",
         ),
     },
-    "formula": {"weights": "write 'y | weights(w) ~ ...', where w is a column"},
+    "formula": {
+        "weights": "write 'y | weights(w) ~ ...', where w is a column",
+        "offset": "write it in the formula: 'y ~ x + offset(log(e))'",
+        "exposure": "write it in the formula: 'y ~ x + offset(log(e))'",
+        "trials": "write 'y | trials(n) ~ ...', where n is a column",
+        "dropna": "leave missing values out by data.dropna()",
+    },
     "loo": {"pointwise": "leave it out: elpd_i and pareto_k of the result are of observations"},
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {

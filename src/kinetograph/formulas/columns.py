@@ -10,7 +10,7 @@ from ..graph.dims import Dim, dim
 from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .frames import categories_text, numbers_text, present_text
+from .frames import categories_text, frame_name, is_new, numbers_text, present_text
 
 __all__ = [
     "check_present",
@@ -32,7 +32,7 @@ _OF_R = {  # functions of R
 
 
 _WITHOUT_NUMBERS = {  # kinds of types, and what to do
-    "m": "convert it to numbers, for example data[{0!r}].dt.total_seconds()",
+    "m": "convert it to numbers, for example {1}[{0!r}].dt.total_seconds()",
     "c": "give real and imaginary parts, or absolute values, as columns of their own",
 }
 
@@ -79,6 +79,11 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
             columns = list(map(str, frame.columns))
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
             of = "" if what == repr(name) else f" in {what}"
+            if is_new(frame):
+                raise DataError(
+                    f"formula: the new data have no column {name!r}, which the model needs{of}"
+                    f"{place_text()}; their columns are {shown}{meant(name, columns)}"
+                )
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
                 f"{_OF_R.get(name, '') or meant(name, columns)}"
@@ -93,7 +98,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
         if advice is not None:
             raise DataError(
                 f"formula: {what} uses {name!r}, a column of {column.dtype}{place_text()}; "
-                f"{advice.format(name)}"
+                f"{advice.format(name, frame_name(frame))}"
             )
         missing = np.flatnonzero(column.isna())
         if len(missing):

@@ -20,6 +20,7 @@ from formulaic.transforms import TRANSFORMS
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
+from .frames import frame_name
 from .texts import reason_of
 
 __all__ = ["CallProduct", "Design", "evaluated"]
@@ -217,7 +218,7 @@ class Design:
         """Advice on a column of dates, or an empty text."""
         for name in self.needed:
             if name in frame and pd.api.types.is_datetime64_any_dtype(frame[name]):
-                column = f"data[{name!r}]"
+                column = f"{frame_name(frame)}[{name!r}]"
                 return f"; {name!r} has dates: give numbers, ({column} - {column}.min()).dt.days"
         return ""
 

@@ -4,6 +4,7 @@ Data are a pandas or polars frame, or a dictionary of columns. Inside, they are 
 index has the labels of the rows.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,15 +12,28 @@ import numpy as np
 import pandas as pd
 
 from ..graph.errors import DataError
-from ..graph.source import place_text
+from ..graph.source import place_text, variable_here
+from ..graph.value_texts import in_words
 
-__all__ = ["as_frame", "categories_text", "numbers_text", "order_text", "present_text"]
+__all__ = [
+    "as_frame",
+    "categories_text",
+    "frame_name",
+    "is_new",
+    "numbers_text",
+    "order_text",
+    "present_text",
+]
 
-_LIBRARY = "kinetograph_library"  # the key of the name of the user's library in frame.attrs
+# Keys in frame.attrs: the names of the user's library and variable, and whether rows are for a
+# prediction.
+_LIBRARY, _NAME, _IS_NEW = (f"kinetograph_{key}" for key in ("library", "name", "is_new"))
 
 
-def as_frame(data: Any) -> pd.DataFrame:
+def as_frame(data: Any, new: bool = False) -> pd.DataFrame:
     """The columns as a pandas frame.
+
+    `new` says whether the rows are for a prediction.
 
     Raises
     ------
@@ -28,7 +42,7 @@ def as_frame(data: Any) -> pd.DataFrame:
     DataError
         If the columns have different lengths, or no rows.
     """
-    library = "pandas"
+    library, name = "pandas", variable_here(data) or ("new" if new else "data")
     if isinstance(data, pd.DataFrame):
         frame = data
     else:
@@ -37,15 +51,17 @@ def as_frame(data: Any) -> pd.DataFrame:
         elif hasattr(data, "collect"):  # a lazy frame of polars
             raise TypeError(
                 f"formula: the data are a {type(data).__name__}, whose values are not computed yet"
-                f"{place_text()}; give data.collect()"
+                f"{place_text()}; give {name}.collect()"
             )
         elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
             columns = {str(name): _of_polars(data.get_column(name)) for name in data.columns}
             library = "polars"
         else:
+            path = isinstance(data, (str, os.PathLike))
+            reading = f"; read a file first: pandas.read_csv({os.fspath(data)!r})" if path else ""
             raise TypeError(
                 f"formula: the data must be a data frame or a dictionary of columns, got "
-                f"{type(data).__name__}{place_text()}"
+                f"{in_words(data)}{place_text()}{reading}"
             )
         single = next((name for name, column in columns.items() if not np.ndim(column)), None)
         if single is not None:
@@ -61,14 +77,25 @@ def as_frame(data: Any) -> pd.DataFrame:
                 f"{', '.join(f'{name} {n}' for name, n in lengths.items())}"
             )
         frame = pd.DataFrame(columns)
-        frame.attrs[_LIBRARY] = library
     # formulaic makes no categories of texts whose missing value is pandas.NA.
     texts = [name for name, dtype in frame.dtypes.items() if _is_nullable_text(dtype)]
     if texts:
         frame = frame.astype(dict.fromkeys(texts, object))
     if not len(frame):
         raise DataError(f"formula: the data have no rows{place_text()}")
+    frame = frame.copy(deep=False)
+    frame.attrs = {**frame.attrs, _LIBRARY: library, _NAME: name, _IS_NEW: new}
     return frame
+
+
+def frame_name(frame: pd.DataFrame) -> str:
+    """The user's variable that holds the data, or `data`."""
+    return str(frame.attrs.get(_NAME, "data"))
+
+
+def is_new(frame: pd.DataFrame) -> bool:
+    """Whether the rows are for a prediction."""
+    return bool(frame.attrs.get(_IS_NEW))
 
 
 def _of_polars(column: Any) -> Any:
@@ -103,30 +130,34 @@ def order_text(frame: pd.DataFrame, name: str) -> str:
     """Code that orders the levels of a column of text."""
     levels = sorted(map(str, frame[name].dropna().unique()))
     listed = repr(levels) if len(levels) <= 12 else "[...]"
+    data = frame_name(frame)
     code = _of_user(
         frame,
-        f"data[{name!r}] = pandas.Categorical(data[{name!r}], categories={listed}, ordered=True)",
-        f"data = data.with_columns(polars.col({name!r}).cast(polars.Enum({listed})))",
+        f"{data}[{name!r}] = pandas.Categorical({data}[{name!r}], categories={listed}, "
+        "ordered=True)",
+        f"{data} = {data}.with_columns(polars.col({name!r}).cast(polars.Enum({listed})))",
     )
     return f"{code}, with the levels in their order"
 
 
 def present_text(frame: pd.DataFrame, name: str) -> str:
     """Code that drops the rows where a column is missing."""
+    data = frame_name(frame)
     return _of_user(
         frame,
-        f"data.dropna(subset=[{name!r}])",
-        f"data.fill_nan(None).drop_nulls([{name!r}])",
+        f"{data}.dropna(subset=[{name!r}])",
+        f"{data}.fill_nan(None).drop_nulls([{name!r}])",
     )
 
 
 def numbers_text(frame: pd.DataFrame, name: str) -> str:
     """Code that makes numbers of a column of text."""
-    polars = f"data.with_columns(polars.col({name!r}).cast(float))"
+    polars = f"{frame_name(frame)}.with_columns(polars.col({name!r}).cast(float))"
     return _of_user(frame, "pandas.to_numeric", polars)
 
 
 def categories_text(frame: pd.DataFrame, name: str) -> str:
     """Code that makes categories of a column of text."""
-    polars = f"data.with_columns(polars.col({name!r}).cast(polars.Categorical))"
-    return _of_user(frame, f"data[{name!r}].astype('category')", polars)
+    data = frame_name(frame)
+    polars = f"{data}.with_columns(polars.col({name!r}).cast(polars.Categorical))"
+    return _of_user(frame, f"{data}[{name!r}].astype('category')", polars)

@@ -21,6 +21,7 @@ from ..graph.inputs import data
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_real, levels_of, row_text
 from .design import Design
+from .frames import categories_text
 from .population import plain_name
 from .priors import Unknown
 from .texts import GroupText, reason_of
@@ -134,7 +135,7 @@ class Grouping:
                     f"{example:.6g}: each of its {values.nunique()} different numbers in "
                     f"{len(frame)} rows is a level. For a function of {name} write s({name}), "
                     f"for slopes of {name} ({name} | group); if the numbers are labels, use "
-                    f"data[{name!r}].astype('category')",
+                    f"{categories_text(frame, name)}",
                     KinetographWarning,
                 )
 

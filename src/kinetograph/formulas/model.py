@@ -13,7 +13,7 @@ from ..graph.functions.mathematics import exp
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.public import public
-from ..graph.source import place_text
+from ..graph.source import place_text, variable_here
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words, shown
 from ..models.expectations import expectation
@@ -30,6 +30,15 @@ from .texts import split_formula
 from .unknowns import FormulaUnknowns
 
 __all__ = ["FormulaModel", "formula"]
+
+# Kinds of predictions of other libraries.
+_KINDS = {
+    **dict.fromkeys(("epred", "fitted", "expected", "response_params"), "; write kind='mean'"),
+    **dict.fromkeys(("pps", "posterior", "prediction"), "; write kind='response'"),
+    **dict.fromkeys(
+        ("linpred", "link"), "; kg.predict(model, results, mu=model.parameter('mu', new)) has mu"
+    ),
+}
 
 
 @public
@@ -187,6 +196,12 @@ class FormulaModel(Model):
         if kind not in ("response", "mean"):
             raise ValueError(
                 f"predict: kind must be 'response' or 'mean', got {shown(kind)}{place_text()}"
+                f"{_KINDS.get(kind, '') if isinstance(kind, str) else ''}"
+            )
+        if new is None and isinstance(results, (pd.DataFrame, dict)):
+            raise TypeError(
+                f"predict: the results are missing{place_text()}; write model.predict(results, "
+                f"{variable_here(results) or 'new'})"
             )
         distribution = self.response(new, new_levels=new_levels)
         name = self._encoding.response.name
@@ -232,7 +247,7 @@ class FormulaModel(Model):
                 f"formula: new_levels must be 'error' or 'draw', got {shown(new_levels)}"
                 f"{place_text()}"
             )
-        return (self._encoding.frame if new is None else as_frame(new)), "new_"
+        return (self._encoding.frame if new is None else as_frame(new, new=True)), "new_"
 
     def _data_hint(self, key: Any, names: Iterable[str]) -> str:
         if key not in self._encoding.frame:
@@ -260,6 +275,7 @@ class FormulaModel(Model):
                 if levels is not None and encoding.family.response == "binary"
                 else []
             ),
+            *_censored_line(response.name, response.censored, len(encoding.frame)),
             f"family    {self.family} (links: {links}); {len(encoding.frame)} rows",
             "priors    " + "\n          ".join(f"{n:<{width}} ~ {t}" for n, t in priors.items()),
         ]
@@ -267,6 +283,14 @@ class FormulaModel(Model):
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>{super()._repr_html_()}"
+
+
+def _censored_line(name: str, counts: Mapping[str, int], rows: int) -> list[str]:
+    """The line of a printed model that counts censored responses, or none."""
+    if not counts:
+        return []
+    sides = [f"{side}-censored in {count}" for side, count in counts.items() if count]
+    return [f"response  {name}, {' and '.join(sides) or 'censored in none'} of {rows} rows"]
 
 
 def _loaded(load: Any, content: tuple[Any, ...], encoding: Encoding, priors: Any) -> FormulaModel:
@@ -357,6 +381,13 @@ def formula(
     if isinstance(data, str) and not isinstance(text, str):
         raise TypeError(
             f"formula: the arguments are swapped{place_text()}; write kg.formula({data!r}, data)"
+        )
+    if isinstance(text, Mapping):
+        first, *rest = text.items()
+        listed = [first[1], *(t if "~" in str(t) else f"{name} ~ {t}" for name, t in rest)]
+        raise TypeError(
+            f"formula: the formulas are a dictionary{place_text()}; write a list, with the formula "
+            f"of the response first: {listed!r}"
         )
     texts = [split_formula(t) for t in ([text] if isinstance(text, str) else list(text))]
     if not texts:

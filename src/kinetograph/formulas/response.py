@@ -49,7 +49,7 @@ _ELSEWHERE = {  # responses of bambi and R
     "proportion": _TRIALS,
     "cbind": "{0} | trials(n) ~ ...', with the column n = {0} + {1}",
     "censored": "{0} | cens({1}) ~ ...'",
-    "Surv": "{0} | cens(c) ~ ...', with the column c = 'none' where {1} is 1, else 'right'",
+    "Surv": "{0} | cens(1 - {1}) ~ ...', where {1} is 1 for times that are not censored",
     "truncated": "{0} | trunc(lb=..., ub=...) ~ ...'",
     "weighted": "{0} | weights({1}) ~ ...'",
 }
@@ -66,6 +66,8 @@ class Response:
         The labels of the classes, None for numbers.
     levels
         The values of the classes in the column, None for numbers.
+    censored
+        For each kind of censoring the number of rows, once the likelihood is stated.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Response:
     ) -> None:
         self.text, self.family, self._scope = text.response, family, scope
         self.name = plain_name(text.response)
+        self.censored: dict[str, int] = {}
         self.additions = text.additions
         self.labels: list[str] | None = None
         self.levels: list[Any] | None = None
@@ -322,6 +325,8 @@ class Response:
                     "-1, 1 and 2"
                 )
         codes = np.array([_CENSORING[kind] for kind in kinds])
+        sides = {"right": 1, "left": -1, "interval": 2}
+        self.censored = {side: int((codes == code).sum()) for side, code in sides.items()}
         low, high = np.array(self.values, float), np.array(self.values, float)
         high[codes == 1], low[codes == -1] = np.inf, -np.inf
         if (codes == 2).any():

@@ -18,7 +18,8 @@ from formulaic.parser.algos.sanitize_tokens import sanitize_tokens
 from formulaic.parser.algos.tokenize import tokenize
 from formulaic.parser.types import Token
 
-from ..graph.source import place_text
+from ..graph.errors import KinetographWarning
+from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 
@@ -102,6 +103,12 @@ def split_formula(text: Any) -> FormulaText:
         )
     tokens = _tokens(text)
     tildes = [i for i, _ in _outside(tokens) if tokens[i].token == "~"]
+    parts = [part.strip() for part in re.split(r"[,;\n]", text)]
+    if len(parts) > 1 and all(part.count("~") == 1 for part in parts):
+        raise ValueError(
+            f"formula: {text!r} has several formulas in one text{place_text()}; write a list: "
+            f"{parts!r}"
+        )
     if len(tildes) != 1 or not tildes[0]:
         raise ValueError(
             f"formula: {text!r} must have one response and one '~'{place_text()}; write it as "
@@ -137,6 +144,7 @@ def split_formula(text: Any) -> FormulaText:
             calls.append(call)
         else:
             _check_population(summand, text)
+            _warn_of_power(summand, text)
             population.append(f"{sign} {_quoted(summand, multiplied)}")
     terms = " ".join(population).removeprefix("+ ") or "1"
     return FormulaText(text, response, additions, terms, tuple(groups), tuple(calls), multiplied)
@@ -289,6 +297,20 @@ def _group(tokens: list[Token], text: str) -> GroupText | None:
                 f"{place_text()}; {_VARYING.get(call.function, _VARYING[''])}"
             )
     return GroupText(_source(effects), _source(group), inner[bars[0]].token == "|")
+
+
+def _warn_of_power(tokens: list[Token], text: str) -> None:
+    """Warn of `x**2`, which is x, as powers of terms are interactions."""
+    for before, sign, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        single = before.kind in (Token.Kind.NAME, Token.Kind.PYTHON)
+        if single and sign.token in ("**", "^") and after.kind is Token.Kind.VALUE:
+            name, number = before.token, after.token
+            warn_user(
+                f"formula: {name}{sign.token}{number} in {text!r} is only {name}{place_text()}: a "
+                f"power of terms is their interactions, and a term has none with itself; write "
+                f"I({name}**{number}) for the power",
+                KinetographWarning,
+            )
 
 
 def _unclosed(tokens: list[Token]) -> str:

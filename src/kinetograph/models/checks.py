@@ -50,6 +50,8 @@ def no_model(doing: str, value: Any, which: str = "first") -> TypeError:
         name = describe(value.node)
         is_data = isinstance(value.node, Data)
         hint = f"; make one with kg.model({'mu, ...' if is_data else name})"
+    elif isinstance(value, str) and "~" in value:
+        hint = f"; make one with kg.formula({value!r}, data)"
     elif is_model_function(value):
         hint = f"; make one with {only_argument(value)}"
     elif hasattr(value, "subtree"):

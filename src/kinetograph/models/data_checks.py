@@ -18,6 +18,9 @@ from ..graph.value_texts import in_words
 __all__ = ["check_shape", "check_support", "consume", "shapes_of", "unused_distribution"]
 
 
+_READ = "the distribution of "  # uses that read parameters only, as for a quantile
+
+
 def consume(distribution: Array, use: str, node: Node) -> None:
     """Record that a distribution is used.
 
@@ -25,13 +28,19 @@ def consume(distribution: Array, use: str, node: Node) -> None:
     """
     variable = distribution.node
     assert isinstance(variable, Variable)
+    if variable.observed_by is not None and use.startswith(_READ):
+        return
     variable.observed_by = f"{use}{place_text() or site_text(node)}"
 
 
 def unused_distribution(
-    doing: str, value: Any, which: str, example: str, other: Any = None
+    doing: str, value: Any, which: str, example: str, other: Any = None, reads: bool = False
 ) -> Distribution:
-    """The distribution of an array that has no other use.
+    """The distribution of an array that is not an unknown.
+
+    Densities, probabilities, quantiles and moments read the parameters alone (`reads`), so that
+    one distribution can have several of them, in addition to one likelihood. A likelihood after a
+    log density is refused, because both are usually meant to be one term.
 
     `other` is the argument that is to follow the distribution. The message names the right order if
     the two arguments have been exchanged.
@@ -48,7 +57,9 @@ def unused_distribution(
             f"{doing}: the {which} argument, {_what(value)}, is not a distribution"
             f"{place_text()}; write kg.{doing}{example}"
         )
-    if variable.observed_by is not None:
+    use = variable.observed_by or ""
+    reads = reads or (use.startswith(_READ) and not use.startswith(f"{_READ}a log_density"))
+    if use and not reads:
         raise ModelError(
             f"{doing}: this {variable.distribution.family.name} is {variable.observed_by} "
             f"already{place_text()}; write the distribution again"

@@ -48,7 +48,7 @@ def expectation(distribution: Array) -> Array:
     Parameters
     ----------
     distribution
-        A distribution that is not used elsewhere: `kg.gamma(alpha, rate)`. It may be a mixture, a
+        A distribution that is not an unknown: `kg.gamma(alpha, rate)`. It may be a mixture, a
         joint distribution, or a distribution of vectors and matrices. For a distribution of labels
         the mean is over their numbers. Truncation is allowed for the normal, half normal,
         exponential, uniform, discrete uniform and Poisson distributions.
@@ -109,7 +109,7 @@ def variance(distribution: Array) -> Array:
 
 def _moment_array(doing: str, operation: Operation, distribution: Array) -> Array:
     """The array of a moment of a distribution."""
-    law = unused_distribution(doing, distribution, "first", "(kg.gamma(2, 1))")
+    law = unused_distribution(doing, distribution, "first", "(kg.gamma(2, 1))", reads=True)
     family = law.family
     if family.moments is None:
         is_truncated = isinstance(family, Truncated) and family.base.moments is not None

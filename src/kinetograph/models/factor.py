@@ -139,7 +139,7 @@ def log_density(distribution: Array, value: Any) -> Array:
     np.float64(-1.4542)
     """
     example = "(kg.normal(mean, sd), value)"
-    follows = unused_distribution("log_density", distribution, "first", example, value)
+    follows = unused_distribution("log_density", distribution, "first", example, value, reads=True)
     node = as_node(value, "log_density")
     result = density_at("log_density", follows, node)
     consume(distribution, "the distribution of a log_density", result)

@@ -235,7 +235,7 @@ def responsibilities(distribution: Array, value: Any) -> Array:
     Parameters
     ----------
     distribution
-        Made by `kg.mixture`, and not used elsewhere.
+        Made by `kg.mixture`, and not an unknown.
     value
         An array, or numbers.
 
@@ -260,7 +260,9 @@ def responsibilities(distribution: Array, value: Any) -> Array:
            [0.5, 0.5],
            [0. , 1. ]])
     """
-    components = unused_distribution("responsibilities", distribution, "first", "(mixture, value)")
+    components = unused_distribution(
+        "responsibilities", distribution, "first", "(mixture, value)", reads=True
+    )
     family, node = components.family, as_node(value, "responsibilities")
     if not isinstance(family, mixtures.Mixture):
         raise TypeError(

@@ -429,7 +429,9 @@ def model(
         if not arrays:
             raise ModelError(
                 f"model: no targets{place_text()}: name the arrays whose posterior you want, as in "
-                "kg.model(mu, tau); no unknown array was found in the calling scope"
+                "kg.model(mu, tau); no unknown array was found in the calling scope. A model is "
+                "made after its arrays, without a `with` block: mu = kg.normal(0, 1), then "
+                "kg.model(mu)"
             )
     names: dict[Node, str] = {}
     nodes: dict[Node, None] = {}

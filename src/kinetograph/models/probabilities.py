@@ -60,7 +60,7 @@ def log_cdf(distribution: Array, value: Any) -> Array:
     Parameters
     ----------
     distribution
-        A distribution of single numbers that is not used elsewhere: `kg.normal(mu, sd)`; it may be
+        A distribution of single numbers, which is not an unknown: `kg.normal(mu, sd)`; it may be
         truncated.
     value
         An array, or numbers.
@@ -228,7 +228,7 @@ def _at(doing: str, operation: Operation, distribution: Array, value: Any) -> Ar
     """The array of a probability or quantile."""
     argument_name = "probability" if operation is QUANTILE else "value"
     example = f"(kg.normal(mean, sd), {argument_name})"
-    law = unused_distribution(doing, distribution, "first", example, value)
+    law = unused_distribution(doing, distribution, "first", example, value, reads=True)
     family, node = law.family, as_node(value, doing)
     if (family.quantile if operation is QUANTILE else family.tails) is None:
         raise TypeError(

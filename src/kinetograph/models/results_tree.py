@@ -75,7 +75,11 @@ class DataTree(xarray.DataTree):
     def __getitem__(self, key: GroupName) -> "ResultsGroup": ...
     @overload
     def __getitem__(self, key: str) -> Any: ...
+    @overload
+    def __getitem__(self, key: list[str]) -> xarray.Dataset: ...
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (list, tuple)):
+            return self._several([*key])
         try:
             return super().__getitem__(key)
         except KeyError:
@@ -88,6 +92,18 @@ class DataTree(xarray.DataTree):
             if name.startswith("_"):
                 raise
             raise AttributeError(self._missing_text(name), name=name) from None
+
+    def _several(self, names: list[Any]) -> xarray.Dataset:
+        """The dataset of some of the variables; raises KeyError for other names."""
+        for name in names:
+            if self.parent is None and name in self.children:
+                raise KeyError(
+                    f"{names!r}: a list selects variables of one group{place_text()}; write "
+                    f"results[{name!r}], or results[{name!r}][['mu', ...]]"
+                )
+            if name not in self.variables:
+                raise KeyError(self._missing_text(name))
+        return self.to_dataset()[names]
 
     def _missing_text(self, key: Any) -> str:
         """The message for a name that is not in the tree."""

@@ -43,6 +43,13 @@ class Summary:
         values = self.columns[column]
         return values[self.names.index(row[0])] if row else values
 
+    def __array_ufunc__(self, function: Any, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            f"summary: {function.__name__} of a table{place_text()}; functions apply to draws, as "
+            f"in kg.summary(numpy.{function.__name__}(results['posterior'][[name, ...]])), or to "
+            "columns, table['mean']"
+        )
+
     def _suggestion(self, keys: Sequence[Any]) -> str:
         """A suggestion for wrong keys, in any order of column and row."""
         column = next((c for key in keys if (c := closest(key, self.columns))), None)
@@ -138,6 +145,13 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         if they are named here.
     probability
         The probability of the interval between the two outer quantiles.
+
+    Returns
+    -------
+    Summary
+        Prints itself, with as many digits as the Monte Carlo error leaves. `table["mean", "mu"]` is
+        an entry, and `table.to_dataframe()` a pandas frame, for files and papers:
+        `table.to_dataframe().round(2).to_latex()`.
 
     Raises
     ------

@@ -130,17 +130,9 @@ def exact():
 @pytest.mark.parametrize("method", ["threads", "batch"])
 def test_the_posterior_of_a_grouped_model_is_exact(method, caplog):
     caplog.set_level(logging.INFO, "kinetograph.runs")
-    begun = time.perf_counter()
     tree = kg.mcmc(kg.model(grouped), seed=2, chain_method=method, progress=False)
-    assert (tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0).any()
-    what = "for coefficients and effects sampled together"
-    place = caplog.messages.index(f"mcmc: compiling again, {what} ...")
-    text = caplog.messages[place + 1]
-    assert text.startswith(f"mcmc: {what}: traced in ")
-    _, traced, _, compiled = re.findall(r"[\d.]+ s|traced in|(?:compiled|loaded) in", text)
-    within = float(traced[:-2]) + float(compiled[:-2])
-    assert tree.attrs["trace_time"] + tree.attrs["compile_time"] > within
-    assert 0 < tree.attrs["sampling_time"] < time.perf_counter() - begun - within + 0.02
+    assert (tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0).all()
+    assert not [text for text in caplog.messages if "compiling again" in text]
     posterior = tree["posterior"]
     draws = np.stack([posterior["sd"].values, posterior["a"].values], -1)
     draws = np.concatenate([draws, posterior["effects"].values], -1)
@@ -151,6 +143,38 @@ def test_the_posterior_of_a_grouped_model_is_exact(method, caplog):
     z = (draws.mean((0, 1)) - mean) / (sd / np.sqrt(ess))
     assert np.abs(z).max() < 6  # false alarms: 2e-8
     np.testing.assert_allclose(draws.std((0, 1)), sd, rtol=0.15)
+
+
+@pytest.mark.parametrize("method", ["threads", "batch"])
+def test_chains_leave_the_block_for_a_second_program(method, monkeypatch, caplog):
+    """The written form is better for all chains, says a changed rule."""
+    update = JointChoice.update
+
+    def worse(self, rows, free, information, least, done, late):
+        rows = rows.at[2:].multiply(10.0)
+        return update(self, rows, free, information, least, done, late)
+
+    monkeypatch.setattr(JointChoice, "update", worse)
+    monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
+    caplog.set_level(logging.INFO, "kinetograph.runs")
+    begun, settings = time.perf_counter(), {"draws": 20, "chain_method": method}
+    tree = kg.mcmc(kg.model(grouped), seed=2, progress=False, **settings)
+    np.testing.assert_array_equal(tree["sampler_state"]["hyper_joint"].values[:, 0, 0], UNUSED)
+    what = "for coefficients and effects sampled one by one"
+    place = caplog.messages.index(f"mcmc: compiling again, {what} ...")
+    text = caplog.messages[place + 1]
+    assert text.startswith(f"mcmc: {what}: traced in ")
+    _, traced, _, compiled = re.findall(r"[\d.]+ s|traced in|(?:compiled|loaded) in", text)
+    within = float(traced[:-2]) + float(compiled[:-2])
+    assert tree.attrs["trace_time"] + tree.attrs["compile_time"] > within
+    assert 0 < tree.attrs["sampling_time"] < time.perf_counter() - begun - within + 0.02
+
+
+def test_short_warm_ups_begin_as_written(monkeypatch):
+    """Without a time to judge the coordinates nothing is computed."""
+    monkeypatch.setattr(engine, "informed", None)
+    tree = kg.mcmc(kg.model(grouped), warmup=60, draws=5, seed=1, chains=1, progress=False)
+    assert tree["sampler_state"]["hyper_joint"].values[0, 0, 0] == UNUSED
 
 
 def test_draws_statistics_and_state_are_those_of_the_free_state():
@@ -199,7 +223,7 @@ def test_the_time_of_the_information_is_not_that_of_a_block(monkeypatch):
 
 
 def test_the_division_of_a_batch_into_blocks_changes_nothing(monkeypatch):
-    """Some chains use the block, some never do, and some leave it again."""
+    """Some chains use the block, and some leave it."""
     update = JointChoice.update
 
     def mixed(self, rows, free, information, least, done, late):
@@ -225,7 +249,6 @@ def test_the_division_of_a_batch_into_blocks_changes_nothing(monkeypatch):
     tried = one["sampler_state"]["adaptation_joint_tried"].values
     assert used.any()
     assert (tried & ~used).any()
-    assert not tried.all()
     for group in ("posterior", "sample_stats"):
         for name in one[group]:
             np.testing.assert_array_equal(one[group][name], other[group][name], err_msg=name)

@@ -3,8 +3,9 @@
 The unknowns of a block (`joint_normal`) are sampled in their own forms, or in coordinates that are
 standard normal given information about the block. Coordinates are judged as the forms of
 `centring_choice`: by D, the mean of log sd(y) + log sd(slope of y), which is 0 for independent
-normal numbers. If no forms are good, the block asks for information. The host computes it between
-two blocks of transitions: minus the second derivatives of the log density at the mean of the draws.
+normal numbers. A block asks for information at the starting point, or, if it is large, when no
+forms are good. The host computes it between two blocks of transitions: minus the second derivatives
+of the log density at the starting point, or at the mean of the draws.
 """
 
 from functools import partial
@@ -17,7 +18,7 @@ import numpy as np
 from ..kernels.moments import Moments
 from .centring_choice import EVERY, FIRST, SKIPPED
 
-__all__ = ["UNUSED", "WANTED", "JointChoice"]
+__all__ = ["LEAST", "MANY", "UNUSED", "WANTED", "JointChoice"]
 
 # The first number of the information, if it is not in use.
 UNUSED, WANTED = -1.0, -2.0
@@ -25,6 +26,7 @@ WORTH = 0.2  # D of the best forms from which information is asked for,
 MANY, WORTH_OF_MANY = 64, 0.3  # and of more elements, whose map costs as much as many gradients
 AGAIN = 0.3  # D given information from which it is asked for again
 WORSE = 0.02  # D by which the written form must be better to be taken again
+LEAST = SKIPPED + FIRST + EVERY  # transitions of a warm-up that can judge the coordinates
 ROWS = 4  # of the evidence: the free number x, its slope, the coordinate y, its slope
 
 

@@ -12,13 +12,14 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..adaptation.joint_choice import MANY
 from ..collector import paused
 from ..graph.precision import x64
 from .background import Task
 from .block_loops import transitions_at_once
 from .disk_cache import compile_cached, for_devices
 from .fingerprint import fingerprint, identity
-from .joint_information import informed, is_asked, is_in_use
+from .joint_information import at_start, informed, is_asked, is_in_use
 from .memory_cache import CompiledProgram, find, hold, trim
 from .other_devices import default_device
 from .pace import Pace
@@ -37,6 +38,7 @@ __all__ = ["Engine", "build"]
 _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 _WIDE = {"xla_cpu_prefer_vector_width": 512}
 _QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
+_ONCE = {"xla_backend_optimization_level": 0}  # of programs that a chain runs once
 SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
 
 
@@ -50,7 +52,7 @@ class Engine:
     device: Any
     source: "Engine | None" = None  # the engine from which the executables were loaded
     _lock: Any = field(default_factory=threading.RLock)
-    _joint: "Engine | None" = None
+    _counterpart: "Engine | None" = None
     _lines: deque[str] = field(default_factory=deque)  # about compilations within a run
     _programs: list[CompiledProgram] = field(default_factory=list)  # the first, and later ones
 
@@ -99,8 +101,7 @@ class Engine:
     def advance(self, state: Any, data: Any, plan: Plan) -> Any:
         """Advance a chain, or a batch; returns the state and the block."""
         state = self.prepared(state, data)
-        engine = self._jointly() if is_in_use(state) else self
-        return engine._advanced(state, data, plan)
+        return self._moving(state)._advanced(state, data, plan)
 
     def prepared(self, state: Any, data: Any) -> Any:
         """The state of a chain or batch, ready for the next block.
@@ -108,25 +109,33 @@ class Engine:
         Information that it wants is computed, and the program that it needs is compiled. Neither
         says anything about the time of a block.
         """
+        if self.program.maps_jointly:
+            state = at_start(state)
         if is_asked(state):
-            state = informed(self.program, state, data, self.batch)
-        if is_in_use(state):
-            self._jointly()
+            state = informed(self.program, state, data, self.batch, _options(self.batch, _ONCE))
+        self._moving(state)
         return state
 
-    def _jointly(self) -> "Engine":
-        """The engine of chains whose joint block is in use.
+    def _moving(self, state: Any) -> "Engine":
+        """The engine of the coordinates in which the chains move.
 
-        It is made when the first chain needs it.
+        The engine of the other coordinates is made when the first chain needs it.
         """
+        used = is_in_use(state) == self.program.maps_jointly
+        return self if used else self._in_other_coordinates()
+
+    def _in_other_coordinates(self) -> "Engine":
         with self._lock:
-            if self._joint is None and self.source is not None:
-                (self._joint,) = self.source._jointly().on([self.device])
-            if self._joint is None:
-                joint = replace(self.program, maps_jointly=True)
-                self._joint = self._further(joint, "coefficients and effects sampled together")
-                self._joint._lines, self._joint._programs = self._lines, self._programs
-            return self._joint
+            if self._counterpart is None and self.source is not None:
+                (self._counterpart,) = self.source._in_other_coordinates().on([self.device])
+            if self._counterpart is None:
+                jointly = self.program.maps_jointly
+                how = "one by one" if jointly else "together"
+                program = replace(self.program, maps_jointly=not jointly)
+                engine = self._further(program, f"coefficients and effects sampled {how}", False)
+                engine._lines, engine._programs = self._lines, self._programs
+                self._counterpart = engine
+            return self._counterpart
 
     def on(self, devices: Sequence[Any]) -> "list[Engine]":
         """An engine for each of several devices of one kind.
@@ -140,7 +149,9 @@ class Engine:
         searches = for_devices(self.compiled.search, missing)
         for i, device in enumerate(missing):
             if blocks is None or searches is None:
-                elsewhere[device] = build(self.program, self.batch, device=device).compiled
+                searches_too = self.compiled.search is not None
+                engine = _built(self.program, self.batch, bool, device, searches_too)
+                elsewhere[device] = engine.compiled
                 continue
             blank = jax.device_put(self.compiled.blank, device)
             parts: dict[str, Any] = {"block": blocks[i], "search": searches[i], "blank": blank}
@@ -153,13 +164,13 @@ class Engine:
         compiled, lines = self.compiled.elsewhere[device], self._lines
         return Engine(self.program, self.batch, compiled, device, self, self._lock, _lines=lines)
 
-    def _further(self, program: Program, what: str) -> "Engine":
+    def _further(self, program: Program, what: str, searches: bool = True) -> "Engine":
         """Compile a program within a run, and note lines for progress."""
         if self.source is not None:
-            (engine,) = self.source._further(program, what).on([self.device])
+            (engine,) = self.source._further(program, what, searches).on([self.device])
             return engine
         self._lines.append(f"compiling again, for {what} ...")
-        engine = build(program, self.batch, device=self.device)
+        engine = _built(program, self.batch, bool, self.device, searches)
         self._lines.append(f"for {what}: {engine.compiled.times_text}")
         self._programs.append(engine.compiled)
         return engine
@@ -205,32 +216,47 @@ def build(
     batch: int | None = None,
     meanwhile: Callable[[], Any] = bool,
     device: Any = None,
+    jointly: bool = False,
 ) -> Engine:
     """Compile the programs of one chain, or of a batch of chains.
 
     They run on `device`, by default JAX's default device. `meanwhile` is called when the
-    interpreter is free, while XLA compiles.
+    interpreter is free, while XLA compiles. With `jointly`, chains begin in the coordinates of the
+    joint block of the model, if there is one that is not large.
 
     The compiled programs of a model live as long as the model, if they are among the programs used
     last. A second run whose sampler has the same graph compiles nothing, for any values of its
     hyper-parameters and any number of draws, chains and seed.
     """
+    joint = None if program.centring is None else program.centring.joint
+    if jointly and joint is not None and joint.size <= MANY:
+        program = replace(program, maps_jointly=True)
+    return _built(program, batch, meanwhile, device or default_device(), True)
+
+
+def _built(program: Program, *arguments: Any) -> Engine:
     with program.model.its_values():  # data are part of the graphs of observables
-        return _build(program, batch, meanwhile, device or default_device())
+        return _build(program, *arguments)
 
 
 def _build(
-    program: Program, batch: int | None, meanwhile: Callable[[], Any], device: Any
+    program: Program,
+    batch: int | None,
+    meanwhile: Callable[[], Any],
+    device: Any,
+    searches: bool,
 ) -> Engine:
+    """The engine; without `searches` its chains have begun."""
     capacity = program.model.capacity
     model_key = program.model.version, capacity.key()
-    key = (identity(program), tuple(program.targets), program.varied, batch, device, *model_key)
+    which = identity(program), tuple(program.targets), program.varied, batch, device, searches
+    key = (*which, *model_key)
     in_memory = find(program.model, key)
     if in_memory is not None:
         meanwhile()
         from_memory = replace(in_memory, trace_seconds=0.0, compile_seconds=0.0, from_cache=True)
         return Engine(program, batch, from_memory, device)
-    if program.maps_jointly:  # its chains have begun
+    if not searches:
         block, tracing, seconds, cached = _compile(program, batch, device, "block", _block)
         compiled = CompiledProgram(None, block, None, tracing, seconds, cached, Pace())
         hold(program.model, key, compiled)

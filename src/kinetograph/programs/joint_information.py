@@ -9,14 +9,35 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..adaptation.joint_choice import UNUSED, WANTED
+from ..adaptation.joint_choice import LEAST, UNUSED, WANTED
 from ..adaptation.schedule import NEVER, restarted
 from .state import ChainState
 
 if TYPE_CHECKING:
     from .program import Program
 
-__all__ = ["informed", "is_asked", "is_in_use"]
+__all__ = ["at_start", "informed", "is_asked", "is_in_use"]
+
+
+def at_start(state: ChainState) -> ChainState:
+    """A chain or batch that asks for information at its starting points.
+
+    It does if the warm-up is long enough to judge the coordinates, and has none yet.
+    """
+    joint = state.adaptation.joint
+    if joint is None or np.all(state.transition):
+        return state
+    information, tried = np.array(state.hyper["joint"]), np.asarray(joint.tried)
+    first = information[..., 0, 0]
+    asks = (np.asarray(state.transition) == 0) & (first < 0) & ~tried
+    asks &= np.asarray(state.phases.late) > LEAST
+    information[..., 0, 0] = np.where(asks, WANTED, first)
+    centre = np.where(asks[..., None], state.position.q, joint.centre)
+    joint = joint._replace(centre=centre, tried=tried | asks)
+    return state._replace(
+        hyper=dict(state.hyper) | {"joint": information},
+        adaptation=state.adaptation._replace(joint=joint),
+    )
 
 
 def is_asked(state: ChainState) -> bool:
@@ -42,10 +63,17 @@ def _flags(state: ChainState) -> np.ndarray:
     return np.empty(0) if information is None else np.asarray(information)[..., 0, 0]
 
 
-def informed(program: "Program", state: ChainState, data: Any, batch: int | None) -> ChainState:
+def informed(
+    program: "Program",
+    state: ChainState,
+    data: Any,
+    batch: int | None,
+    options: dict[str, Any] | None = None,
+) -> ChainState:
     """The state of a chain or batch with the information it wants.
 
-    The tuning of the metric begins again. Information that is not finite is not used.
+    The tuning of the metric begins again. Information that is not finite is not used. `options` are
+    compiler options.
     """
 
     def make() -> Any:
@@ -53,7 +81,7 @@ def informed(program: "Program", state: ChainState, data: Any, batch: int | None
             return _informed(program, state, data)
 
         mapped = of_one if batch is None else jax.vmap(of_one, (0, program.data_axes))
-        return jax.jit(mapped)
+        return jax.jit(mapped, compiler_options=options)
 
     key = "joint information", program.data_axes, batch is None
     answer: ChainState = program.model.functions.get(key, make)(state, tuple(data))

@@ -77,9 +77,9 @@ class NUTS(Sampler):
         autoregressive processes, multivariate normals, products with a Cholesky factor) are
         sampled in coordinates that are standard normal given other unknowns and normal data, whose
         precisions and products of precision and value are `hyper_information`; below 0: as
-        written. Coefficients and effects of unknown scales in one predictor are sampled together
-        where their own forms mix slowly, with the information `hyper_joint`. "as written": the
-        form that the model has.
+        written. Coefficients and effects of unknown scales in one predictor are sampled together,
+        with the information `hyper_joint`; below 0: by their own forms. "as written": the form that
+        the model has.
 
     Raises
     ------

@@ -168,7 +168,7 @@ def _compiled(run: Run, display: Progress) -> Engine:
 
 
 def _begins_jointly(chain: RunningChain) -> bool:
-    """Whether the next block of a chain is in the coordinates of the joint block.
+    """Whether a chain moves in the coordinates of the joint block.
 
     A resumed run decides as the run that was stopped.
     """

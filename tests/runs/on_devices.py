@@ -131,6 +131,7 @@ class Interrupts(SilentProgress):
 
 def stopped() -> None:
     """Ctrl-C returns the draws so far, and the run continues on one device."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background processes
     tree = run(gaussian(), Langevin(), devices="all", draws=10**7, progress=Interrupts())
     assert tree.attrs["interrupted"] == 1
     draws = tree["posterior"].sizes["draw"]

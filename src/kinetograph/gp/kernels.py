@@ -7,7 +7,7 @@ methods for reduced-rank Gaussian process regression, Statistics and Computing 3
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -105,16 +105,18 @@ class Kernel:
     __rmul__ = __mul__
     __array_ufunc__ = None  # so that array * kernel calls __rmul__
 
-    def __getitem__(self, index: Any) -> Any:
-        raise self._not_a_matrix("indexed with", index)
+    if not TYPE_CHECKING:  # type checkers refuse these uses by themselves
 
-    def __matmul__(self, other: Any) -> Any:
-        raise self._not_a_matrix("multiplied by", other)
+        def __getitem__(self, index: Any) -> Any:
+            raise self._not_a_matrix("indexed with", index)
 
-    __rmatmul__ = __matmul__
+        def __matmul__(self, other: Any) -> Any:
+            raise self._not_a_matrix("multiplied by", other)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TypeError(f"{self.name}: a kernel is not a matrix{place_text()}; {_CALL_IT}")
+        __rmatmul__ = __matmul__
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            raise TypeError(f"{self.name}: a kernel is not a matrix{place_text()}; {_CALL_IT}")
 
     def _not_a_matrix(self, doing: str, other: Any) -> TypeError:
         return TypeError(

@@ -13,8 +13,9 @@ from kinetograph.adaptation.centring_choice import CentringChoice
 from kinetograph.adaptation.joint_choice import ROWS, UNUSED, WANTED, JointChoice
 from kinetograph.graph.precision import x64
 from kinetograph.programs import engine
-from kinetograph.programs.joint_information import informed
+from kinetograph.programs.joint_information import at_start, informed
 from kinetograph.programs.pace import Pace
+from kinetograph.runs.variants import run_variants
 
 LATE, SIZE = 1000, 3
 INFINITE = np.full(SIZE, np.inf)
@@ -168,6 +169,39 @@ def test_chains_leave_the_block_for_a_second_program(method, monkeypatch, caplog
     within = float(traced[:-2]) + float(compiled[:-2])
     assert tree.attrs["trace_time"] + tree.attrs["compile_time"] > within
     assert 0 < tree.attrs["sampling_time"] < time.perf_counter() - begun - within + 0.02
+
+
+def test_a_chain_asks_at_its_starting_point_once():
+    chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=0, seed=1)
+    state = chain.state
+    assert at_start(state) is state  # without a warm-up
+    state = state._replace(phases=state.phases._replace(late=np.int32(100)))
+    asking = at_start(state)
+    assert asking.hyper["joint"][0, 0] == WANTED
+    np.testing.assert_array_equal(asking.adaptation.joint.centre, state.position.q)
+    assert state.hyper["joint"][0, 0] == UNUSED
+    answered = asking._replace(hyper=state.hyper)
+    assert at_start(answered) is answered  # the information was not finite
+    later = state._replace(transition=np.int32(1))
+    assert at_start(later) is later
+
+
+def test_single_chains_and_refits_begin_in_the_block_too(monkeypatch):
+    """Each compiles one block program."""
+    compiled, compile_one = [], engine._compile
+
+    def counted(program, batch, device, which, *arguments, **options):
+        compiled.append(which)
+        return compile_one(program, batch, device, which, *arguments, **options)
+
+    monkeypatch.setattr(engine, "_compile", counted)
+    chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=120, seed=1)
+    assert chain.state.hyper["joint"][0, 0] >= 0
+    assert sorted(compiled) == ["block", "search"]
+    compiled.clear()
+    (tree,) = run_variants("test", kg.model(grouped), [{}], draws=20, chains=2, seed=1)
+    assert (tree["sampler_state"]["hyper_joint"].values[:, 0, 0] >= 0).all()
+    assert sorted(compiled) == ["block", "search"]
 
 
 def test_short_warm_ups_begin_as_written(monkeypatch):

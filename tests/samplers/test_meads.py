@@ -79,6 +79,19 @@ def test_each_walker_moves_in_all_rounds_but_one():
     assert (q != start()[:500]).any(-1).mean() > 0.8
 
 
+def test_each_walker_keeps_its_momentum():
+    """Moves of a walker follow each other in a long and narrow posterior."""
+    size, walkers = 10, 32
+    rng = np.random.default_rng(4)
+    covariance = np.full((size, size), 0.99) + 0.01 * np.eye(size)
+    precision = np.linalg.inv(covariance)
+    begin = rng.multivariate_normal(np.zeros(size), covariance, size=(40, walkers))
+    draws = series(samplers.MEADS(walkers=walkers), lambda q: -0.5 * q @ precision @ q, begin, 30)
+    moves = np.diff(draws[:, -3:].mean(-1), axis=1)  # along the long axis
+    correlation = np.corrcoef(moves[:, 0].ravel(), moves[:, 1].ravel())[0, 1]
+    assert correlation > 0.3  # 0 if momenta came from other walkers, with an sd of 0.03
+
+
 def test_scales_change_nothing():
     """Scales of 1e6 are those of the walkers; the rest is rounding."""
     scale = np.array([1e-3, 1e3])
@@ -128,6 +141,21 @@ def test_a_run_from_far_away():
     # At least 4,000 of 12,800 draws are effective, so 0.1 is 6 standard errors.
     assert np.abs((draws.mean(0) - mean) * np.sqrt(precision)).max() < 0.1
     np.testing.assert_allclose(draws.std(0) * np.sqrt(precision), 1, atol=0.1)
+
+
+def test_an_energy_of_minus_infinity_is_refused_and_diverges():
+    """The reverse move would never be accepted."""
+    begin = np.random.default_rng(2).uniform(-1, 1, size=(500, WALKERS, 2))
+    after, found = transitions(
+        samplers.MEADS(walkers=WALKERS),
+        lambda q: jnp.where(q[0] > 1.0, jnp.inf, -0.5 * jnp.sum(q * q)),
+        begin,
+        small=True,
+    )
+    assert after[..., 0].max() <= 1.0
+    assert 0.05 < found["diverging"].mean() < 0.9
+    inside = np.abs(begin[..., 0]) < 0.01  # a step of one sd of the walkers may end outside
+    assert found["diverging"][inside].mean() < found["diverging"].mean()
 
 
 @pytest.mark.parametrize(("walkers", "groups"), [(10, 4), (4, 4), (8, 3)])

@@ -39,7 +39,7 @@ class SamplerName(click.ParamType):
                 f"{value!r} is a call; write --sampler {names[name.lower()]}, and settings as "
                 "--set target_acceptance=0.9"
             )
-        self.fail(f"there is no sampler {value!r}{hint} There are {', '.join(SAMPLERS)}")
+        self.fail(f"unknown sampler {value!r}{hint} The samplers are {', '.join(SAMPLERS)}")
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

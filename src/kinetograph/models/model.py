@@ -395,9 +395,9 @@ def model(
     Warns
     -----
     KinetographWarning
-        If nothing is observed although there are data, or if a target depends on no data; if terms
-        of a model function depend on no target's unknowns; if equal
-        values are observed twice with the same unknowns, or unknowns of an earlier model have
+        If nothing is observed although there are data, or if a target depends on no data; if the
+        model leaves out terms of a model function, because no target depends on their unknowns; if
+        equal values are observed twice with the same unknowns, or unknowns of an earlier model have
         gained a likelihood or factor since; if the parameters of a distribution and its values have
         different dims on one axis.
 

@@ -21,7 +21,6 @@ from ..graph.public import public
 from ..graph.source import place_text, warn_user
 from ..graph.value_texts import check_name
 from .data_checks import check_shape, check_support, consume, unused_distribution
-from .discovery import unknowns_above
 from .missing import incomplete, observe_incomplete
 from .names import name_in_scope
 from .statements import add_statement
@@ -135,9 +134,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     check_support("observe", node, follows)
     likelihood = Distribution(follows.family, follows.parents, node.shape)
     likelihood.target = node
-    if not unknowns_above([likelihood]):
+    if not add_statement(likelihood, node, data, describe(node)):
         _warn_of_a_constant(likelihood)
-    add_statement(likelihood, node, data, describe(node))
     node._owned = likelihood
     consume(distribution, f"the likelihood of {describe(node)}", node)
     return array

@@ -146,8 +146,8 @@ def _cell() -> tuple[int | None, str | None]:
 
 def add_statement(
     statement: Node, data: Data | None, given: Any, words: str, once: bool = False
-) -> None:
-    """Add a statement to its unknowns.
+) -> list[Variable]:
+    """Add a statement to its unknowns, which are returned.
 
     It takes the place of statements that it repeats.
 
@@ -190,6 +190,7 @@ def add_statement(
         statements_of(v).append((statement, data))
         if replaced:  # earlier models had the statement that is replaced, not a further one
             EARLIER.pop(v, None)
+    return unknowns
 
 
 def same_place(a: Node, b: Node) -> bool:

@@ -38,7 +38,7 @@ __all__ = ["Engine", "build"]
 _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 _WIDE = {"xla_cpu_prefer_vector_width": 512}
 _QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
-_ONCE = {"xla_backend_optimization_level": 0}  # of programs that a chain runs once
+_ONCE = {"xla_backend_optimization_level": 0}  # of a program that runs a few times
 SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
 
 
@@ -207,7 +207,8 @@ class Engine:
             if not self.program.model.functions.ensure_capacity(loops, reports):
                 return True
             if compiled is self.compiled:
-                self.compiled = self._further(self.program, "longer loops").compiled
+                searches = compiled.search is not None
+                self.compiled = self._further(self.program, "longer loops", searches).compiled
             return False
 
 

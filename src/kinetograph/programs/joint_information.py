@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..adaptation.joint_choice import LEAST, UNUSED, WANTED
+from ..adaptation.joint_choice import UNUSED, WANTED
 from ..adaptation.schedule import NEVER, restarted
 from .state import ChainState
 
@@ -22,7 +22,7 @@ __all__ = ["at_start", "informed", "is_asked", "is_in_use"]
 def at_start(state: ChainState) -> ChainState:
     """A chain or batch that asks for information at its starting points.
 
-    It does if the warm-up is long enough to judge the coordinates, and has none yet.
+    Chains with information do not ask, and neither do idle chains, which have no warm-up.
     """
     joint = state.adaptation.joint
     if joint is None or np.all(state.transition):
@@ -30,7 +30,9 @@ def at_start(state: ChainState) -> ChainState:
     information, tried = np.array(state.hyper["joint"]), np.asarray(joint.tried)
     first = information[..., 0, 0]
     asks = (np.asarray(state.transition) == 0) & (first < 0) & ~tried
-    asks &= np.asarray(state.phases.late) > LEAST
+    asks &= np.asarray(state.phases.late) > 0
+    if not asks.any():
+        return state
     information[..., 0, 0] = np.where(asks, WANTED, first)
     centre = np.where(asks[..., None], state.position.q, joint.centre)
     joint = joint._replace(centre=centre, tried=tried | asks)

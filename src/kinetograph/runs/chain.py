@@ -8,8 +8,10 @@ import jax
 import numpy as np
 
 from ..adaptation.host_warmup import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
+from ..adaptation.joint_choice import LEAST
 from ..adaptation.schedule import Phases
 from ..graph.node import Node
+from ..programs.joint_information import is_in_use
 from ..programs.state import Block, ChainState, Start, Where
 from ..samplers.sampler import Sampler
 from .rows import Sink, TransitionRows, rows_of
@@ -126,6 +128,18 @@ class RunningChain:
         self.spent = where.spent
         self.divergences = where.divergences
         self.step_size = step_size
+
+    @property
+    def begins_jointly(self) -> bool:
+        """Whether the chain moves in the coordinates of the joint block.
+
+        The model may have no block. A resumed run decides as the run that was stopped.
+        """
+        if self.state is not None and np.any(self.state.transition):
+            return is_in_use(self.state)
+        information = self.tuned.get("joint")
+        in_use = information is not None and bool(np.asarray(information)[0, 0] >= 0)
+        return in_use or self.tuner.late > LEAST
 
     def phases(self, sampled: int) -> Phases:
         """The phases of the next block, with `sampled` transitions after warm-up."""

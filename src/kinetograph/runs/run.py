@@ -8,14 +8,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from ..adaptation.joint_choice import LEAST
 from ..collector import paused
 from ..graph.source import warn_user
 from ..programs.background import leaving
 from ..programs.engine import Engine, build
-from ..programs.joint_information import is_in_use
 from ..programs.program import Program
 from ..results.advice import LOOKED_AT, SamplingWarning, diagnose_averages, findings
 from ..results.check import walkers_of
@@ -159,24 +155,12 @@ def _compiled(run: Run, display: Progress) -> Engine:
     display.say("compiling ...")
     # Modules for the results are imported while XLA compiles.
     importing = threading.Thread(target=_import_results, daemon=True)
-    devices, jointly = run.divided.devices, any(map(_begins_jointly, run.chains))
+    devices, jointly = run.divided.devices, any(c.begins_jointly for c in run.chains)
     first = next(iter(devices), None)
     engine = build(run.program, run.divided.batch, importing.start, first, jointly)
     engine.on(devices)
     display.say(f"{run.program.model.free_size} free numbers; {engine.compiled.times_text}")
     return engine
-
-
-def _begins_jointly(chain: RunningChain) -> bool:
-    """Whether a chain moves in the coordinates of the joint block.
-
-    A resumed run decides as the run that was stopped.
-    """
-    if chain.state is not None and np.any(chain.state.transition):
-        return is_in_use(chain.state)
-    information = chain.tuned.get("joint")
-    in_use = information is not None and bool(np.asarray(information)[0, 0] >= 0)
-    return in_use or chain.tuner.late > LEAST
 
 
 def _import_results() -> None:

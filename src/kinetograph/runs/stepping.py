@@ -122,7 +122,8 @@ class Chain:
         climbing: bool,
         momenta: Any = None,
     ) -> None:
-        self._program, self._engine, self._key = program, build(program), key
+        jointly = RunningChain(key, tuner=program.tuner(warmup)).begins_jointly
+        self._program, self._engine, self._key = program, build(program, jointly=jointly), key
         with x64():
             self._data = jax.device_put(program.model.argument_values)
         self._state: ChainState = self._start_at(start, climbing)

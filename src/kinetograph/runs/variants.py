@@ -96,7 +96,8 @@ def run_variants(
     ]
     with stoppable() as check:
         display.say("compiling ...")
-        engine = build(program, count if method == "batch" else None)
+        jointly = any(chain.begins_jointly for chain in running)
+        engine = build(program, count if method == "batch" else None, jointly=jointly)
         threads = min(count, threads_available())
         display.start(running, lengths, count if method == "batch" else threads)
         begun = time.perf_counter()

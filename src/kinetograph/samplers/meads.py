@@ -155,7 +155,8 @@ class MEADS(Sampler):
         moved_u = where(accepted, old_u * exp(-gain), old_u) + 0.5 * a[:, 0]
         u = concatenate([where(moved_u < 1, moved_u, moved_u - 2), u[:size]])
         rate = concatenate([rate[size:] + probability(gain), rate[:size]])
-        error = concatenate([maximum(error[size:], -gain), error[:size]])
+        change = where(abs(gain) < np.inf, -gain, np.inf)
+        error = concatenate([maximum(error[size:], change), error[:size]])
         return at, p, u, rate, error
 
     def _settings(self, at: Point, time: Any) -> tuple[Any, Any, Any]:

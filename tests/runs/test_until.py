@@ -45,6 +45,22 @@ def test_it_ends_at_the_first_look_at_which_there_is_enough(monkeypatch):
     assert same_draws(rest, whole)
 
 
+@pytest.mark.parametrize("r_hat", [1.003, 2.0])
+def test_ensembles_end_by_the_numbers_of_their_summary(r_hat):
+    """Each walker is a chain of the effective sample sizes; R-hat compares the ensembles."""
+    options = {"sampler": kg.samplers.Stretch(walkers=8), "chains": 3, "warmup": 100}
+    tree = run(gaussian(), draws=4000, until=kg.until(ess=1000, r_hat=r_hat), **options)
+    count = tree["posterior"].sizes["draw"]
+    assert 100 < count < 4000
+    looks = [100]
+    while looks[-1] < count:
+        looks.append(Until(1, 2).looks(looks[-1]))
+    for look in looks:
+        table = kg.summary(tree.isel(draw=slice(look), missing_dims="ignore"))
+        sizes = min(table["ess_bulk"].min(), table["ess_tail"].min())
+        assert (sizes >= 1000 and table["r_hat"].max() <= r_hat) == (look == count)
+
+
 def test_without_luck_it_draws_all():
     tree = run(schools(), draws=150, until=kg.until(ess=500))
     assert tree["posterior"].sizes["draw"] == 150

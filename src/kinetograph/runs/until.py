@@ -69,7 +69,8 @@ def until(ess: float = 400, r_hat: float = 1.01) -> Until:
         The least effective sample size, bulk and tail, over all chains and for every number that is
         kept.
     r_hat
-        The largest rank-normalised split R-hat of any kept number.
+        The largest rank-normalised split R-hat of any kept number; with ensembles of walkers, the
+        R-hat of the ensembles.
 
     Raises
     ------
@@ -216,14 +217,20 @@ class _Watching:
         assert self.until is not None
         rows = [chain.sink.rows().cut(0, count) for chain in self.run.chains]
         parts = {}
+        walkers = math.prod(self.run.program.walkers)
         targets = sum(array.group != UNKNOWNS for array in self.run.targets)
         for i, each in enumerate(zip(*(r.targets[:targets] for r in rows), strict=True)):
             draws = np.stack(each)
+            if self.run.program.walkers:  # each walker is a chain
+                draws = np.moveaxis(draws, 2, 1).reshape((-1, count, *draws.shape[3:]))
             draws = draws.reshape((*draws.shape[:2], -1))
             if draws.dtype.kind in "fiu":  # a constant has no diagnostics
                 parts[str(i)] = draws[..., np.ptp(draws, axis=(0, 1)) > 0]
         parts = {name: draws for name, draws in parts.items() if draws.size}
         r_hat, bulk = diagnostics.rhat_and_ess_bulk(parts)
+        if walkers > 1:
+            ensembles = {n: diagnostics.together(draws, walkers) for n, draws in parts.items()}
+            r_hat, _ = diagnostics.rhat_and_ess_bulk(ensembles)
         enough = self.until.ess
         return all(
             np.all(r_hat[name] <= self.until.r_hat)

@@ -35,7 +35,7 @@ __all__ = ["BatchSteps", "BlockSteps", "chosen"]
 class _Outputs(NamedTuple):
     """The values that a block computes from its draws after the loop."""
 
-    targets: tuple[Any, ...]
+    targets: tuple[Any, ...]  # packed
     observed: Any  # the values of observables, or None
     trips: tuple[Trips, ...]  # of the loops in the graph of the targets
 
@@ -278,7 +278,8 @@ class BlockSteps:
         if self.program.averages:
             running = self.program.running
             count = jnp.where(self.warming(loop), 0, loop.count)
-            averages = running.add(chain.averages, count, outputs.targets, statistics)
+            targets = self.program.packing.unpack(outputs.targets)
+            averages = running.add(chain.averages, count, targets, statistics)
             chain = chain._replace(averages=averages)
         recorded = sum(s.size for s in self.program.statistics)
         if statistics.shape[1] > recorded:
@@ -337,11 +338,11 @@ class BlockSteps:
                 active=row < self.rows_to_compute(loop) if loops else None,
             )
             values = self.density.targets(q, targets, scope)
-            return values, scope.reports(loops)
+            return self.program.packing.pack(values), scope.reports(loops)
 
         walkers = self.program.walkers
         each = jax.vmap(record, (0, None)) if walkers else record
-        values, reports = jax.vmap(each)(rows.free, numbers)
+        values, reports = jax.vmap(each, (-1, 0))(jnp.moveaxis(rows.free, 0, -1), numbers)
         trips = tuple(Trips(*(jnp.max(x) for x in trips)) for trips in reports)
         return _Outputs(values, self._observed(loop, rows, numbers), trips)
 

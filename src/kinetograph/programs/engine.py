@@ -25,7 +25,7 @@ from .other_devices import default_device
 from .pace import Pace
 from .program import Program
 from .start_search import blank_search, search
-from .state import Plan
+from .state import Block, Plan
 
 __all__ = ["Engine", "build"]
 
@@ -102,6 +102,11 @@ class Engine:
         """Advance a chain, or a batch; returns the state and the block."""
         state = self.prepared(state, data)
         return self._moving(state)._advanced(state, data, plan)
+
+    def on_host(self, block: Block) -> Block:
+        """A block as NumPy arrays, with an array of each target."""
+        block = jax.device_get(block._replace(reports=()))
+        return block._replace(targets=self.program.packing.unpack(block.targets))
 
     def prepared(self, state: Any, data: Any) -> Any:
         """The state of a chain or batch, ready for the next block.

@@ -43,6 +43,7 @@ from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
 from .averages import Averages
 from .block_loops import in_step, in_turns, one_chain
+from .packing import Packing
 from .schedules import Schedules
 from .state import Block, ChainState, Plan, Start
 
@@ -310,6 +311,11 @@ class Program:
         """The running averages."""
         computed = self.computed if self.averages else ()
         return Averages(self.model, self.averages, self.targets, computed, self.walkers)
+
+    @cached_property
+    def packing(self) -> Packing:
+        """The arrays of a block that hold the values of the targets."""
+        return Packing(self.targets)
 
     @cached_property
     def takes_gradient(self) -> bool:

@@ -79,7 +79,7 @@ class Block(NamedTuple):
     progress: Any  # whole numbers, in the order of `Where`
     step_size: Any
     statistics: Any
-    targets: tuple[Any, ...]
+    targets: tuple[Any, ...]  # packed; `Engine.on_host` unpacks them
     reports: tuple[Any, ...]  # of the loops in the model's graph
     free: Any = None  # the free states and their gradients, if the host tunes by them
     slopes: Any = None

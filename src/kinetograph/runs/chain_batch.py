@@ -48,7 +48,7 @@ class ChainBatch:
                 phases = states.phases._replace(stop=ends, glance=never)
                 plan = Plan(np.int32(thin), np.int64(pace.gradients))
                 states, block = self._engine.advance(states._replace(phases=phases), data, plan)
-                block = jax.device_get(block._replace(reports=()))
+                block = self._engine.on_host(block)
                 where = [Where(*values) for values in block.progress.tolist()]
                 transition = min(each.transition for each in where)
                 spent = max(each.spent for each in where)

@@ -91,7 +91,7 @@ def advance(
     with (control or ThreadControl()).taking() as wanted:
         if not wanted:
             return 0.0
-        chain.take(block)
+        chain.take(engine.on_host(block))
         chain.state = state
         if chain.at_stop():
             tuned = chain.tuner.look(chain.transition, chain.gradients, tuned_of(state))

@@ -298,8 +298,8 @@ class Chain:
             phases = self.state.phases._replace(stop=np.int32(until), glance=NEVER)
             state = self.state._replace(phases=phases)
             with x64():
-                state, block = jax.device_get(self._engine.advance(state, self._data, plan))
-            self._state = state
+                state, block = self._engine.advance(state, self._data, plan)
+                self._state, block = jax.device_get(state), self._engine.on_host(block)
             pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
                 rows.append(rows_of(block).copied())

@@ -2,11 +2,13 @@
 
 Parameters that share a line of a docstring get one entry each, with their own default values.
 Signatures show the public names of types. Distributions get the parameters and the docstring
-that their decorator gives them.
+that their decorator gives them. A name is a function if its package imports it from a module of
+the same name.
 """
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
@@ -59,26 +61,62 @@ def _complete(function: griffe.Function) -> None:
     function.returns = "Array"
 
 
+def _members(parent: griffe.Object) -> Iterator[griffe.Object | griffe.Alias]:
+    """The members of a package, of its modules and of their classes."""
+    for member in parent.members.values():
+        yield member
+        if isinstance(member, griffe.Object):
+            yield from _members(member)
+
+
+def _uncover(package: griffe.Module) -> None:
+    """Make public names functions where a module of the same name hides them."""
+    objects = list(_members(package))
+    hidden = {}
+    for module in objects:
+        if not isinstance(module, griffe.Module) or module.parent is None:
+            continue
+        inner = module.members.get(module.name)
+        if inner and module.parent.imports.get(module.name) == f"{module.path}.{module.name}":
+            hidden[module.path] = module, inner
+    for alias in objects:
+        if not isinstance(alias, griffe.Alias):
+            continue
+        path, _, name = alias.target_path.rpartition(".")
+        if alias.target_path in hidden:
+            alias.target = hidden[alias.target_path][1]
+        elif path in hidden and name in hidden[path][0].members:
+            alias.target = hidden[path][0].members[name]
+    for module, inner in hidden.values():
+        module.parent.members[module.name] = griffe.Alias(module.name, inner, parent=module.parent)
+
+
+def _rename_types(function: griffe.Function) -> None:
+    """Show the public names of types."""
+    for annotation in (*(p.annotation for p in function.parameters), function.returns):
+        if not isinstance(annotation, griffe.Expr):
+            continue
+        for part in annotation.iterate(flat=True):
+            if isinstance(part, griffe.ExprName):
+                part.name = SHOWN.get(part.name, part.name)
+
+
 class Parameters(griffe.Extension):
     """Griffe extension: splits shared parameter lines, renames types, completes distributions."""
 
     def on_module_members(self, *, mod: griffe.Module, **rest: Any) -> None:
-        """Drop the overloads of stubs, which cannot be merged into imported functions."""
+        """Drop the contents of stubs, which have no docstrings; the package imports the objects."""
         if mod.is_init_module and str(mod.filepath).endswith(".pyi"):
+            mod.members.clear()
             mod.overloads.clear()
 
-    def on_object(self, *, obj: griffe.Object, **rest: Any) -> None:
-        """Rewrite a docstring before it is read."""
-        if isinstance(obj, griffe.Function) and _is_declared(obj):
-            _complete(obj)
-        if obj.docstring is not None:
-            obj.docstring.value = split(obj.docstring.value)
-
-    def on_function(self, *, func: griffe.Function, **rest: Any) -> None:
-        """Show the public names of types."""
-        for annotation in (*(p.annotation for p in func.parameters), func.returns):
-            if not isinstance(annotation, griffe.Expr):
-                continue
-            for part in annotation.iterate(flat=True):
-                if isinstance(part, griffe.ExprName):
-                    part.name = SHOWN.get(part.name, part.name)
+    def on_package(self, *, pkg: griffe.Module, **rest: Any) -> None:
+        """Rewrite the docstrings and types of all objects, and uncover functions."""
+        for member in _members(pkg):
+            if isinstance(member, griffe.Function):
+                if _is_declared(member):
+                    _complete(member)
+                _rename_types(member)
+            if isinstance(member, griffe.Object) and member.docstring is not None:
+                member.docstring.value = split(member.docstring.value)
+        _uncover(pkg)

@@ -1,8 +1,10 @@
 """Changes of pages and docstrings by the build of the site."""
 
+import functools
 import inspect
 import re
 import runpy
+from typing import Any
 
 import pytest
 from tests.docs.pages import ROOT
@@ -54,13 +56,35 @@ def test_each_parameter_of_a_run_has_its_default() -> None:
     assert [p.name for p in parameters] == [*inspect.signature(kg.opt).parameters]
 
 
-def test_the_site_finds_every_public_name() -> None:
+@pytest.fixture(scope="module")
+def package() -> Any:
+    """The package as the site reads it."""
     griffe = pytest.importorskip("griffe")
     extensions = griffe.load_extensions(str(ROOT / "scripts" / "docs_griffe.py"))
-    package = griffe.load(
+    return griffe.load(
         "kinetograph", search_paths=[str(ROOT / "src")], extensions=extensions, resolve_aliases=True
     )
+
+
+def test_the_site_finds_every_public_name(package: Any) -> None:
     assert [name for name in kg.public.__all__ if name not in package.all_members] == []
+
+
+def test_entries_of_the_reference_are_not_modules(package: Any) -> None:
+    """Each entry shows the object that users get, with its docstring."""
+    entries = [
+        name
+        for path in sorted((ROOT / "docs" / "reference").glob("*.md"))
+        for name in re.findall(r"^::: kinetograph\.([\w.]+)", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    shown = {name: package[name] for name in entries}
+    assert len(shown) > 200
+    assert [name for name in entries if shown[name].is_module] == []
+    undocumented = [name for name in entries if not shown[name].has_docstring]
+    assert undocumented == [], undocumented
+    for name in ("normal", "wishart", "observables.observable", "neural.network"):
+        public = functools.reduce(getattr, name.split("."), kg)
+        assert shown[name].docstring.lines[0] == inspect.getdoc(public).splitlines()[0]
 
 
 def test_names_in_tables_of_the_reference_are_links() -> None:

@@ -36,6 +36,7 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ x, sigma ~ t", DATA, {}, r"write a list: \['y ~ x', 'sigma ~ t'\]$"),
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
         ("y ~ factor(g)", DATA, {}, r"a column of numbers as categories is C\(x\)"),
+        ("y ~ np.sin(2 * pi * x)", DATA, {}, r"unknown column 'pi'.*; write np\.pi"),
         ("y ~ sqrt(x)", DATA, {}, r"square roots are np.sqrt\(x\)"),
         ("mvbind(y, x) ~ g", DATA, {}, "a formula has one response"),
         ("y ~ I(x^2)", DATA, {}, r"write \*\*, as in I\(x\*\*2\)"),
@@ -294,6 +295,19 @@ def test_columns_of_splines_are_missed():
         model.response({"z": [1.0, 2.0]})
     with pytest.raises(ValueError, match="uses 'x', but 1 value is missing there, first in row 5"):
         kg.formula("y ~ bs(x, df=4)", changed(x=(5, np.nan)))
+
+
+def test_missing_numbers_can_be_drawn_by_a_model_of_arrays():
+    data = DATA.assign(x=DATA["x"].where(DATA["x"] != DATA["x"][5]))
+    advice = "a model written with arrays can draw .* missing='impute'.; otherwise leave these rows"
+    with pytest.raises(ValueError, match=advice):
+        kg.formula("y ~ x", data)
+    with pytest.raises(ValueError, match="missing there") as caught:  # no categories
+        kg.formula("y ~ g", changed(g=(5, None)))
+    assert "draw missing" not in str(caught.value)
+    with pytest.raises(ValueError, match="missing there") as caught:  # and no new rows
+        kg.formula("y ~ x", DATA).response({"x": [1.0, None]})
+    assert "draw missing" not in str(caught.value)
 
 
 def test_a_censored_response_may_be_outside_of_the_family():

@@ -139,6 +139,20 @@ def test_predictions_have_the_moments_of_the_posterior_draws():
     drawn = (mean[..., 1] - base.values) / posterior["sd_g"].values
     assert abs(drawn.mean()) < 5.5 / np.sqrt(drawn.size)
     assert abs(drawn.std() - 1) < 5.5 / np.sqrt(2 * drawn.size)
+    population = model.predict(results, {"x": [1.0, 2.0]}, kind="mean", group_effects=False, seed=3)
+    means = population["predictions"]["y_mean"].values  # without a column of groups
+    assert np.allclose(means[..., 1], base, rtol=1e-10)
+    again = model.predict(results, group_effects=False, seed=3)["posterior_predictive"]["y"]
+    centre = posterior["b_Intercept"].values[..., None] + np.multiply.outer(
+        posterior["b_x"].values, DATA["x"].to_numpy()
+    )
+    z = (again.values - centre) / posterior["sigma"].values[..., None]
+    assert abs(z.mean()) < 5.5 / np.sqrt(z.size)
+    assert abs(z.std() - 1) < 5.5 / np.sqrt(2 * z.size)
+    rows = model.parameter("mu", {"x": [2.0]}, group_effects=False)
+    assert rows.shape == (1,)
+    with pytest.raises(TypeError, match="give group_effects=False to leave out the effects of gr"):
+        model.predict(results, new, re_formula=None)
     unknowns = results["unknowns"].data_vars  # standardised effects are not targets
     assert unknowns
     assert unknowns.keys() <= set(kg.log_prior(model, results)["log_prior"].data_vars)

@@ -206,6 +206,20 @@ def test_groups_with_draws_have_a_summary(of):
     assert list(kg.summary(of(tree["predictions"]), "new[Exeter]")) == ["new[Exeter]"]
 
 
+def test_a_variable_has_a_summary():
+    tree = with_predictions()
+    table = kg.summary(np.tanh(tree["posterior"]["theta"]), probability=0.5)
+    assert list(table) == ["theta[Choate]", "theta[Exeter]"]
+    expected = np.tanh(tree["posterior"]["theta"].sel(school="Exeter")).mean()
+    assert table["mean", "theta[Exeter]"] == pytest.approx(float(expected), rel=1e-12)
+    assert list(kg.summary(tree["posterior"]["theta"].rename(None), "variable")) == [
+        "variable[Choate]",
+        "variable[Exeter]",
+    ]
+    with pytest.raises(TypeError, match=r"expected results .*got a DataArray"):
+        kg.summary(tree["posterior"]["theta"].mean("draw"))
+
+
 @pytest.mark.parametrize("name", ["new", "new[Exeter]"])
 def test_a_name_of_another_group_has_its_call(name):
     with pytest.raises(KeyError) as caught:

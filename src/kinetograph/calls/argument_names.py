@@ -271,6 +271,10 @@ OF_CALLS: dict[str, dict[str, str]] = {
             ("allow_new_levels", "sample_new_groups", "sample_new_levels"),
             "give new_levels='draw' to draw the effects of new levels",
         ),
+        **dict.fromkeys(
+            ("include_group_specific", "include_random_effects", "re_form", "re_formula"),
+            "give group_effects=False to leave out the effects of groups",
+        ),
     },
     "formula": {
         "weights": "write 'y | weights(w) ~ ...', where w is a column",

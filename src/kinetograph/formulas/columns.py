@@ -27,6 +27,7 @@ __all__ = [
 _OF_R = {  # functions of R
     "factor": "; a column of numbers as categories is C(x)",
     "sqrt": "; square roots are np.sqrt(x)",
+    "pi": "; write np.pi",
     "mvbind": "; a formula has one response: write several models, or one with kg.observe",
 }
 
@@ -105,11 +106,21 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
             count = f"{len(missing)} values are" if len(missing) > 1 else "1 value is"
             raise DataError(
                 f"formula: {what} uses {name!r}, but {count} missing there, first in "
-                f"{row_text(frame, missing[0])}{place_text()}; leave these rows out: "
-                f"{present_text(frame, name)}"
+                f"{row_text(frame, missing[0])}{place_text()}; "
+                f"{_imputed(frame, column)}leave these rows out: {present_text(frame, name)}"
             )
         if is_text(column):
             _check_not_numbers(frame, name, what)
+
+
+def _imputed(frame: pd.DataFrame, column: pd.Series) -> str:
+    """How a model of arrays keeps rows with missing numbers."""
+    if is_text(column) or is_new(frame):
+        return ""
+    return (
+        "a model written with arrays can draw missing numbers, by kg.data(values, "
+        "missing='impute'); otherwise "
+    )
 
 
 def _check_not_numbers(frame: pd.DataFrame, name: str, what: str) -> None:

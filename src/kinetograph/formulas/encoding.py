@@ -112,7 +112,7 @@ class Encoding:
         arrays: Mapping[str, Array],
         frame: pd.DataFrame,
         prefix: str = "",
-        new_levels: str = "error",
+        new_levels: str | None = "error",
     ) -> Any:
         """The linear predictor of a parameter, (rows,)."""
         eta = self.predictors[name].value(frame, arrays, prefix, new_levels)
@@ -123,7 +123,7 @@ class Encoding:
         arrays: Mapping[str, Array],
         frame: pd.DataFrame,
         prefix: str = "",
-        new_levels: str = "error",
+        new_levels: str | None = "error",
     ) -> dict[str, Any]:
         """The parameters of the response's distribution."""
         parameters: dict[str, Any] = {
@@ -143,7 +143,7 @@ class Encoding:
         arrays: Mapping[str, Array],
         frame: pd.DataFrame,
         prefix: str = "",
-        new_levels: str = "error",
+        new_levels: str | None = "error",
         censored: bool = False,
     ) -> Array:
         """The distribution of the response of the rows of a frame."""

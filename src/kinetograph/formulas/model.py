@@ -70,7 +70,9 @@ class FormulaModel(Model):
         """The priors of the unknowns, as texts by name."""
         return {name: text or _prior_text(self[name]) for name, text in self._priors.items()}
 
-    def response(self, new: Any = None, *, new_levels: str = "error") -> Array:
+    def response(
+        self, new: Any = None, *, new_levels: str = "error", group_effects: bool = True
+    ) -> Array:
         """The distribution of the response at the model's or new rows.
 
         Parameters
@@ -80,6 +82,9 @@ class FormulaModel(Model):
         new_levels
             What effects levels get that the model's groups do not have: "error" refuses them,
             "draw" makes new unknowns with the distribution of the groups.
+        group_effects
+            False leaves out the effects of all groups, as for a group with effects of 0; the new
+            rows need no columns of groups then.
 
         Returns
         -------
@@ -100,16 +105,19 @@ class FormulaModel(Model):
         (2,)
         """
         frame, prefix = self._rows(new, new_levels)
-        return self._encoding.distribution(self, frame, prefix, new_levels)  # type: ignore[arg-type]
+        levels = new_levels if group_effects else None
+        return self._encoding.distribution(self, frame, prefix, levels)  # type: ignore[arg-type]
 
-    def parameter(self, name: str, new: Any = None, *, new_levels: str = "error") -> Array:
+    def parameter(
+        self, name: str, new: Any = None, *, new_levels: str = "error", group_effects: bool = True
+    ) -> Array:
         """A parameter of the response's distribution for each row.
 
         Parameters
         ----------
         name
             The name of the parameter.
-        new, new_levels
+        new, new_levels, group_effects
             As for `response`.
 
         Returns
@@ -139,7 +147,8 @@ class FormulaModel(Model):
                 f"{place_text()}; its parameters are {', '.join(names)}{meant(name, names)}"
             )
         frame, prefix = self._rows(new, new_levels)
-        linked = self._encoding.linked(self, frame, prefix, new_levels)  # type: ignore[arg-type]
+        levels = new_levels if group_effects else None
+        linked = self._encoding.linked(self, frame, prefix, levels)  # type: ignore[arg-type]
         value: Array = linked[name].value
         return value
 
@@ -150,6 +159,7 @@ class FormulaModel(Model):
         *,
         kind: str = "response",
         new_levels: str = "error",
+        group_effects: bool = True,
         seed: Any = None,
     ) -> "DataTree":
         """Draw responses of new rows from the posterior predictive distribution.
@@ -158,7 +168,7 @@ class FormulaModel(Model):
         ----------
         results
             Of `kg.mcmc` or another method.
-        new, new_levels
+        new, new_levels, group_effects
             As for `response`. Without new rows, the observed responses are drawn again, as by
             `kg.predict(model, results)`; censored responses are drawn without the bounds.
         kind
@@ -203,10 +213,10 @@ class FormulaModel(Model):
                 f"predict: the results are missing{place_text()}; write model.predict(results, "
                 f"{variable_here(results) or 'new'})"
             )
-        distribution = self.response(new, new_levels=new_levels)
+        distribution = self.response(new, new_levels=new_levels, group_effects=group_effects)
         name = self._encoding.response.name
         if new is None and kind == "response":
-            if {"cens", "weights"} & {*self._encoding.response.additions}:
+            if not group_effects or {"cens", "weights"} & {*self._encoding.response.additions}:
                 return replicated(self, results, {name: distribution}, seed)
             return predict(self, results, seed=seed)
         if kind == "mean":

@@ -86,12 +86,12 @@ class Predictor:
         frame: pd.DataFrame,
         arrays: Mapping[str, Array],
         prefix: str = "",
-        new_levels: str = "error",
+        new_levels: str | None = "error",
     ) -> Any:
-        """The linear predictor of the rows of a frame."""
+        """The linear predictor of the rows of a frame; None: without effects of groups."""
         total = self.population.value(frame, arrays, prefix)
         for term in self.calls:
             total = total + term.value(frame, arrays, prefix)
-        for group in self.groups:
+        for group in self.groups if new_levels is not None else ():
             total = total + group.value(frame, arrays, prefix, new_levels)
         return total

@@ -283,7 +283,10 @@ class Model(LogDensity):
 
     def _data_hint(self, key: Any, names: Iterable[str]) -> str:
         """Advice on a name that is not data of the model."""
-        return meant(key, names)
+        return meant(key, names) or (
+            "; a NumPy array in an expression is constant: before it, make the array data by "
+            "kg.data(array, name=...)"
+        )
 
     def _seen_by(self, *batch: Any) -> "Model":
         """This model with batches of rows for samplers; `batch` are `RowBatch` arguments."""

@@ -10,7 +10,7 @@ from ..graph.value_texts import in_words
 from ..models.model import Model
 from ..models.recorded_unknowns import GROUP
 
-__all__ = ["check_draws", "check_tree", "unknowns_of", "walkers_of"]
+__all__ = ["as_group", "check_draws", "check_tree", "unknowns_of", "walkers_of"]
 
 LEAD = ("chain", "draw")
 
@@ -23,6 +23,14 @@ def walkers_of(tree: Any) -> int:
     count = int(getattr(getattr(tree, "root", tree), "attrs", {}).get("walkers", 1))
     chains = tree.get("posterior", tree).sizes["chain"]
     return count if chains % count == 0 else 1
+
+
+def as_group(tree: Any) -> Any:
+    """A variable with draws as a group of one variable; other values as they are."""
+    dims = getattr(tree, "dims", ())
+    if isinstance(dims, tuple) and dims[:2] == LEAD and hasattr(tree, "to_dataset"):
+        return tree.to_dataset(name=tree.name or "variable")
+    return tree
 
 
 def check_draws(tree: Any, what: str) -> Any:

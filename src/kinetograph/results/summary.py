@@ -12,7 +12,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
 from ..graph.value_texts import in_words
 from . import diagnostics
-from .check import LEAD, check_draws, unknowns_of, walkers_of
+from .check import LEAD, as_group, check_draws, unknowns_of, walkers_of
 
 __all__ = ["Summary", "row_names", "summary"]
 
@@ -137,8 +137,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     Parameters
     ----------
     tree
-        Results of `kg.mcmc`, results opened with `xarray.open_datatree`, or a group with
-        draws, such as `results["predictions"]`.
+        Results of `kg.mcmc`, results opened with `xarray.open_datatree`, a group with draws, such
+        as `results["predictions"]`, or a variable, such as `np.exp(results["posterior"]["b"])`.
     *names
         Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all, without
         the ones and the upper half of correlation matrices. Unknowns that are not targets are shown
@@ -151,7 +151,7 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     Summary
         Prints itself, with as many digits as the Monte Carlo error leaves. `table["mean", "mu"]` is
         an entry, and `table.to_dataframe()` a pandas frame, for files and papers:
-        `table.to_dataframe().round(2).to_latex()`.
+        `table.to_dataframe().to_latex(escape=True, float_format="%.2f")`.
 
     Raises
     ------
@@ -172,6 +172,7 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     >>> bool(abs(table["mean", "mu"] - 2 / 3) < 0.1)
     True
     """
+    tree = as_group(tree)
     posterior = check_draws(tree, "summary")
     if not 0 < probability < 1:
         raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")

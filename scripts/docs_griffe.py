@@ -70,7 +70,7 @@ def _members(parent: griffe.Object) -> Iterator[griffe.Object | griffe.Alias]:
 
 
 def _uncover(package: griffe.Module) -> None:
-    """Make public names functions where a module of the same name hides them."""
+    """Show functions in place of their modules of the same name."""
     objects = list(_members(package))
     hidden = {}
     for module in objects:
@@ -105,7 +105,7 @@ class Parameters(griffe.Extension):
     """Griffe extension: splits shared parameter lines, renames types, completes distributions."""
 
     def on_module_members(self, *, mod: griffe.Module, **rest: Any) -> None:
-        """Drop the contents of stubs, which have no docstrings; the package imports the objects."""
+        """Drop the contents of stubs, which have no docstrings."""
         if mod.is_init_module and str(mod.filepath).endswith(".pyi"):
             mod.members.clear()
             mod.overloads.clear()

@@ -114,7 +114,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
 
 
 def _imputed(frame: pd.DataFrame, column: pd.Series) -> str:
-    """How a model of arrays keeps rows with missing numbers."""
+    """Advice on rows with missing numbers in a model of arrays."""
     if is_text(column) or is_new(frame):
         return ""
     return (

@@ -88,10 +88,15 @@ class Predictor:
         prefix: str = "",
         new_levels: str | None = "error",
     ) -> Any:
-        """The linear predictor of the rows of a frame; None: without effects of groups."""
+        """The linear predictor of the rows of a frame.
+
+        Without effects of groups if `new_levels` is None.
+        """
         total = self.population.value(frame, arrays, prefix)
         for term in self.calls:
             total = total + term.value(frame, arrays, prefix)
-        for group in self.groups if new_levels is not None else ():
+        if new_levels is None:
+            return total
+        for group in self.groups:
             total = total + group.value(frame, arrays, prefix, new_levels)
         return total

@@ -26,7 +26,10 @@ def walkers_of(tree: Any) -> int:
 
 
 def as_group(tree: Any) -> Any:
-    """A variable with draws as a group of one variable; other values as they are."""
+    """A variable with draws as a group of one variable.
+
+    Other values are returned as they are.
+    """
     dims = getattr(tree, "dims", ())
     if isinstance(dims, tuple) and dims[:2] == LEAD and hasattr(tree, "to_dataset"):
         return tree.to_dataset(name=tree.name or "variable")

@@ -373,6 +373,60 @@ def test_counts_that_are_not_zero_of_a_tiny_rate_are_one(log_rate):
     np.testing.assert_allclose(found, [np.log(0.8) + log_rate - np.log(2), 1.0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("x", [0, 1, 4])
+@pytest.mark.parametrize("eta", [-800.0, -40.0, 0.3, 5.0, 800.0])
+def test_counts_with_many_zeros_by_the_logarithm_of_a_rate_or_mean(eta, x):
+    """The density is that of the exponential, and exact where this overflows or is rounded to 0."""
+    zero, at = 0.2, kg.placeholder((), name="eta")
+    with np.errstate(over="ignore"):
+        rate = np.exp(eta)
+    cases = [
+        (kg.zero_inflated_poisson, kg.hurdle_poisson, "log_rate", {}, x * eta - rate),
+        (
+            kg.zero_inflated_negative_binomial,
+            kg.hurdle_negative_binomial,
+            "log_mean",
+            {"size": 1.0},  # a geometric number
+            x * special.log_expit(eta) + special.log_expit(-eta),
+        ),
+    ]
+    for inflated, hurdle, word, more, log_f in cases:
+        log_f = log_f - special.gammaln(x + 1) if word == "log_rate" else log_f
+        log_none = -rate if word == "log_rate" else special.log_expit(-eta)
+        log_some = np.log1p(-np.exp(log_none)) if eta > -30 else eta
+        wants = (
+            np.logaddexp(np.log(zero), np.log1p(-zero) + log_f) if x == 0 else np.log(0.8) + log_f,
+            np.log(zero) if x == 0 else np.log(0.8) + log_f - log_some,
+        )
+        for make, want in zip((inflated, hurdle), wants, strict=True):
+            density = kg.log_density(make(zero, **{word: at}, **more), x)
+            found = kg.compile([at], density)(eta)
+            np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12, err_msg=str(make))
+            with pytest.raises(
+                TypeError, match=r"give (one of rate= and log_rate=|size= and prob)"
+            ):
+                make(zero, **{word: at}, **{word.removeprefix("log_"): 1.0}, **more)
+
+
+@pytest.mark.parametrize(
+    ("make", "law"),
+    [
+        (kg.zero_inflated_poisson, lambda x, r: 0.2 * (x == 0) + 0.8 * stats.poisson.pmf(x, r)),
+        (
+            kg.hurdle_poisson,
+            lambda x, r: np.where(x == 0, 0.2, 0.8 * stats.poisson.pmf(x, r) / -np.expm1(-r)),
+        ),
+    ],
+)
+def test_counts_with_many_zeros_by_log_rate_against_scipy(make, law):
+    log_rate, x = np.array([-1.3, 0.4, 2.0]), np.array([[0], [1], [3]])
+    found = kg.compile([], kg.log_density(make(0.2, log_rate=log_rate), x))()
+    np.testing.assert_allclose(found, np.log(law(x, np.exp(log_rate))), rtol=1e-12)
+    drawn = kg.calculate(make(0.2, log_rate=0.4, name="x"), draws=2000, seed=1)
+    shares = np.bincount(np.ravel(drawn["x"]).astype(int), minlength=4)[:4] / 2000
+    np.testing.assert_allclose(shares, law(np.arange(4), np.exp(0.4)), atol=0.05)
+
+
 def test_slopes_of_counts_with_many_zeros_where_the_rate_overflows():
     """An observed 0 says nothing more of the rate; another count is impossible, as of a Poisson."""
     eta, chance = kg.placeholder(name="eta"), kg.placeholder(name="chance")

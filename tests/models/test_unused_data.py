@@ -164,3 +164,29 @@ def test_a_likelihood_without_unknowns():
     assert "the distribution of y, normal(0, 1), depends on no unknown (test_unused" in text
     a = kg.normal(0, 1)
     assert not texts_of(lambda: kg.observe(y, kg.normal(a, 1)))
+
+
+def test_data_of_other_unknowns_alone():
+    a, b, y = kg.normal(0, 1), kg.normal(0, 1), [1.0, 2.0]
+    kg.observe(y, kg.normal(b, 1))
+    with pytest.warns(
+        kg.KinetographWarning,
+        match=r"nothing is observed .* no target depends on b \(written at .*\), and so y, "
+        r"normal at .*, is not in this model; give b as a target",
+    ):
+        kg.model(a)
+
+
+def test_data_of_an_earlier_model_are_not_missing():
+    b, y = kg.normal(0, 1), [1.0, 2.0]
+    kg.observe(y, kg.normal(b, 1))
+    assert kg.model(b).names == ("b",)
+    a = kg.normal(0, 1)
+    assert kg.model(a).names == ("a",)
+
+
+def test_a_second_model_with_its_data_is_not_missing():
+    a, b = kg.normal(0, 1), kg.normal(0, 1)
+    kg.observe([1.0, 2.0], kg.normal(a, 1))
+    kg.observe([3.0], kg.normal(b, 1))
+    assert kg.model(a).names == ("a",)

@@ -12,6 +12,7 @@ from ..bits.source import Source
 from ..graph.numerics.deviance import weighted_log
 from ..graph.numerics.gaussian import log_ndtr
 from ..graph.numerics.special import expit, softplus
+from ..graph.source import place_text
 from .count_numbers import double, uniforms
 from .declaration import Chosen, declared
 from .family import Family
@@ -211,6 +212,6 @@ def bernoulli(prob: Any = None, *, logit: Any = None) -> Chosen:
     >>> likelihood = kg.observe(y, kg.bernoulli(logit=a))
     """
     if (prob is None) == (logit is None):
-        raise TypeError("bernoulli: give one of prob= and logit=")
+        raise TypeError(f"bernoulli: give one of prob= and logit={place_text()}")
     family, argument = (BERNOULLI, prob) if logit is None else (BERNOULLI_LOGIT, logit)
     return Chosen(family, (argument,))

@@ -14,6 +14,7 @@ from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_e
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.incomplete import log_beta_tails
 from ..graph.numerics.special import expit, log_expit
+from ..graph.source import place_text
 from .count_numbers import (
     SEARCH,
     deviance,
@@ -241,6 +242,6 @@ def binomial(size: Any, prob: Any = None, *, logit: Any = None) -> Chosen:
     >>> likelihood = kg.observe(y, kg.binomial(10, p))
     """
     if (prob is None) == (logit is None):
-        raise TypeError("binomial: give one of prob= and logit=")
+        raise TypeError(f"binomial: give one of prob= and logit={place_text()}")
     family, argument = (BINOMIAL, prob) if logit is None else (BINOMIAL_LOGIT, logit)
     return Chosen(family, (size, argument))

@@ -155,6 +155,6 @@ def categorical(prob: Any = None, *, logit: Any = None) -> Chosen:
     >>> likelihood = kg.observe(y, kg.categorical(p))
     """
     if (prob is None) == (logit is None):
-        raise TypeError("categorical: give one of prob= and logit=")
+        raise TypeError(f"categorical: give one of prob= and logit={place_text()}")
     family, argument = (CATEGORICAL, prob) if logit is None else (CATEGORICAL_LOGIT, logit)
     return Chosen(family, (argument,))

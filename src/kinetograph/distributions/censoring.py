@@ -92,6 +92,14 @@ def censor(
     }
     if not bounds:
         return family, nodes
+    for side, bound in bounds.items():
+        if isinstance(bound, Data) and _are_flags(family, bound):
+            raise TypeError(
+                f"{family.name}: the {side} bound of censoring= has the values "
+                f"{' and '.join(map(str, np.unique(bound.value)))}{place_text()}, which look like "
+                "flags; a bound is the number at which a value is censored"
+                f"{_advice(np.asarray(bound.value), side)}"
+            )
     known_bounds = [np.asarray(b.value) for b in bounds.values() if isinstance(b, Data)]
     if len(known_bounds) == 2 and np.any(known_bounds[0] >= known_bounds[1]):
         raise ValueError(
@@ -103,13 +111,26 @@ def censor(
     return censored(family, tuple(bounds)), (*nodes, *moved)
 
 
-def _advice(censoring: Any) -> str:
-    """The right form of censoring given as flags or a side."""
+def _are_flags(family: Family, bound: Data) -> bool:
+    """Whether a bound says which values are censored.
+
+    Such a bound has truth values, or the whole numbers 0 and 1; counts can have the bounds 0 and 1.
+    """
+    kind, values = bound.dtype.kind, set(np.unique(bound.value).tolist())
+    return kind == "b" or (kind in "iu" and not family.discrete and values == {0, 1})
+
+
+def _advice(censoring: Any, side: str = "") -> str:
+    """The right form of censoring given as flags or a side.
+
+    `side` is the side of a pair that holds the flags.
+    """
     side_name = isinstance(censoring, str) and censoring in ("left", "right")
     column = not isinstance(censoring, str) and np.ndim(censoring) == 1 and len(censoring) != 2
     if not side_name and not column:
         return ""
-    bound = "lower" if isinstance(censoring, str) and censoring == "left" else "upper"
+    left = isinstance(censoring, str) and censoring == "left"
+    bound = side or ("lower" if left else "upper")
     side = "(bounds, None)" if bound == "lower" else "(None, bounds)"
     infinity = "-np.inf" if bound == "lower" else "np.inf"
     return (

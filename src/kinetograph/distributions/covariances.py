@@ -102,7 +102,8 @@ def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
     """
     matrices = {what: matrix for what, matrix in given.items() if matrix is not None}
     if len(matrices) != 1:
-        raise TypeError(f"{name}: give one of {' and '.join(f'{what}=' for what in given)}")
+        words = " and ".join(f"{what}=" for what in given)
+        raise TypeError(f"{name}: give one of {words}{place_text()}")
     ((what, matrix),) = matrices.items()
     node, is_factor = as_node(matrix), what.endswith("chol")
     factor_name = next((other for other in given if other.endswith("chol")), None)

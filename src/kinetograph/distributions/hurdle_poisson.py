@@ -6,9 +6,9 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from .count_numbers import double, uniforms
-from .declaration import declared
+from .declaration import Chosen, declared
 from .parameter import Parameter
-from .poisson import LARGEST_RATE, POISSON
+from .poisson import LARGEST_RATE, POISSON, rate_of
 from .poisson import draw as draw_poisson
 from .support import POSITIVE, Interval
 from .zeros import SHARE, hurdle
@@ -40,7 +40,7 @@ HURDLE_POISSON = hurdle("hurdle_poisson", POISSON, (RATE,), _draw_positive)
     advice=SHARE,
     same={"rate": "lam mu"},
 )
-def hurdle_poisson(zero: Any, rate: Any):
+def hurdle_poisson(zero: Any, rate: Any = None, *, log_rate: Any = None) -> Chosen:
     """Counts that are 0 or Poisson numbers above 0.
 
         log p(0) = log(zero)
@@ -52,16 +52,21 @@ def hurdle_poisson(zero: Any, rate: Any):
         The probability of 0, from 0 to 1.
     rate
         The mean of the Poisson distribution before it is restricted to counts above 0; positive.
+    log_rate
+        Instead of `rate`: its logarithm, any real number.
 
     Raises
     ------
     ValueError
         If `zero` is known and not between 0 and 1, or `rate` known and not positive.
+    TypeError
+        If not exactly one of `rate` and `log_rate` is given.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> zero = kg.beta(1, 1, name="zero")
     >>> log_rate = kg.normal(0, 1, name="log_rate")
-    >>> likelihood = kg.observe([0, 0, 4], kg.hurdle_poisson(zero, kg.exp(log_rate)))
+    >>> likelihood = kg.observe([0, 0, 4], kg.hurdle_poisson(zero, log_rate=log_rate))
     """
+    return Chosen(HURDLE_POISSON, (zero, rate_of("hurdle_poisson", rate, log_rate)))

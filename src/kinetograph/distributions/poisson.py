@@ -8,10 +8,12 @@ import numpy as np
 
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
+from ..graph.functions.mathematics import exp
 from ..graph.numerics.derivative_rules import partials
 from ..graph.numerics.deviance import deviance_of_log, log_peak
 from ..graph.numerics.gammas import bd0, gammaln
 from ..graph.numerics.incomplete import log_gamma_tails
+from ..graph.source import place_text
 from .count_numbers import (
     SEARCH,
     counts,
@@ -30,7 +32,7 @@ from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
 from .tails import Tails, between, of_counts, turned
 
-__all__ = ["draw", "draw_by_log_rate", "poisson"]
+__all__ = ["draw", "draw_by_log_rate", "poisson", "rate_of"]
 
 LARGEST_RATE = 1e18  # larger numbers may exceed 64 bits
 
@@ -185,6 +187,25 @@ POISSON_LOG = Family(
 )
 
 
+def _check_one(name: str, rate: Any, log_rate: Any) -> None:
+    if (rate is None) == (log_rate is None):
+        raise TypeError(f"{name}: give one of rate= and log_rate={place_text()}")
+
+
+def rate_of(name: str, rate: Any, log_rate: Any) -> Any:
+    """The rate of a family that is made of Poisson counts.
+
+    Densities read the log rate, which they find above its exponential.
+
+    Raises
+    ------
+    TypeError
+        If not exactly one of `rate` and `log_rate` is given.
+    """
+    _check_one(name, rate, log_rate)
+    return rate if log_rate is None else exp(log_rate)
+
+
 @declared(
     POISSON,
     scipy="poisson",
@@ -218,7 +239,6 @@ def poisson(rate: Any = None, *, log_rate: Any = None) -> Chosen:
     >>> y = kg.data([3, 0, 1])
     >>> likelihood = kg.observe(y, kg.poisson(log_rate=log_rate))
     """
-    if (rate is None) == (log_rate is None):
-        raise TypeError("poisson: give one of rate= and log_rate=")
+    _check_one("poisson", rate, log_rate)
     family, argument = (POISSON, rate) if log_rate is None else (POISSON_LOG, log_rate)
     return Chosen(family, (argument,))

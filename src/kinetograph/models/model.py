@@ -17,6 +17,7 @@ from ..graph.saving.document import decode, encode
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
+from .all_censored import warn_of_all_censored
 from .axes import axes_of
 from .batch import RowBatch
 from .checks import (
@@ -398,8 +399,9 @@ def model(
     Warns
     -----
     KinetographWarning
-        If nothing is observed although there are data, or if a target depends on no data; if the
-        model leaves out terms of a model function, because no target depends on their unknowns; if
+        If nothing is observed although there are data, or if a target depends on no data; if all
+        values of data are censored; if the model leaves out terms of a model function, because no
+        target depends on their unknowns, or the only data; if
         equal values are observed twice with the same unknowns, or unknowns of an earlier model have
         gained a likelihood or factor since; if the parameters of a distribution and its values have
         different dims on one axis.
@@ -472,6 +474,7 @@ def model(
     observed = zip(component.likelihoods, component.observed, strict=True)
     warn_of_two_dims([*priors, *observed], new_model._axes)
     warn_of_double_counting(new_model)
+    warn_of_all_censored(new_model)
     warn_of_row_labels(new_model)
     warn_of_repeated_solutions(new_model)
     return new_model

@@ -9,11 +9,12 @@ from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning
 from ..graph.frame_variables import local_variables
-from ..graph.messages import describe
+from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text, user_frame, warn_user
 from .discovery import above, discover, unknowns_above
-from .statement_store import building
+from .statement_store import EARLIER, building
+from .statements import placed
 
 if TYPE_CHECKING:
     from .model import Model
@@ -28,10 +29,13 @@ def warn_of_unused(model: "Model") -> None:
     likelihood and no array of the model, or arrays that are computed from unknowns of the model and
     from numbers such as a column of a table, and that the model does not have. Otherwise it names
     targets that are isolated unknowns: nothing is computed from them, they depend on no other
-    unknown, and no likelihood or factor depends on them.
+    unknown, and no likelihood or factor depends on them. If all data of the caller are used, it
+    names data that follow from other unknowns of the caller.
     """
     stated = [*model.component.likelihoods, *model.factors]
-    text = _isolated_unknowns(model, stated) if stated else _unused_data(model)
+    text = (
+        _isolated_unknowns(model, stated) if stated else _unused_data(model) or _other_data(model)
+    )
     if text:
         warn_user(f"model: {text}", KinetographWarning)
 
@@ -102,6 +106,35 @@ def _unused_data(model: "Model") -> str:
     return (
         f"nothing is observed{place_text()}, so that the posterior is the prior; "
         f"{in_a_list(names)} {verb} not used: write kg.observe({(first or ['data'])[0]}, {follows})"
+    )
+
+
+def _other_data(model: "Model") -> str:
+    """The warning about data that only other unknowns of the caller have.
+
+    Unknowns that an earlier model has are not meant, nor the statements of a model function, whose
+    warning is `warn_of_left_out`.
+    """
+    frame = user_frame()
+    if frame is None or building() is not None or model.component.fixed:
+        return ""
+    variables = local_variables(frame).items()
+    nodes = [v.node for name, v in variables if isinstance(v, Array) and not name.startswith("_")]
+    others = [v for v in unknowns_above(nodes) if v.statements and v not in EARLIER]
+    if not others:
+        return ""
+    pairs = dict(pair for v in others for pair in v.statements)
+    first, data = next(iter(pairs.items()))
+    name = describe(first.parents[0] if data is None else data)
+    more = f" and {len(pairs) - 1} more" if len(pairs) > 1 else ""
+    named = [v for v in others if v in nodes] or others
+    unknowns = in_a_list([f"{describe(v)}{site_text(v)}" for v in named])
+    missing = in_a_list([describe(v) for v in named])
+    return (
+        f"nothing is observed{place_text()}, so that the posterior is the prior: no target depends "
+        f"on {unknowns}, and so {name}{more}, {placed(first)}, {'are' if more else 'is'} not "
+        f"in this model; give {missing} as {'a target' if len(named) == 1 else 'targets'}, too, "
+        "or use the targets in the distribution of observed data"
     )
 
 

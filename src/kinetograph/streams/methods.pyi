@@ -110,11 +110,7 @@ class Draws(WrittenDraws):
         """A share `zero` of 0, and exponentials of normal numbers."""
     def hurdle_negative_binomial(self, zero: ArrayLike, size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None, alpha: ArrayLike | None = ..., concentration: ArrayLike | None = ..., n: ArrayLike | None = ..., phi: ArrayLike | None = ..., total_count: ArrayLike | None = ..., p: ArrayLike | None = ..., mu: ArrayLike | None = ...) -> Array:
         """A share `zero` of 0, and negative binomial numbers above 0."""
-    @overload
-    def hurdle_poisson(self, zero: ArrayLike, rate: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
-        """A share `zero` of 0, and Poisson numbers above 0."""
-    @overload
-    def hurdle_poisson(self, zero: ArrayLike, rate: ArrayLike = ..., shape: Any = None, *, name: str | None = None, like: Any = None, lam: ArrayLike = ..., mu: ArrayLike = ...) -> Array:
+    def hurdle_poisson(self, zero: ArrayLike, rate: ArrayLike | None = None, shape: Any = None, *, log_rate: ArrayLike | None = None, name: str | None = None, like: Any = None, lam: ArrayLike | None = ..., mu: ArrayLike | None = ...) -> Array:
         """A share `zero` of 0, and Poisson numbers above 0."""
     def hypergeometric(self, m: ArrayLike, n: ArrayLike, k: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
         """Numbers of the `m` objects, not of the `n`, among `k` drawn without replacement."""
@@ -223,10 +219,10 @@ class Draws(WrittenDraws):
     def zero_inflated_negative_binomial(self, zero: ArrayLike = ..., size: ArrayLike | None = None, prob: ArrayLike | None = None, shape: Any = None, *, mean: ArrayLike | None = None, log_mean: ArrayLike | None = None, dispersion: ArrayLike | None = None, name: str | None = None, like: Any = None, gate: ArrayLike = ..., alpha: ArrayLike | None = ..., concentration: ArrayLike | None = ..., n: ArrayLike | None = ..., phi: ArrayLike | None = ..., total_count: ArrayLike | None = ..., p: ArrayLike | None = ..., mu: ArrayLike | None = ...) -> Array:
         """Negative binomial numbers with a share `zero` replaced by 0."""
     @overload
-    def zero_inflated_poisson(self, zero: ArrayLike, rate: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None) -> Array:
+    def zero_inflated_poisson(self, zero: ArrayLike, rate: ArrayLike | None = None, shape: Any = None, *, log_rate: ArrayLike | None = None, name: str | None = None, like: Any = None) -> Array:
         """Poisson numbers with a share `zero` replaced by 0."""
     @overload
-    def zero_inflated_poisson(self, zero: ArrayLike = ..., rate: ArrayLike = ..., shape: Any = None, *, name: str | None = None, like: Any = None, gate: ArrayLike = ..., lam: ArrayLike = ..., mu: ArrayLike = ...) -> Array:
+    def zero_inflated_poisson(self, zero: ArrayLike = ..., rate: ArrayLike | None = None, shape: Any = None, *, log_rate: ArrayLike | None = None, name: str | None = None, like: Any = None, gate: ArrayLike = ..., lam: ArrayLike | None = ..., mu: ArrayLike | None = ...) -> Array:
         """Poisson numbers with a share `zero` replaced by 0."""
     def zero_sum_normal(self, sd: ArrayLike = 1.0, dim: int | None = None, shape: Any = None, *, name: str | None = None, like: Any = None, dtype: Any = None, scale: ArrayLike = ..., sigma: ArrayLike = ...) -> Array:
         """Normal numbers minus their mean, along the last axis."""

@@ -39,7 +39,7 @@ DISTRIBUTIONS = {
     "shape1": "a alpha concentration1",
     "shape2": "b beta concentration0",
     "alpha": "a c conc concentration k shape",
-    "a": "alpha",
+    "a": "alpha shape",
     "b": "m scale xm x_m",
     "beta": "b scale",
     "eta": "concentration predictor",

@@ -342,6 +342,11 @@ def _missing(
         takes = f"; {OF_MISSING[title]}"
     if missing == ["results"] and hasattr(values[0], "subtree"):
         return f"{title}: the model is missing{place_text()}; write kg.{title}(model, results)"
+    if "shape" in named and (own := [n for n in missing if n in WORDS.get("shape", ())]):
+        takes = (
+            f"; shape= is the shape of the array, and the shape parameter of {title} is {own[0]}: "
+            f"write {own[0]}={in_words(named['shape']).removeprefix('the number ')}"
+        )
     if any(name in named for name in missing):
         takes = "; it is given by position, as the first value"
     return f"{title}: the {words} {' and '.join(missing)} {verb} missing{place_text()}{takes}"

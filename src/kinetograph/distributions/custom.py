@@ -18,7 +18,8 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Bundle, Data, Node, Placeholder, ancestors
 from ..graph.operations.operands import as_node
 from ..graph.public import public
-from ..graph.source import place_text
+from ..graph.source import place_text, written_at
+from ..graph.value_texts import in_words
 from .family import Family
 from .generator import WHOLE
 from .parameter import Parameter
@@ -80,7 +81,8 @@ def distribution(
     Raises
     ------
     TypeError
-        If `log_density` is not a function, has no argument for x, or does not return an array.
+        If `log_density` is not a function, has no argument for x, or does not return an array; if
+        `draw` takes other arguments.
     ShapeError
         On use, if `log_density` does not return a number for each element of x, or if `draw`
         returns another shape than the requested one.
@@ -108,6 +110,8 @@ def distribution(
         )
     title = str(name or getattr(log_density, "__name__", "distribution"))
     parameters = _parameters(log_density, title)[1:]
+    if draw is not None:
+        _check_draw(draw, title, [p.name for p in parameters])
     family = CustomFamily(
         title,
         tuple(Parameter(p.name) for p in parameters),
@@ -162,6 +166,42 @@ def _parameters(function: Callable[..., Any], title: str) -> list[inspect.Parame
             f"log_density(x, mean, sd), got {title}{inspect.signature(function)}{place_text()}"
         )
     return parameters
+
+
+def _check_draw(draw: Any, title: str, names: list[str]) -> None:
+    """Refuse a function that does not take what draws are given.
+
+    These are a key, a shape and the parameters.
+
+    Raises
+    ------
+    TypeError
+        If `draw` is not a function, or takes other arguments or the same in another order.
+    """
+    expected = ["key", "shape", *names]
+    text = f"draw({', '.join(expected)})"
+    if not callable(draw):
+        raise TypeError(
+            f"distribution: the draw of {title} must be a function {text}, got {in_words(draw)}"
+            f"{place_text()}"
+        )
+    try:
+        signature = inspect.signature(draw)
+    except (TypeError, ValueError):  # a function in C
+        return
+    taken = list(signature.parameters)
+    wrong = sorted(taken) == sorted(expected) and taken != expected
+    try:
+        signature.bind(*expected)
+    except TypeError:
+        wrong = True
+    wrong = wrong or taken[:1] == ["shape"] or taken[1:2] in (["key"], ["rng"])
+    if wrong:
+        raise TypeError(
+            f"distribution: the draw of {title} is called as {text}, with a JAX key, the shape of "
+            f"the numbers, and the parameters in the order of the log density{place_text()}, but "
+            f"it is a function of {', '.join(taken) or 'nothing'}{written_at(draw)}"
+        )
 
 
 def _support(support: Any, discrete: bool, title: str) -> Support:

@@ -14,7 +14,7 @@ from ..graph.node import Apply, Data, Node
 from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
 from .parameter import Parameter
-from .support import Interval, Ordered, Simplex, Support, Weights, ZeroSum
+from .support import POSITIVE, Interval, Ordered, Simplex, Support, Weights, ZeroSum
 from .unbounded import range_of, values_of
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
@@ -45,10 +45,13 @@ class Generator:
     check: Callable[..., None] | None = None
     dtype: np.dtype | None = None
 
-    def check_values(self, nodes: Sequence[Node], drawn: np.dtype | None = None) -> None:
+    def check_values(
+        self, nodes: Sequence[Node], drawn: np.dtype | None = None, shape: Any = None
+    ) -> None:
         """Check the known parameters.
 
-        `drawn` is the type of real numbers in a draw; it is None for an unknown.
+        `drawn` is the type of real numbers in a draw; it is None for an unknown. `shape` is the
+        user's shape of all numbers, for messages.
 
         Raises
         ------
@@ -63,7 +66,7 @@ class Generator:
                 raise ShapeError(
                     f"{self.name}: {' '.join(name)} needs at least "
                     f"{parameter.event_ndim} {'axis' if parameter.event_ndim == 1 else 'axes'}, "
-                    f"got shape {node.shape}{place_text()}{_vector_hint(parameter, node)}"
+                    f"got shape {node.shape}{place_text()}{_vector_hint(parameter, node, shape)}"
                 )
             if drawn is not None and parameter.integer and node.dtype.kind not in "iub":
                 raise SymbolicError(
@@ -94,7 +97,8 @@ class Generator:
         raise ValueError(
             f"{self.name}: {parameter.name} must be {support.describe()}, "
             f"got {value[place]}{note}{index_text(place)}{f' in {holder}' if holder else ''}"
-            f"{place_text()}{_sum_hint(support, value)}{self._order_hint(nodes)}"
+            f"{place_text()}{_sum_hint(support, value)}{_sorted_hint(support, value, holder)}"
+            f"{self._order_hint(nodes)}"
         )
 
     def _order_hint(self, nodes: Sequence[Node]) -> str:
@@ -117,7 +121,7 @@ class Generator:
     def check_unknowns(self, nodes: Sequence[Node]) -> None:
         """Check the parameters that are unknowns.
 
-        Warns of unbounded unknowns as bounded parameters.
+        Warns of unbounded unknowns as bounded parameters, and of unordered ones as increasing ones.
 
         Raises
         ------
@@ -128,6 +132,8 @@ class Generator:
         for parameter, node in zip(self.parameters, nodes, strict=True):
             if isinstance(parameter.support, (Simplex, Weights)):
                 self._check_sum(parameter, node)
+            elif isinstance(parameter.support, Ordered):
+                self._warn_of_order(parameter, node)
             else:
                 self._warn_of_unbounded(parameter, node)
 
@@ -148,6 +154,18 @@ class Generator:
             f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and {fault}"
             f"{place_text()}; write an unknown kg.dirichlet([{', '.join(['1.0'] * min(size, 3))}"
             f"{', ...' if size > 3 else ''}]), or {way}"
+        )
+
+    def _warn_of_order(self, parameter: Parameter, node: Node) -> None:
+        if not isinstance(getattr(node, "support", None), Interval) or node.shape[-1] < 2:
+            return
+        what = describe(node)
+        warn_user(
+            f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and the "
+            f"elements of {what}{site_text(node)} may have any order{place_text()}: other orders "
+            f"have density 0, so chains get stuck; write an unknown "
+            f"kg.ordered_variable({node.shape[-1]}), with a prior by kg.factor",
+            KinetographWarning,
         )
 
     def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
@@ -278,10 +296,30 @@ def _possible(node: Node) -> np.ndarray | None:
     return np.array([low + 1e-6 * (high - low), high - 1e-6 * (high - low)])
 
 
-def _vector_hint(parameter: Parameter, node: Node) -> str:
+def _sorted_hint(support: Support, value: np.ndarray, holder: str) -> str:
+    """The way from numbers out of order to increasing ones."""
+    if not isinstance(support, Ordered) or not np.isfinite(value).all():
+        return ""
+    if np.all(support.contains(np.sort(value, axis=-1))):
+        return f"; write {f'np.sort({holder})' if holder else 'them in increasing order'}"
+    return "; each number must be above the one before it: leave out equal ones"
+
+
+def _vector_hint(parameter: Parameter, node: Node, shape: Any) -> str:
     """The vector that a single number in its place may mean."""
-    n = float(node.value) if isinstance(node, Data) and parameter.event_ndim == 1 else 0.0
+    if parameter.event_ndim != 1:
+        return ""
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if sizes and isinstance(sizes[-1], int) and parameter.support is POSITIVE:
+        if isinstance(node, Data):
+            vector = f"np.full({sizes[-1]}, {float(node.value):.6})"
+        else:
+            vector = f"{describe(node)} * np.ones({sizes[-1]})"
+        return f"; the length of a vector is that of {parameter.name}: write {vector}"
+    n = float(node.value) if isinstance(node, Data) else 0.0
     if not (n.is_integer() and 2 <= n <= _LONGEST):
+        if parameter.support is POSITIVE:
+            return "; give one number for each element, such as np.ones(3)"
         return ""
     count = int(n)
     if isinstance(parameter.support, Simplex):

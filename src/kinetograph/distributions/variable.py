@@ -212,7 +212,7 @@ def distribute(
     given = nodes = tuple(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
-    family.check_values(nodes)
+    family.check_values(nodes, shape=shape)
     family.check_unknowns(nodes)
     for change, bounds in ((truncate, truncation), (censor, censoring)):
         if bounds is not None:

@@ -24,10 +24,19 @@ __all__ = [
     "row_text",
 ]
 
+_NO_SERIES = "; formulas have no correlated errors: write the model with arrays, as kg.ar(...)"
 _OF_R = {  # functions of R
     "factor": "; a column of numbers as categories is C(x)",
     "sqrt": "; square roots are np.sqrt(x)",
     "pi": "; write np.pi",
+    "monotonic": "; monotonic effects are mo(x)",
+    "mm": "; memberships of several groups are not available: write the model with arrays",
+    **dict.fromkeys(("arma", "cosy", "ma", "car", "sar", "unstr"), _NO_SERIES),
+    **{
+        word: f"; {word} is an addition to the response: 'y | {word}(...) ~ ...'"
+        for word in ("trials", "weights", "cens", "trunc")
+    },
+    "se": "; known standard errors are a formula, ['y ~ ...', 'sigma ~ 0 + offset(log(error))']",
     "mvbind": "; a formula has one response: write several models, or one with kg.observe",
 }
 

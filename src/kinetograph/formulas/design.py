@@ -209,6 +209,11 @@ class Design:
             reason = str(error.__cause__ or error)
             if "'xor'" in reason:  # ^ within I(...)
                 reason = "^ is not the power within a call; write **, as in I(x**2)"
+            if "'df' or 'knots'" in reason and "cs(" in self.text:
+                reason = (
+                    "cs(x, df=5) is a cubic spline here; effects that differ between the classes "
+                    "of a response (cs of brms) need family='categorical'"
+                )
             raise DataError(
                 f"formula: {self.text!r} cannot be computed{place_text()}: {reason}"
                 f"{self._of_dates(frame)}"

@@ -13,7 +13,7 @@ from ..graph.array import Array
 from ..graph.dims import dim
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .families import ResponseFamily
+from .families import ResponseFamily, families_with
 from .links import Linked, check_link
 from .population import plain_name
 from .predictor import Predictor
@@ -51,9 +51,10 @@ class Encoding:
         for name in (*further, *links):
             allowed = [*names, family.main] if name in links else names
             if name not in allowed:
+                advice = families_with(name, family) or meant(name, allowed)
                 raise ValueError(
                     f"formula: {name!r} is not a parameter of the family {family.name}"
-                    f"{place_text()}; its parameters are {', '.join(allowed)}{meant(name, allowed)}"
+                    f"{place_text()}; its parameters are {', '.join(allowed)}{advice}"
                 )
         if family.main in further and family.main in names:
             raise ValueError(

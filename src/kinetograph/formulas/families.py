@@ -387,6 +387,19 @@ FAMILIES: dict[str, ResponseFamily] = {
 }
 
 
+def families_with(parameter: str, family: ResponseFamily) -> str:
+    """Advice on the families that have a parameter, or an empty text.
+
+    A family whose name ends with that of the user's family comes first.
+    """
+    names = [other.name for other in FAMILIES.values() if parameter in other.links]
+    near = [name for name in names if name.endswith(f"_{family.name}")] or names
+    if not near:
+        return ""
+    shown = [*near[:4], "..."] if len(near) > 4 else near
+    return f"; {parameter} is a parameter of {', '.join(shown)}: family={near[0]!r}"
+
+
 def family_named(name: Any) -> ResponseFamily:
     """The family with a name.
 

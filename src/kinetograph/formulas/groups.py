@@ -102,9 +102,13 @@ class Grouping:
         what = f"the group of {text}"
         call = next((f for f in factors if f not in frame and not f.isidentifier()), None)
         if call is not None:
+            way = "make a column of its values, and write the name of this column"
+            if call.startswith("mm("):
+                way = "memberships of several groups are not available: write the model with arrays"
+            elif call.startswith("gr("):
+                way = f"write the column alone, ({text.effects} | {call[3:].rstrip(')')})"
             raise DataError(
-                f"formula: {what} has {call!r}, which is not a column{place_text()}; make a "
-                "column of its values, and write the name of this column"
+                f"formula: {what} has {call!r}, which is not a column{place_text()}; {way}"
             )
         check_present(frame, factors, what)
         keys = list(zip(*(frame[name] for name in factors)))

@@ -42,6 +42,13 @@ _CENSORING = {
     "false": 0, "true": 1,
 }  # fmt: skip
 
+_CALLS = {  # additions, with their arguments
+    "trials": "trials(n), with the column of the numbers of trials",
+    "weights": "weights(w), with the column of the weights",
+    "cens": "cens(c), or cens(c, y2) with the column of the upper ends of intervals; c is a column "
+    "of 'none', 'right', 'left' and 'interval'",
+    "trunc": "trunc(lb=0), trunc(ub=10) or trunc(lb=0, ub=10)",
+}
 _TRIALS = "{0} | trials({1}) ~ ...'"
 _ELSEWHERE = {  # responses of bambi and R
     "p": _TRIALS,
@@ -93,8 +100,13 @@ class Response:
             count = {"trunc": (1, 2), "cens": (1, 2)}.get(name, (1, 1))
             call = text.additions[name]
             given = len(call.positional) + len(call.named)
-            if not count[0] <= given <= count[1] or (call.named and name != "trunc"):
-                raise ValueError(f"formula: {call.text} has {given} arguments{place_text()}")
+            allowed = ("lb", "ub") if name == "trunc" else ()
+            unknown = next((word for word in call.named if word not in allowed), None)
+            if not count[0] <= given <= count[1] or unknown:
+                problem = f"has no parameter {unknown}" if unknown else f"has {given} arguments"
+                raise ValueError(
+                    f"formula: {call.text} {problem}{place_text()}; write {_CALLS[name]}"
+                )
         if "cens" in text.additions and family.response not in ("number", "count"):
             raise ValueError(
                 f"formula: a response of the family {family.name} cannot be censored{place_text()}"
@@ -311,6 +323,13 @@ class Response:
         """The intervals that contain the responses."""
         call = self.additions["cens"]
         column = call.positional[0]
+        word = column.strip("'\"")
+        if word in _CENSORING and not word.isdigit() and word not in frame:
+            raise DataError(
+                f"formula: {call.text} has a word in place of a column{place_text()}; make a "
+                f"column with a word for each row, and write its name: c = np.where(is_censored, "
+                f"{word!r}, 'none'), then cens(c)"
+            )
         if column in frame:
             check_present(frame, [column], call.text)
             given = frame[column].to_numpy()

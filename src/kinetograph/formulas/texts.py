@@ -42,6 +42,10 @@ _NO_ADDITIONS = {
     "mi": _ELSEWHERE["mi"],
     "se": "known standard errors are a formula, ['y ~ ...', 'sigma ~ 0 + offset(log(error))']",
 }
+_NO_ADDITIONS |= {
+    "rate": "a count per unit of x has the term offset(log(x)) in a family with a log link",
+    "subset": "select the rows of the data frame before",
+}
 _VARYING = {  # in place of calls in effects of groups
     "": "effects of groups are columns, as in (1 + x | g)",
     "mo": "write '+ mo(...) + (1 | g)', or slopes of the codes of the levels, as in (codes | g)",

@@ -292,9 +292,16 @@ class Array(Operators, Methods, Handle):
                 raise NoAttributeError(answer(called, words))
             if instead is None:
                 return read_missing(self, name)
-            raise NoAttributeError(
-                f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"
-            )
+            advice = instead.format(words, self._as_distribution())
+            raise NoAttributeError(f"{words}: arrays have no {name!r}{place_text()}; {advice}")
+
+    def _as_distribution(self) -> str:
+        """The distribution of an unknown, as an argument."""
+        distribution = getattr(self.node, "distribution", None)
+        if distribution is None:
+            return "distribution"
+        words = describe(self.node)
+        return f"kg.{distribution.expression()}" if words == distribution.label() else words
 
     def _refuse_protocol(self) -> None:
         """Raise an error if JAX or polars asks for a conversion.
@@ -392,13 +399,31 @@ else:
 _JAX_OPERATORS = "jax._src.numpy.array_methods"
 _PROTOCOLS = ("__jax_array__", "__arrow_c_stream__")
 _VALUES = "kg.calculate({0}, values=...) computes its value from given values or from results"
-_DRAWS = "kg.calculate({0}, draws=1000) draws from its distribution"
-_DENSITY = "kg.log_density(distribution, value) computes a log density"
+_DRAWS = "kg.calculate({1}, draws=1000) draws from its distribution"
+_DENSITY = "kg.log_density({1}, value) computes a log density"
+_QUANTILE = "kg.quantile({1}, probability) is the quantile"
+_MOMENTS = "kg.expectation({1}) and kg.variance({1}) are the moments of a distribution"
+_DISTRIBUTION = (
+    "{1} is a distribution itself until it is used as an unknown: kg.observe(data, {1}), "
+    "kg.log_density({1}, value)"
+)
 # Attributes of other libraries' arrays and distributions, and kinetograph's replacement for each.
 _ELSEWHERE = {
     **dict.fromkeys(("eval", "item", "tolist", "numpy", "value", "values"), _VALUES),
-    **dict.fromkeys(("sample", "rvs", "random", "draw"), _DRAWS),
-    **dict.fromkeys(("log_prob", "logp", "logpdf", "logpmf", "pdf", "pmf"), _DENSITY),
+    **dict.fromkeys(
+        ("draw", "draws", "random", "rsample", "rvs", "sample", "sample_n", "samples", "simulate"),
+        _DRAWS,
+    ),
+    **dict.fromkeys(
+        (
+            *("density", "lnprob", "log_density", "log_prob", "logp", "logpdf", "logpmf"),
+            *("logprob", "lpdf", "lpmf", "pdf", "pmf", "prob"),
+        ),
+        _DENSITY,
+    ),
+    **dict.fromkeys(("dist", "distribution"), _DISTRIBUTION),
+    **dict.fromkeys(("icdf", "ppf", "quantile"), _QUANTILE),
+    **dict.fromkeys(("stddev", "variance"), _MOMENTS),
     **dict.fromkeys(
         ("append", "extend", "insert"), "kg.concatenate([{0}, values]) makes a longer array"
     ),
@@ -408,7 +433,14 @@ _ELSEWHERE = {
     "expand": "shape= or dims= of a distribution make copies",
     "set_value": "model.set_data({0}=...) changes the data of a model",
     "get_value": _VALUES,
-    "cdf": "kg.cdf(distribution, value) is the distribution function",
+    "cdf": "kg.cdf({1}, value) is the distribution function",
+    **dict.fromkeys(
+        ("log_cdf", "logcdf"), "kg.log_cdf({1}, value) is the log distribution function"
+    ),
+    **dict.fromkeys(
+        ("log_survival", "logsf", "sf", "survival"),
+        "kg.log_survival({1}, value) is the log of the probability above",
+    ),
     "to_numpy": _VALUES,
     **dict.fromkeys(("iloc", "loc"), "select elements by {0}[i]; labels are used in results"),
 }

@@ -102,6 +102,8 @@ def check_target(array: Any, name: str | None) -> Node:
             hint = "; give targets one by one, as in kg.model(mu, tau) or kg.model(*targets)"
         if isinstance(array, dict) and all(isinstance(a, Array) for a in array.values()):
             hint = "; give named targets as in kg.model(level=mu) or kg.model(**targets)"
+        if isinstance(array, (float, np.generic, np.ndarray)):
+            hint = _known_target(array)
         if inspect.isroutine(array):
             hint = f"; a model function is the only argument: {only_argument(array)}"
         raise TypeError(
@@ -122,6 +124,17 @@ def check_target(array: Any, name: str | None) -> Node:
             "is nothing to sample"
         )
     return node
+
+
+def _known_target(value: float | np.generic | np.ndarray) -> str:
+    """Advice on known numbers as a target."""
+    advice = "; known numbers cannot be sampled: give unknowns, and arrays computed from them"
+    if np.ndim(value):
+        return advice
+    return (
+        f"{advice}. The log density is not a target: results have it for each draw, as lp in "
+        "sample_stats, and kg.factor adds a term to it"
+    )
 
 
 def check_component(component: Component, targets: Sequence[Node] = ()) -> None:

@@ -100,11 +100,39 @@ def check_shape(node: Node, follows: Distribution) -> None:
         hint = f"\n  The data have an axis of length 1: observe {describe(node)}[{index}]."
     elif len(node.shape) == 2 and _fits(node.shape[::-1], follows):
         hint = "\n  The data look transposed: each row is a separate realisation."
+    else:
+        hint = hint or _transposed(node, follows)
     raise ShapeError(
         f"observe: the data do not fit the distribution{place_text()}\n"
         f"{shapes_of(follows.expression(), own_shape, describe(node), node.shape)}\n"
         f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
     )
+
+
+def _transposed(node: Node, follows: Distribution) -> str:
+    """A hint at a parameter whose axes are exchanged."""
+    family, shapes = follows.family, [parent.shape for parent in follows.parents]
+    for i, (parameter, parent) in enumerate(zip(family.parameters, follows.parents, strict=True)):
+        if parameter.event_ndim != 1 or len(parent.shape) != 2:
+            continue
+        shape = parent.shape[::-1]
+        turned = [*shapes[:i], shape, *shapes[i + 1 :]]
+        pairs = zip(turned, family.parameters, strict=True)
+        batches = [s[: len(s) - p.event_ndim] for s, p in pairs]
+        try:
+            natural = (*np.broadcast_shapes(*batches), *family.event_shape(*turned))
+            fits = np.broadcast_shapes(node.shape, natural) == node.shape
+        except ValueError:
+            continue
+        if fits:
+            way = f"Write {describe(parent)}.T."
+            if not isinstance(parent, (Data, Variable)):  # such as a softmax along an axis
+                way = "Transpose the array that it is computed from."
+            return (
+                f"\n  {parameter.name} looks transposed: its last axis has one number for each "
+                f"class. {way}"
+            )
+    return ""
 
 
 def shapes_of(expression: str, own: tuple[int, ...], value: str, shape: tuple[int, ...]) -> str:

@@ -10,7 +10,7 @@ from ..graph.array import Array
 from ..graph.errors import KinetographWarning
 from ..graph.frame_variables import local_variables
 from ..graph.messages import describe, site_text
-from ..graph.node import Data, Node
+from ..graph.node import Apply, Data, Node
 from ..graph.source import place_text, user_frame, warn_user
 from .discovery import above, discover, unknowns_above
 from .statement_store import EARLIER, building
@@ -29,13 +29,15 @@ def warn_of_unused(model: "Model") -> None:
     likelihood and no array of the model, or arrays that are computed from unknowns of the model and
     from numbers such as a column of a table, and that the model does not have. Otherwise it names
     targets that are isolated unknowns: nothing is computed from them, they depend on no other
-    unknown, and no likelihood or factor depends on them. If all data of the caller are used, it
-    names data that follow from other unknowns of the caller.
+    unknown, and no likelihood or factor depends on them. Before these, it names
+    targets that are log densities; if all data of the caller are used, it names data that follow
+    from other unknowns of the caller.
     """
     stated = [*model.component.likelihoods, *model.factors]
-    text = (
-        _isolated_unknowns(model, stated) if stated else _unused_data(model) or _other_data(model)
-    )
+    if stated:
+        text = _isolated_unknowns(model, stated)
+    else:
+        text = _log_densities(model) or _unused_data(model) or _other_data(model)
     if text:
         warn_user(f"model: {text}", KinetographWarning)
 
@@ -107,6 +109,26 @@ def _unused_data(model: "Model") -> str:
         f"nothing is observed{place_text()}, so that the posterior is the prior; "
         f"{in_a_list(names)} {verb} not used: write kg.observe({(first or ['data'])[0]}, {follows})"
     )
+
+
+def _log_densities(model: "Model") -> str:
+    """The warning about log densities as targets, or an empty string."""
+    names = [model.name(node) for node in model.targets if _is_log_density(node)]
+    if not names or model.component.fixed:
+        return ""
+    is_one, first = ("is a log density", names[0]) if len(names) == 1 else ("", names[0])
+    return (
+        f"nothing is observed{place_text()}, so that the posterior is the prior: "
+        f"{in_a_list(names)} {is_one or 'are log densities'}, and the model only records its "
+        f"targets; kg.factor({first}) adds a term to the model"
+    )
+
+
+def _is_log_density(node: Node) -> bool:
+    """Whether a node is a log density, or a sum of one."""
+    while isinstance(node, Apply) and node.operation.name in ("sum", "mean", "reshape"):
+        node = node.parents[0]
+    return isinstance(node, Apply) and node.operation.name.endswith("log_density")
 
 
 def _other_data(model: "Model") -> str:

@@ -21,7 +21,10 @@ from ..graph.control.state import Cell, Versions
 from ..graph.errors import ShapeError
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
+from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Node, Operation
+from ..graph.source import place_text
+from ..graph.value_texts import in_words
 from ..streams.asked import sized
 from ..streams.methods import Draws
 from ..streams.operations import WORDS, advance_stream, batch_row
@@ -78,6 +81,14 @@ class _NoiseCell(Cell):
         return Apply(FURTHEST, (versions,), (WORDS,), versions.dtype)
 
 
+def _named(given: Any) -> str:
+    """The call with a name that the call without one means."""
+    if isinstance(given, Array):
+        words = describe(given.node)
+        return f'self.noise("p", like={"at.q" if words == "q" else words})'
+    return f'self.noise("p", shape={given!r})' if given else 'self.noise("p", like=at.q)'
+
+
 class NamedNoise(Draws):
     """Random arrays for one step; see the module's docstring.
 
@@ -101,7 +112,10 @@ class NamedNoise(Draws):
 
     def _cell(self, name: str) -> _NoiseCell:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"noise: the name must be a string, got {name!r}")
+            raise TypeError(
+                f"noise: the first argument must be the name of the numbers, a text, got "
+                f"{in_words(name)}{place_text()}; write {_named(name)}"
+            )
         name = self._prefix + name
         if name not in self._cells:
             before, CURRENT.context = CURRENT.context, None

@@ -33,7 +33,18 @@ def sized(shape: Any, like: Any, which: str) -> tuple[int, ...] | None:
         return static_shape(shape, which)
     if shape is not None and shape != ():
         raise TypeError(f"{which}: give like= or shape=, not both{place_text()}")
+    if _is_shape(like):
+        raise TypeError(
+            f"{which}: like= takes an array whose shape the numbers have, got {like!r}"
+            f"{place_text()}; write shape={like!r}"
+        )
     return as_node(like, f"{which}: like").shape
+
+
+def _is_shape(value: Any) -> bool:
+    """Whether a value is a shape in place of an array."""
+    sizes = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes)
 
 
 def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:

@@ -282,3 +282,22 @@ def test_axes_of_parameters_that_belong_to_one_element_meet_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error", kg.KinetographWarning)
         kg.model(x)
+
+
+def test_densities_probabilities_and_moments_have_the_dims_of_the_elements():
+    x = kg.data(np.arange(3.0), "x", ("row",))
+    mu, sd = kg.normal(0, 1, shape=3, dims="row"), kg.half_normal(1)
+    weights = kg.dirichlet(np.ones((3, 2)), dims=("row", "class"))
+
+    def dims(array):
+        return tuple(axes_of([array.node])[array.node])
+
+    assert dims(kg.log_density(kg.normal(mu, sd), x)) == ("row",)
+    assert dims(kg.log_density(kg.normal(0, sd), x)) == ("row",)
+    assert dims(kg.log_density(kg.normal(mu, sd), np.zeros((4, 1)))) == (None, "row")
+    assert dims(kg.log_density(kg.categorical(weights), [0, 1, 1])) == ("row",)
+    assert dims(kg.log_density(kg.dirichlet(np.ones(2)), weights)) == ("row",)
+    assert dims(kg.cdf(kg.normal(mu, sd), 0.0)) == ("row",)
+    assert dims(kg.expectation(kg.gamma(kg.exp(mu), 1.0))) == ("row",)
+    assert dims(kg.variance(kg.normal(0, 1, shape=2, dims="column"))) == ("column",)
+    assert dims(kg.expectation(kg.dirichlet(np.ones((3, 2))))) == (None, None)

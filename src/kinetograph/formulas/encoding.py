@@ -11,8 +11,10 @@ import pandas as pd
 
 from ..graph.array import Array
 from ..graph.dims import dim
+from ..graph.inputs import data
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from .columns import row_dim
 from .families import ResponseFamily, families_with
 from .links import Linked, check_link
 from .population import plain_name
@@ -116,8 +118,13 @@ class Encoding:
         new_levels: str | None = "error",
     ) -> Any:
         """The linear predictor of a parameter, (rows,)."""
-        eta = self.predictors[name].value(frame, arrays, prefix, new_levels)
-        return eta if getattr(eta, "shape", ()) else eta + np.zeros(len(frame))
+        eta, rows = self.predictors[name].value(frame, arrays, prefix, new_levels), len(frame)
+        if prefix:  # the labels of new rows come with an array of the rows
+            return eta + data(np.zeros(rows), f"{prefix}rows", (row_dim(frame, prefix),))
+        if not getattr(eta, "shape", ()):
+            eta = eta + np.zeros(rows)
+            eta.node.dims = ("obs",)
+        return eta
 
     def linked(
         self,
@@ -152,5 +159,5 @@ class Encoding:
         make, arguments = self.family.build(parameters, self.response.trials(frame, prefix))
         limits = self.response.limits(frame, censored)
         shape = (len(frame), 2) if "censoring" in limits else (len(frame),)
-        dims = (f"{prefix}obs", None)[: len(shape)]
+        dims = (row_dim(frame, prefix) if prefix else "obs", None)[: len(shape)]
         return make(**arguments, **limits, shape=shape, dims=dims)

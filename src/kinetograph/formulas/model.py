@@ -184,7 +184,8 @@ class FormulaModel(Model):
         -------
         xarray.DataTree
             The results with the group `predictions`, (chain, draw, rows). Without new rows, drawn
-            responses are in the group `posterior_predictive`.
+            responses are in the group `posterior_predictive`. The rows are the dimension `obs`, or
+            `new_obs` for new rows, with the labels of the data frame's index.
 
         Raises
         ------
@@ -226,11 +227,8 @@ class FormulaModel(Model):
         tree = predict(self, results, seed=seed, **wanted)
         levels = self._encoding.response.levels
         if kind == "mean" and self._of_classes:
-            means = tree["predictions"].to_dataset()
-            axis, named = means[f"{name}_mean"].dims[-1], f"{name}_class"
-            tree["predictions"].dataset = means.rename({axis: named}).assign_coords(
-                {named: np.asarray(levels)}
-            )
+            labels = {f"{name}_class": np.asarray(levels)}
+            tree["predictions"].dataset = tree["predictions"].to_dataset().assign_coords(labels)
         if kind == "response" and levels is not None:
             drawn = tree["predictions"].to_dataset()
             codes = drawn[name]
@@ -248,7 +246,10 @@ class FormulaModel(Model):
         if not self._of_classes:
             return expectation(distribution)
         codes = np.arange(self._encoding.response.classes)
-        return exp(log_density(distribution, codes[:, None])).T
+        means = exp(log_density(distribution, codes[:, None])).T
+        rows, classes = distribution.node.dims or (None,), f"{self._encoding.response.name}_class"
+        means.node.dims = (*rows, classes)
+        return means
 
     def _rows(self, new: Any, new_levels: str) -> tuple[pd.DataFrame, str]:
         """The rows, and the prefix of the names of their data."""
@@ -257,7 +258,9 @@ class FormulaModel(Model):
                 f"formula: new_levels must be 'error' or 'draw', got {shown(new_levels)}"
                 f"{place_text()}"
             )
-        return (self._encoding.frame if new is None else as_frame(new, new=True)), "new_"
+        if new is None:
+            return self._encoding.frame, ""
+        return as_frame(new, new=True), "new_"
 
     def _data_hint(self, key: Any, names: Iterable[str]) -> str:
         if key not in self._encoding.frame:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..distributions.derived import family_of
 from ..graph.errors import DimsError
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Data, Node, Operation, ancestors
@@ -70,7 +71,11 @@ def axes_of(nodes: Iterable[Node]) -> dict[Node, Axes]:
         if node.dims is not None:
             axes = node.dims
         elif isinstance(node, Apply):
-            rule = _broadcast if node.operation.elementwise else _RULES.get(node.operation)
+            rule = _RULES.get(node.operation)
+            if node.operation.elementwise:
+                rule = _broadcast
+            elif "family" in node.attributes:
+                rule = _of_distribution
             operand_axes = [axes_by_node[parent] for parent in node.parents]
             if rule is not None and any(axis is not None for axes in operand_axes for axis in axes):
                 axes = tuple(rule(node, operand_axes))
@@ -287,6 +292,23 @@ def _except_moved(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
     over = node.attributes["axis"]
     moved = over if isinstance(over, tuple) else (over,)
     return [None if i in moved else axis for i, axis in enumerate(operand_axes[0])]
+
+
+def _of_distribution(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
+    """The axes of a density, a probability or a moment: those of the elements.
+
+    A moment has the axes of one vector or matrix as well.
+    """
+    family, is_moment = family_of(node.attributes["family"]), "event" in node.attributes
+    ndims = [] if is_moment else [family.event_ndim]
+    ndims += [parameter.event_ndim for parameter in family.parameters]
+    event = len(node.attributes["event"]) if is_moment else 0
+    batch = node.shape[: len(node.shape) - event]
+    operands = [
+        (parent.shape[: len(parent.shape) - n], axes[: len(axes) - n])
+        for parent, axes, n in zip(node.parents, operand_axes, ndims, strict=False)
+    ]
+    return [*map(_agreed, _aligned(batch, operands)), *[None] * event]
 
 
 def _unchanged(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:

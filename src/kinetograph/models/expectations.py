@@ -122,5 +122,6 @@ def _moment_array(doing: str, operation: Operation, distribution: Array) -> Arra
     dtype = np.result_type(*kinds) if kinds else float_dtype()
     attributes = {"family": family.key, "event": law.event_shape, "shape": law.shape}
     result = Apply(operation, law.parents, law.shape, dtype, attributes)
+    result.dims = distribution.node.dims
     consume(distribution, f"the distribution of {doing}", result)
     return Array(result)

@@ -417,6 +417,39 @@ def test_models_are_compared_with_the_errors_of_differences():
     assert again.loc["narrow", "elpd_diff"] == pytest.approx(-gap.sum())
 
 
+def test_a_comparison_prints_all_of_its_columns():
+    narrow, wide = kg.model(linear), kg.model(lambda: linear(noise=4.0))
+    names = "a model with a long name and little noise", "another model with more noise"
+    table = kg.compare({names[0]: (narrow, drawn()), names[1]: (wide, drawn(noise=4.0))})
+    text = str(table)
+    for column in table.columns.drop(["diag_diff", "diag_elpd"]):
+        assert f" {column}" in text
+    assert "..." not in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert f"{names[1]}: N < 100 (diag_diff)" in text
+    assert repr(table) == text
+    assert type(table[["rank"]]).__name__ == "DataFrame"
+    assert all(f"<th>{column}</th>" in table._repr_html_() for column in table.columns)
+
+
+def test_chains_that_have_not_converged_are_named():
+    model, apart = kg.model(linear), drawn().copy()
+    posterior = apart["posterior"].to_dataset()
+    shift = 3.0 * (posterior["chain"] == 0)
+    apart["posterior"].dataset = posterior + shift
+    expected = r"compare: the chains of 'apart' have not converged \(test_loo.py:\d+\).*of b is"
+    with pytest.warns(kg.SamplingWarning, match=expected):
+        kg.compare({"mixed": (model, drawn()), "apart": (model, apart)}, refits=0)
+
+
+def test_folds_have_one_row_of_progress(capfd):
+    options = {"k": 2, "draws": 50, "warmup": 50, "chains": 2, "seed": 1}
+    quiet = kg.kfold(kg.model(linear), **options, progress=False)
+    assert capfd.readouterr().err == ""
+    assert kg.kfold(kg.model(linear), **options).elpd == quiet.elpd
+    assert "200 draws of 4 chains" in capfd.readouterr().err
+
+
 def test_only_models_of_the_same_data_are_compared():
     other = kg.model(lambda: linear(Y + 1))
     fits = {"a": (kg.model(linear), drawn(50)), "b": (other, drawn(50))}

@@ -50,8 +50,8 @@ _WITHOUT_NUMBERS = {  # kinds of types, and what to do
 def row_dim(frame: pd.DataFrame, prefix: str = "") -> Dim | str:
     """The dimension of the rows, with the labels of the index.
 
-    `prefix` begins its name: new rows have another dimension than the rows of the model. Numbers that pandas makes by itself, repeated labels and labels of several types or levels are
-    left out.
+    `prefix` begins its name: new rows have another dimension than the rows of the model. Numbers
+    that pandas makes by itself, repeated labels and labels of several types or levels are left out.
     """
     index = frame.index
     if index.equals(pd.RangeIndex(len(frame))) or index.nlevels > 1 or not index.is_unique:

@@ -295,9 +295,9 @@ def _except_moved(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
 
 
 def _of_distribution(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
-    """The axes of a density, a probability or a moment: those of the elements.
+    """The axes of a density, a probability or a moment.
 
-    A moment has the axes of one vector or matrix as well.
+    Each axis of the elements has its name; the axes of one vector or matrix have none.
     """
     family, is_moment = family_of(node.attributes["family"]), "event" in node.attributes
     ndims = [] if is_moment else [family.event_ndim]

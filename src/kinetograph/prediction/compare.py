@@ -8,8 +8,12 @@ import numpy as np
 from ..calls.signature_errors import check_options
 from ..graph.errors import ModelError
 from ..graph.public import public
+from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
 from ..models.model import Model
+from ..results import diagnostics
+from ..results.advice import FEWEST, LOOKED_AT, RHAT_LIMIT, SamplingWarning
+from ..results.check import walkers_of
 from ..runs.arguments import check_one_of
 from .elpd import arviz
 from .loo import loo
@@ -62,7 +66,8 @@ def compare(
         warn of differences that are too small or of too few data. A difference below 4, or below
         twice its standard error, does not tell the models apart. With "evidence": `rank`,
         `log_evidence`, `se`, `log_bayes_factor` against the best model or the `reference`, its
-        standard error `dse`, and `weight`.
+        standard error `dse`, and `weight`. It prints with all columns, rounded; the texts follow
+        below the numbers.
 
     Raises
     ------
@@ -75,6 +80,11 @@ def compare(
         evidence.
     ImportError
         If arviz-stats is not installed.
+
+    Warns
+    -----
+    SamplingWarning
+        If the chains of a model have not converged; as `kg.loo`.
 
     Notes
     -----
@@ -117,6 +127,7 @@ def compare(
         return _by_evidence(models, reference)
     _check_data(models, var_name, by)
     stats = arviz("compare")
+    _warn_of_convergence(models)
     results = {
         name: loo(*each, var_name=var_name, by=by, **options) if _is_pair(each) else each
         for name, each in models.items()
@@ -129,7 +140,8 @@ def compare(
                 f"compare: {first!r} has {size} observations, and {name!r} has {count}; only "
                 "models of the same observations can be compared"
             )
-    return stats.compare(results, method=method, reference=reference, round_to="none")
+    table = stats.compare(results, method=method, reference=reference, round_to="none")
+    return _printed(table)
 
 
 def _by_evidence(models: Mapping[str, Any], reference: str | None) -> Any:
@@ -154,7 +166,7 @@ def _by_evidence(models: Mapping[str, Any], reference: str | None) -> Any:
     errors = np.array([attributes[name]["log_evidence_se"] for name in names])
     place = 0 if reference is None else names.index(reference)
     weights = np.exp(values - values[0])
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "rank": np.arange(len(names)),
             "log_evidence": values,
@@ -165,6 +177,46 @@ def _by_evidence(models: Mapping[str, Any], reference: str | None) -> Any:
         },
         index=names,
     )
+    return _printed(table)
+
+
+def _printed(table: Any) -> Any:
+    """The data frame that prints all of its columns."""
+    from .comparison import Comparison
+
+    return Comparison(table)
+
+
+def _warn_of_convergence(models: Mapping[str, Any]) -> None:
+    """Warn of results whose chains have not converged."""
+    for name, each in models.items():
+        rhats = _rhats(each[1]) if _is_pair(each) else {}
+        worst = max(rhats, key=lambda quantity: rhats[quantity], default="")
+        if worst and rhats[worst] > RHAT_LIMIT:
+            warn_user(
+                f"compare: the chains of {name!r} have not converged{place_text()}: R-hat of "
+                f"{worst} is {rhats[worst]:.3f}, above {RHAT_LIMIT}, so its elpd and weight are not "
+                "reliable; run longer (draws=, warmup=) before the comparison",
+                SamplingWarning,
+            )
+
+
+def _rhats(tree: Any) -> dict[str, float]:
+    """The largest R-hat of each array, from a bounded number of draws."""
+    if "posterior" not in getattr(tree, "children", {}):
+        return {}
+    posterior = tree["posterior"].dataset
+    if not {"chain", "draw"} <= {*posterior.sizes} or posterior.sizes["draw"] < FEWEST:
+        return {}
+    walkers = walkers_of(tree)
+    if posterior.sizes["chain"] // walkers < 2:
+        return {}
+    step = max(1, -(-posterior.sizes["draw"] // LOOKED_AT))
+    draws = {str(n): v.values[:, ::step] for n, v in posterior.data_vars.items() if v.size}
+    if walkers > 1:
+        draws = {n: diagnostics.together(values, walkers) for n, values in draws.items()}
+    rhats, _ = diagnostics.rhat_and_ess_bulk(draws)
+    return {n: float(np.nanmax(r)) for n, r in rhats.items() if not np.isnan(r).all()}
 
 
 def _observed(model: Model) -> list[tuple[Any, ...]]:

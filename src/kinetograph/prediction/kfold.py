@@ -34,7 +34,7 @@ def kfold(
     warmup: int | None = None,
     chains: int = 4,
     seed: int | np.integer | None = None,
-    progress: Any = False,
+    progress: Any = True,
 ) -> Any:
     """Estimate how well a model predicts data that it has not seen.
 
@@ -65,7 +65,7 @@ def kfold(
         for `kg.loo`. The other data stay.
     sampler, draws, warmup, chains, seed, progress
         Of the fits, as for `kg.mcmc`; by default the sampler of `results`. The seed also gives the
-        folds.
+        folds. The progress of all folds is one row.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def kfold(
     >>> mu = kg.normal(0, 10, name="mu")
     >>> y = kg.observe([1.2, 0.7, 1.9, 0.3], kg.normal(mu, 1), name="y")
     >>> model = kg.model(mu)
-    >>> print(f"{kg.kfold(model, k=2, folds=[0, 0, 1, 1], seed=1).elpd:.0f}")
+    >>> print(f"{kg.kfold(model, k=2, folds=[0, 0, 1, 1], seed=1, progress=False).elpd:.0f}")
     -5
     """
     arviz("kfold")

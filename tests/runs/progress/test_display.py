@@ -10,7 +10,13 @@ from tests.runs.models import gaussian, run, schools
 import kinetograph as kg
 from kinetograph.adaptation.host_warmup import Tuner
 from kinetograph.runs.chain import Lengths, RunningChain
-from kinetograph.runs.progress.display import PlainProgress, row_of_all, rows_of_chains
+from kinetograph.runs.progress.display import (
+    PlainProgress,
+    further_text,
+    row_of_all,
+    rows_of_chains,
+)
+from kinetograph.runs.progress.forecast import Forecast
 from kinetograph.runs.progress.reporting import make_progress
 from kinetograph.runs.progress.terminal import TerminalProgress
 
@@ -112,6 +118,20 @@ def test_a_table_in_a_terminal():
     assert "3" in last
     assert "00:02" in last
     assert "1,250 draws of 2 chains" in last
+
+
+def test_several_fits_have_one_row():
+    chains = [chain_at(number) for _ in range(3) for number in range(2)]
+    line = plain(chains)
+    assert "0 of 3 fits done" in line
+    assert "slowest chain" not in line
+    progress = TerminalProgress()
+    progress.forecast = Forecast(chains, LENGTHS, 6)
+    for chain in chains[:3]:
+        gone_on(chain, transition=1500, kept=1000)
+    assert rows_of_chains(progress.forecast) == []
+    assert further_text(progress.forecast) == ""
+    assert row_of_all(progress.forecast).phase == "1 of 3 fits done"
 
 
 def test_a_table_has_room_for_some_chains():

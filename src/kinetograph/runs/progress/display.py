@@ -82,8 +82,21 @@ def _speed(speed: float | None) -> str:
     return f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
 
 
+def _fits(forecast: Forecast) -> int:
+    """The number of fits whose chains run side by side.
+
+    A cross-validation has several; each of them has a chain with the number 0.
+    """
+    return sum(chain.number == 0 for chain in forecast.chains)
+
+
 def rows_of_chains(forecast: Forecast) -> list[ProgressRow]:
-    """The rows of the first `MOST_ROWS` chains."""
+    """The rows of the first `MOST_ROWS` chains.
+
+    Chains of several fits have none.
+    """
+    if _fits(forecast) > 1:
+        return []
     lengths, rows = forecast.lengths, []
     for place, chain in enumerate(forecast.chains[:MOST_ROWS]):
         transitions, total, share = f"{chain.transition:,}", "", None
@@ -109,7 +122,12 @@ def row_of_all(forecast: Forecast) -> ProgressRow:
     """The row of the whole run, with its time left."""
     phases = {_phase(chain, forecast.lengths) for chain in forecast.chains}
     phase = phases.pop() if len(phases) == 1 else "sampling" if "sampling" in phases else "warm-up"
-    share = forecast.share
+    share, fits = forecast.share, _fits(forecast)
+    if fits > 1:
+        size = len(forecast.chains) // fits
+        groups = [forecast.chains[i : i + size] for i in range(0, len(forecast.chains), size)]
+        done = sum(all(c.left(forecast.lengths) <= 0 for c in group) for group in groups)
+        phase = f"{done} of {fits} fits done"
     return ProgressRow(
         "all",
         share,
@@ -124,7 +142,7 @@ def row_of_all(forecast: Forecast) -> ProgressRow:
 
 def further_text(forecast: Forecast) -> str:
     """A text with the number of chains without a row."""
-    hidden = len(forecast.chains) - MOST_ROWS
+    hidden = 0 if _fits(forecast) > 1 else len(forecast.chains) - MOST_ROWS
     return f"{hidden} further chains" if hidden > 0 else ""
 
 
@@ -173,6 +191,8 @@ class PlainProgress:
             known = forecast.end_is_known(slowest)
             of_all = of_all if known else of_all.replace(" of", " of about")
         head = "" if row.share is None else f"{row.transitions:>5}  "
+        if _fits(forecast) > 1:
+            return f"{head}{row.phase}, {row.divergences} divergences, {row.speed} in all, {left}"
         return (
             f"{head}slowest chain {slowest.transition:,}{of_all} "
             f"({_phase(slowest, forecast.lengths)}), {row.divergences} divergences, "

@@ -21,7 +21,8 @@ class TerminalProgress:
     """A live table of a run's progress.
 
     Each row shows transitions, divergences, step size, speed and the time left: one row for each
-    chain and one for all chains together.
+    chain and one for all chains together. Several fits, such as the folds of a cross-validation,
+    have one row in all.
     """
 
     may_be_lost = True  # a closed terminal does not end the run

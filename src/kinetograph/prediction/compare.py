@@ -195,8 +195,8 @@ def _warn_of_convergence(models: Mapping[str, Any]) -> None:
         if worst and rhats[worst] > RHAT_LIMIT:
             warn_user(
                 f"compare: the chains of {name!r} have not converged{place_text()}: R-hat of "
-                f"{worst} is {rhats[worst]:.3f}, above {RHAT_LIMIT}, so its elpd and weight are not "
-                "reliable; run longer (draws=, warmup=) before the comparison",
+                f"{worst} is {rhats[worst]:.3f}, above {RHAT_LIMIT}, so its elpd and weight may be "
+                "wrong; run longer (draws=, warmup=) before the comparison",
                 SamplingWarning,
             )
 

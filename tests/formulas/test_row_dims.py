@@ -29,6 +29,7 @@ CASES = {
     "c | trials(n) ~ x": "binomial",
     "c ~ x": "hurdle_poisson",
     "k ~ x": "cumulative",
+    "k ~ 1": "acat",
     "k ~ 1 + x": "categorical",
 }
 

@@ -123,7 +123,8 @@ class Encoding:
             return eta + data(np.zeros(rows), f"{prefix}rows", (row_dim(frame, prefix),))
         if not getattr(eta, "shape", ()):
             eta = eta + np.zeros(rows)
-            eta.node.dims = ("obs",)
+            if isinstance(eta, Array):  # not a 0, of thresholds without effects
+                eta.node.dims = ("obs",)
         return eta
 
     def linked(

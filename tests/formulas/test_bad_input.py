@@ -37,6 +37,15 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ log(xx)", DATA, {}, "unknown column 'xx'"),
         ("y ~ factor(g)", DATA, {}, r"a column of numbers as categories is C\(x\)"),
         ("y ~ np.sin(2 * pi * x)", DATA, {}, r"unknown column 'pi'.*; write np\.pi"),
+        ("bf(y ~ x, sigma ~ t)", DATA, {}, r"write a list of formulas: \['y ~ x', 'sigma"),
+        ("y ~ x, offset=log(t)", DATA, {}, r"an offset is a summand, '\+ offset\(x\)'"),
+        ("y/x ~ t", DATA, {"family": "binomial"}, r"write 'y \| trials\(x\) ~ ...'"),
+        (
+            "y ~ x",
+            DATA,
+            {"prior": {"b": kg.normal(0, 1, shape=5)}},
+            r"'b' has shape \(5,\), but b_x",
+        ),
         ("y ~ sqrt(x)", DATA, {}, r"square roots are np.sqrt\(x\)"),
         ("mvbind(y, x) ~ g", DATA, {}, "a formula has one response"),
         ("y ~ I(x^2)", DATA, {}, r"write \*\*, as in I\(x\*\*2\)"),
@@ -295,6 +304,41 @@ def test_columns_of_splines_are_missed():
         model.response({"z": [1.0, 2.0]})
     with pytest.raises(ValueError, match="uses 'x', but 1 value is missing there, first in row 5"):
         kg.formula("y ~ bs(x, df=4)", changed(x=(5, np.nan)))
+
+
+def test_a_column_that_follows_from_another_is_warned_of():
+    with pytest.warns(
+        kg.KinetographWarning, match=r"'I\(1 - 2 \* x\)' .* a number times 'x', plus"
+    ):
+        kg.formula("y ~ x + t + I(1 - 2 * x)", DATA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.formula("y ~ x + I(x**2) + I(x + 1e-6 * z) + t + t:x + bs(z, df=5)", DATA)
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "message"),
+    [
+        (DATA, {"noncentered": True}, "kg.mcmc chooses the parametrisation"),
+        (DATA, {"prior": {"sigma": 1.0}}, r"'sigma': kg.half_normal\(1\)"),
+        (np.zeros((5, 2)), {}, r"name its columns: pandas.DataFrame\(data, columns=\[...\]\)"),
+    ],
+)
+def test_types(data, settings, message):
+    with pytest.raises(TypeError, match=message):
+        kg.formula("y ~ x", data, **settings)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_results_come_before_new_rows():
+    results = kg.mcmc(MODEL, draws=4, warmup=4, chains=1, seed=1, progress=False)
+    with pytest.raises(TypeError, match=r"results come first .*write model.predict\(results, DATA"):
+        MODEL.predict(DATA, results)
+    assert "r_g" in results["posterior"]
+    with pytest.raises(KeyError, match="effects of groups are 'r_g'"):
+        kg.summary(results, "1|g")
+    with pytest.raises(KeyError, match="names select what is shown"):
+        kg.summary(results, "~sigma")
 
 
 def test_missing_numbers_can_be_drawn_by_a_model_of_arrays():

@@ -141,6 +141,7 @@ RUNS = {
     "walkers": "n_walkers num_walkers nwalkers",
 }
 OTHERS = {
+    "text": "formula",
     "learning_rate": "alpha eta lr step_size stepsize",
     "b1": "beta1 beta_1",
     "b2": "beta2 beta_2",
@@ -244,6 +245,9 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "leave it out",
         ),
     },
+    "extra_samples": dict.fromkeys(
+        ("burn_in", "burnin", "num_warmup", "tune", "warmup"), "a continued run has no warm-up"
+    ),
     "compare": {
         "ic": "leave it out: the criterion is that of kg.loo, or method='evidence'",
         "scale": "leave it out: the scale is that of the log density",
@@ -282,6 +286,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "exposure": "write it in the formula: 'y ~ x + offset(log(e))'",
         "trials": "write 'y | trials(n) ~ ...', where n is a column",
         "dropna": "leave missing values out by data.dropna()",
+        "noncentered": "leave it out: kg.mcmc chooses the parametrisation during warm-up",
     },
     "loo": {"pointwise": "leave it out: elpd_i and pareto_k of the result are of observations"},
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
@@ -306,10 +311,12 @@ OF_COUNTS = {
     ),
 }
 OF_SURPLUS = {
+    "observe": "write kg.observe(data, kg.normal(mean, sd)), with the distribution called",
     "compare": 'give the models by name, as in kg.compare({"linear": (model, results), ...})',
     "switch": "kg.where(condition, x, y) chooses elements; branches here are a list of functions",
 }
 OF_MISSING = {
+    "dim": 'the name comes first, as in kg.dim("group", ["a", "b"])',
     "mixture": "write kg.mixture(a, b, weights=[0.3, 0.7]) of distributions a and b",
     "predict": "write kg.predict(model, results) with the model of the results",
 }

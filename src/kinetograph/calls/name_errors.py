@@ -83,6 +83,8 @@ _ATTRIBUTES["FormulaModel"] = _ATTRIBUTES["Model"] | {
         ("epred", "fitted", "posterior_epred", "predict_proba"),
         "predict(results, new, kind='mean')",
     ),
+    "graph": "plot()",
+    "summary": "kg.summary(results)",
     **dict.fromkeys(("build", "set_priors"), "kg.formula(text, frame, prior={...}), which builds"),
 }
 

@@ -162,6 +162,16 @@ _ADVICE = {
         "powerscale powerscalesensitivity priorsense psense"
     ),
     "kg.kfold(model, results)": "loo_kfold lookfold",
+    "model.predict(results, new, kind='mean') of a grid of new rows has effects of predictors": (
+        "conditionaleffects interpret marginaleffects plotpredictions plotslopes"
+    ),
+    "print(model) of kg.formula shows all priors, and prior={...} replaces them": (
+        "defaultprior getprior setprior"
+    ),
+    "kg.summary(results, 'b_x', 'r_g') shows coefficients b_ and effects of groups r_": (
+        "coef fixef ranef varcorr"
+    ),
+    "the probability is (results['posterior']['b_x'] > 0).mean()": "hypothesis",
     "kg.loo(model, results) makes the refits": "reloo loo_moment_match loomomentmatch",
     "arviz_plots.plot_...(results) takes results as they are": (
         "plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "

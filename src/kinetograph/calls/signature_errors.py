@@ -128,7 +128,7 @@ def _answer(
             if word not in missing and _hint(title, word, missing):
                 return no_parameter(title, word, _taken_by_name(call_parameters))
     if Parameter.VAR_POSITIONAL not in kinds and len(positional) > len(by_position):
-        return _too_many(title, positional, by_position, len(call_parameters))
+        return _too_many(title, positional, by_position, [p.name for p in call_parameters])
     positional_only = _positional_only(expected)
     for name, value in zip(by_position, positional, strict=False):
         if name in named and name not in positional_only:
@@ -276,7 +276,7 @@ def _hint(title: str, word: str, names: list[str]) -> str:
 
 
 def _too_many(
-    title: str, positional: tuple[Any, ...], names: list[str], parameter_count: int
+    title: str, positional: tuple[Any, ...], names: list[str], parameters: list[str]
 ) -> str:
     """The message for a call with too many positional values."""
     texts = [v for v in positional if isinstance(v, str)]
@@ -289,7 +289,10 @@ def _too_many(
         remaining = ", ".join(in_words(v).removeprefix("the number ") for v in positional[1:])
         hint = f"; its support always begins at 0: write {name}({remaining})"
     else:
-        hint = "; give the other arguments by keyword" if parameter_count > len(names) else ""
+        hint = "; give the other arguments by keyword" if len(parameters) > len(names) else ""
+        last = positional[-1]
+        if len(positional) == len(names) + 1 and isinstance(last, (int, tuple)):
+            hint += f", as in shape={last!r}" if "shape" in parameters else ""
     expected = (
         " and ".join([", ".join(names[:-1]), names[-1]])
         if names[1:]

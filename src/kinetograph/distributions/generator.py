@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
+from ..graph.dims import Dim
 from ..graph.errors import KinetographWarning, ModelError, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, site_text, variable_of
 from ..graph.node import Apply, Data, Node
@@ -265,8 +266,8 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
         isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes
     ):
         parts = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
-        named = any(isinstance(n, str) for n in parts)
-        hint = "; the names of axes are given by dims=" if named else ""
+        named = any(isinstance(n, (str, Dim)) for n in parts)
+        hint = "; dims and names of axes are given by dims=" if named else ""
         unknown = any(isinstance(n, Array) for n in parts)
         if unknown:
             hint = "; shapes must be known before values: use the largest one, and kg.where"

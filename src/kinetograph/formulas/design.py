@@ -140,8 +140,21 @@ class Design:
         return CallProduct(calls, others, tuple(labels), tuple(places))
 
     def _warn_of_constants(self, values: np.ndarray) -> None:
-        """Warn of columns with one value, which the intercept has too."""
+        """Warn of constant columns and of linear functions of another column."""
+        first: dict[bytes, str] = {}
         for name, column in zip(self.columns, values.T):
+            centred = column - column.mean()
+            size = np.abs(centred).max()
+            if size > 1e-9 * np.abs(column).max():
+                place = np.argmax(np.abs(centred))
+                direction = np.round(centred / centred[place], 9) + 0.0
+                other = first.setdefault(direction.tobytes(), name)
+                if other != name:
+                    warn_user(
+                        f"formula: {name!r} in {self.text!r} is a number times {other!r}, plus a "
+                        "constant: their effects cannot be separated; leave one of them out",
+                        KinetographWarning,
+                    )
             if (column == column[0]).all():
                 reason = (
                     "its effect cannot be separated from the intercept"

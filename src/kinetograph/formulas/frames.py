@@ -59,6 +59,8 @@ def as_frame(data: Any, new: bool = False) -> pd.DataFrame:
         else:
             path = isinstance(data, (str, os.PathLike))
             reading = f"; read a file first: pandas.read_csv({os.fspath(data)!r})" if path else ""
+            if np.ndim(data) == 2:
+                reading = f"; name its columns: pandas.DataFrame({name}, columns=[...])"
             raise TypeError(
                 f"formula: the data must be a data frame or a dictionary of columns, got "
                 f"{in_words(data)}{place_text()}{reading}"

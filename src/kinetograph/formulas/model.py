@@ -209,6 +209,13 @@ class FormulaModel(Model):
                 f"predict: kind must be 'response' or 'mean', got {shown(kind)}{place_text()}"
                 f"{_KINDS.get(kind, '') if isinstance(kind, str) else ''}"
             )
+        if isinstance(results, (pd.DataFrame, dict)) and "posterior" in getattr(
+            new, "children", ()
+        ):
+            raise TypeError(
+                f"predict: the results come first{place_text()}; write model.predict("
+                f"{variable_here(new) or 'results'}, {variable_here(results) or 'new'})"
+            )
         if new is None and isinstance(results, (pd.DataFrame, dict)):
             raise TypeError(
                 f"predict: the results are missing{place_text()}; write model.predict(results, "

@@ -137,6 +137,12 @@ class Response:
             )
         outcomes = name in frame and frame[name].dropna().nunique() <= 2
         hint = ", or family='bernoulli' for responses with two values" if outcomes else ""
+        count, slash, trials = name.partition("/")  # a proportion, as in R
+        if slash:
+            raise ValueError(
+                f"formula: the family {family.name} takes counts and numbers of trials"
+                f"{place_text()}; write '{count.strip()} | trials({trials.strip()}) ~ ...'"
+            )
         raise ValueError(
             f"formula: the family {family.name} needs the numbers of trials{place_text()}; "
             f"write '{name} | trials(n) ~ ...'{hint}"

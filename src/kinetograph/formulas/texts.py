@@ -185,6 +185,8 @@ def _tokens(text: str) -> list[Token]:
     except SyntaxError as error:
         negated = re.search(r"!(?!=)\s*(\w+)", text)
         way = f"; for '{negated[0]}' write '1 - {negated[1]}'" if negated else ""
+        if text.strip().startswith(("bf(", "brmsformula(")):
+            way = "; write a list of formulas: ['y ~ x', 'sigma ~ x']"
         if "as.factor(" in text:
             way = "; a column of numbers as categories is C(x)"
         raise ValueError(
@@ -197,6 +199,8 @@ def _tokens(text: str) -> list[Token]:
 def reason_of(error: Exception) -> str:
     """The text of an error of formulaic in one line."""
     reason = " ".join(_COLOURS.sub("", str(error)).split())
+    if "Unknown operator ','" in reason:
+        reason += "; an offset is a summand, '+ offset(x)', and more formulas are a list"
     return reason.replace("insuffient", "insufficient")
 
 

@@ -92,21 +92,21 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
     """An unknown with the user's prior."""
     place = unknown.place
     if isinstance(prior, Array) and isinstance(prior.node, Variable):
+        if prior.shape not in ((), unknown.shape):
+            raise _wrong_shape(prior.shape, key, unknown)
         array = _copy(prior.node, unknown)
     elif isinstance(prior, Callable) and not isinstance(prior, (Array, type)):  # type: ignore[arg-type]
         array = prior(**place)
     else:
+        example = "kg.half_normal(1)" if unknown.kind in _POSITIVE else "kg.normal(0, 1)"
+        example = "kg.beta(1, 1)" if unknown.kind in _SHARES else example
         raise TypeError(
             f"formula: the prior of {key!r} is {in_words(prior)}{place_text()}; give a "
-            f"distribution, such as prior={{{key!r}: kg.normal(0, 1)}}"
+            f"distribution, such as prior={{{key!r}: {example}}}"
         )
     node = getattr(array, "node", None)
     if not isinstance(node, Variable) or node.shape != unknown.shape:
-        shape = getattr(array, "shape", None)
-        raise ValueError(
-            f"formula: the prior of {key!r} has shape {shape}, but {unknown.name} has shape "
-            f"{unknown.shape}{place_text()}"
-        )
+        raise _wrong_shape(getattr(array, "shape", None), key, unknown)
     support = node.support
     low = getattr(support, "lower", None) if isinstance(support, Interval) else 0.0
     high = getattr(support, "upper", None) if isinstance(support, Interval) else 1.0
@@ -128,6 +128,17 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
             f"{unknown.name} is{place_text()}; use kg.lkj_correlation(eta, size)"
         )
     return array
+
+
+def _wrong_shape(shape: Any, key: str, unknown: Unknown) -> ValueError:
+    dims = unknown.place.get("dims")
+    first = dims[0] if isinstance(dims, tuple) and dims else dims
+    labels = getattr(first, "labels", None) or ()
+    elements = f", of {', '.join(map(str, labels))}" if labels else ""
+    return ValueError(
+        f"formula: the prior of {key!r} has shape {shape}, but {unknown.name} has shape "
+        f"{unknown.shape}{elements}{place_text()}"
+    )
 
 
 def _at_least(high: Any, low: Any) -> bool:

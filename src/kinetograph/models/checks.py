@@ -104,6 +104,8 @@ def check_target(array: Any, name: str | None) -> Node:
             hint = "; give named targets as in kg.model(level=mu) or kg.model(**targets)"
         if isinstance(array, (float, np.generic, np.ndarray)):
             hint = _known_target(array)
+        if hasattr(array, "target_names"):
+            hint = "; it can be sampled as it is: kg.mcmc(model)"
         if inspect.isroutine(array):
             hint = f"; a model function is the only argument: {only_argument(array)}"
         raise TypeError(

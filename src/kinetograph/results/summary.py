@@ -275,6 +275,11 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
             else:
                 rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
                 hint = _in_group(tree, name) or meant(name, [*map(str, draws), *rows])
+                if name.startswith("~"):
+                    hint = "; names select what is shown: give all that the table should have"
+                of_group = f"r_{name.rpartition('|')[2].strip()}"
+                if "|" in name and of_group in draws:
+                    hint = f"; effects of groups are {of_group!r}"
             raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
     return chosen
 

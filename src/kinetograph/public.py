@@ -95,6 +95,7 @@ with _paused(lasting=True):
     from .results.modes import Modes, modes
     from .results.summary import summary
     from .runs.mcmc import mcmc
+    from .runs.processes.distributed import distributed
     from .runs.stash import stashed_samples
     from .runs.stepping import Chain, chain
     from .runs.until import SoFar, Until, until
@@ -125,6 +126,7 @@ __all__ = [
     "extra_samples",
     "resume",
     "stashed_samples",
+    "distributed",
     "clear_cache",
     "simulate",
     "calculate",

@@ -93,6 +93,9 @@ RUNS = {
         "num_threads parallel_chains workers"
     ),
     "chain_method": "batch parallel vectorized",
+    "address": "coordinator_address master_addr",
+    "processes": "num_processes nprocs n_processes world_size",
+    "process": "process_id process_index rank",
     "devices": "device device_count device_mesh mesh n_devices num_devices",
     "initial": (
         "current_state init init_method init_params init_state init_strategy init_values inits "

@@ -89,7 +89,7 @@ def arrays_bytes(values: Mapping[str, np.ndarray]) -> bytes:
     return file.getvalue()
 
 
-def arrays_of(data: bytes) -> dict[str, np.ndarray]:
+def arrays_of(data: bytes | bytearray | memoryview) -> dict[str, np.ndarray]:
     """The arrays that `arrays_bytes` wrote."""
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}

@@ -109,11 +109,13 @@ def run_chains(
     watch: Callable[[], bool | None],
     keeper: CheckpointWriter | None = None,
     devices: Sequence[Any] = (),
+    others: Callable[[], bool] = bool,
 ) -> RunEnding:
     """Run chains, on threads or as batches.
 
     The engine is that of the first of several devices, if there are any.
-    `watch` is called during the run and after the last block. The run ends when it returns True. If
+    `watch` is called during the run and after the last block. `others` says whether other processes
+    still draw; then `watch` is called until they have ended. The run ends when it returns True. If
     a chain finds no starting point, all chains end.
     """
     control, ending = ThreadControl(keeper=keeper), RunEnding()
@@ -151,6 +153,9 @@ def run_chains(
                     alive = any(worker.is_alive() for worker in workers)
                     if watch():  # called once more after all chains have ended
                         break
+                    if not (alive or control.ends()) and others():
+                        alive = True
+                        time.sleep(0.02)
         except STOPS as stopped:
             ending.stopped = stopped
         except Exception as error:

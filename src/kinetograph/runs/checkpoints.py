@@ -120,14 +120,18 @@ class Keeper:
             LOG.info("%s: %s", self.store.path, error)
             return None
 
-    def results(self, tree: Any, enough: int | None, ending: RunEnding) -> Any:
+    def results(
+        self, tree: Any, enough: int | None, ending: RunEnding, complete: bool = True
+    ) -> Any:
         """The results in the store, with groups and attributes from a tree.
 
+        If they are not to be made `complete`, another process has put these into the store.
         Only the first `enough` draws are returned, if `enough` is given.
         """
         tree.attrs["store"] = str(self.store.path)
         try:
-            self.store.dress(tree)
+            if complete:
+                self.store.dress(tree)
             stored_results = opened(self.store.path)
         except OSError as error:
             self._failed(error, ending)

@@ -16,6 +16,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..programs.other_devices import default_device
+from .processes.distributed import process_count
 
 __all__ = ["CHAINS_PER_BATCH", "Devices", "Division", "devices_of", "division"]
 
@@ -55,6 +56,7 @@ def division(
     """Divide chains over devices.
 
     `earlier` are the attributes of the results that the run continues: its batches keep their size.
+    Several processes have as many devices each.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def division(
     """
     is_default = devices == (default_device(),)
     if method == "batch":
-        size = -(-chains // len(devices))
+        size = -(-chains // (len(devices) * process_count()))
         if earlier is not None:
             size = int(earlier.get(CHAINS_PER_BATCH, chains))
         return Division(size, () if is_default else devices[: -(-chains // size)])

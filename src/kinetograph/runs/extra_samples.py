@@ -29,11 +29,13 @@ from .earlier_tuning import check_unknowns
 from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import program_of
 from .memory import check_memory
+from .processes.turns import shared_call
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import restored_averages, restored_observables, restored_samplers
 from .rows import MemorySink, TransitionRows
 from .run import Run, carry_out
+from .shared_runs import refuse_callback, shared
 from .signals import ON_SIGTERM, stoppable_call
 from .state_arrays import WINDOWS, NotItsState, restore
 from .until import SoFar, Until, check_watching, watched
@@ -60,6 +62,7 @@ DESCRIPTIVE = (
 
 @public
 @stoppable_call
+@shared_call
 def extra_samples(
     results: Any,
     model: Model,
@@ -187,6 +190,7 @@ def extra_samples(
     chains = _chains(program, results, kept, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
     check_watching(CALLER, callback, until, total, len(chains), keep)
+    refuse_callback(CALLER, callback)
     attributes = {k: attributes[k] for k in DESCRIPTIVE if k in attributes}
     attributes["draws"] = -1 if total is None else total
     method = str(attributes.get("chain_method", "threads"))
@@ -204,6 +208,7 @@ def extra_samples(
         opening_text=memory_warning,
     )
     run.returns = on_sigterm == "return"
+    run.part = shared(run, {"until": until})
     if all(chain.transition >= chain.tuner.end for chain in chains):
         run.earlier = {n: results[n] for n in results.children if n.startswith("warmup_")}
     draws_before, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")

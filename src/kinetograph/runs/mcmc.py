@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
@@ -32,11 +33,13 @@ from .devices import Devices, devices_of, division
 from .earlier_tuning import tuned_values, unknowns_text
 from .kept_targets import kept_arrays, kept_nodes, kept_unknowns
 from .memory import check_memory
+from .processes.turns import in_order, shared_call, shared_seed
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import quantity_attributes, sampler_attributes
 from .rows import MemorySink, Sink
 from .run import Run, carry_out
+from .shared_runs import refuse_callback, shared
 from .signals import ON_SIGTERM, stoppable_call
 from .starting_points import starting_points
 from .store.place import folder
@@ -49,6 +52,7 @@ CHAIN_METHODS = ("threads", "batch")
 
 @public
 @stoppable_call
+@shared_call
 def mcmc(
     model: Model,
     sampler: Sampler | Sequence[Sampler] | None = None,
@@ -284,7 +288,7 @@ def mcmc(
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
     method = chain_method_of(chain_method, threads)
     divided = division("mcmc", method, len(numbers), devices_of("mcmc", devices), threads)
-    seed_used = check_seed(seed, "mcmc")
+    seed_used = check_seed(shared_seed(seed), "mcmc")
     progress_display = make_progress(progress)
     place = None if store is None else folder("mcmc", store)
     every = check_every("mcmc", checkpoint_every)
@@ -300,6 +304,7 @@ def mcmc(
     if check_flag("mcmc", "keep_warmup", keep_warmup) and kept is None:
         raise ValueError("mcmc: keep=False keeps no rows; leave out keep_warmup=True")
     check_watching("mcmc", callback, until, draws, len(numbers), kept is not None)
+    refuse_callback("mcmc", callback)
     program = program_of(
         model, samplers[0], kept, averaged, requested_observables, requested_averages
     )
@@ -347,10 +352,11 @@ def mcmc(
     )
     run.given_start, run.opening_text = starts[0] is not None, memory_warning
     run.returns = on_sigterm == "return"
+    run.part = shared(run, {"store": place and place.name, "dtype": dtype, "until": until})
     if place is not None:
         from .stored_runs import store_of  # zarr is slow to import, and rarely used
 
-        store_of(place, run, _dtype(dtype), every)
+        in_order(partial(store_of, place, run, _dtype(dtype), every))
     elif dtype is not None:
         raise ValueError(
             "mcmc: dtype= is the type of numbers in a store; give store=, or leave it out"

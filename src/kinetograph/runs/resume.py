@@ -26,19 +26,22 @@ from .arguments import check_one_of, check_whole
 from .chain import Lengths, RunningChain
 from .checkpoints import EVERY, Keeper
 from .devices import Devices, devices_of, division
+from .facts import data_digests, digest, versions
 from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import check_every, program_of
+from .processes.turns import in_order, shared_call
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import restored_averages, restored_observables, restored_samplers
 from .rows import TransitionRows
 from .run import Run, carry_out
+from .shared_runs import refuse_callback, shared
 from .signals import ON_SIGTERM, stoppable_call
 from .state_arrays import NotItsState, begin_again, restore
 from .store.place import folder
 from .store.sink import StoredSink
 from .store.store import Store
-from .stored_runs import attach, data_digests, digest, versions, without_draws
+from .stored_runs import attach, without_draws
 from .until import SoFar, Until, check_watching, watched
 
 __all__ = ["resume"]
@@ -49,6 +52,7 @@ _OBSERVABLES: Any = import_module("..observables", __package__)
 
 @public
 @stoppable_call
+@shared_call
 def resume(
     path: str | os.PathLike[str],
     model: Model | None = None,
@@ -176,6 +180,7 @@ def resume(
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
     lengths.check(CALLER)
     check_watching(CALLER, callback, until, total, len(numbers), kept is not None)
+    refuse_callback(CALLER, callback)
     every = check_every(CALLER, checkpoint_every)
     method = attributes_of_run["chain_method"]
     if method == "batch" and len(numbers) < len(manifest["chains"]):
@@ -191,18 +196,28 @@ def resume(
     run = Run(CALLER, program, [], lengths, divided, arrays, attributes, keep)
     run.returns = on_sigterm == "return"
     by_number = dict(zip(manifest["chains"], samplers, strict=True))
-    try:
-        store.claim(numbers)
+    seed = int(manifest["attributes"]["seed"])
+    tuner = partial(program.tuner, lengths.warmup)
+    run.chains = [
+        RunningChain(chain_key(seed, n), number=n, sampler=by_number[n], tuner=tuner())
+        for n in numbers
+    ]
+    run.part = shared(run, {"store": store.path.name, "until": until})
+
+    def claim() -> None:
+        store.claim([chain.number for chain in run.mine])
+        if not run.speaks:  # process 0 has repaired the store
+            return
         store.record_facts(
             forced=list(dict.fromkeys(forced)), wanted=None if draws is None else total
         )
         only_process = set(numbers) == set(store.manifest["chains"])
         store.repair(only_process, partial(without_draws, run))
-        run.chains = [_chain(store, run, n, by_number[n]) for n in numbers]
+
+    try:
+        in_order(claim)
+        _restore(store, run, method == "batch")
         program.check_schedules(max(chain.transition for chain in run.chains), lengths.most)
-        if method == "batch" and any(chain.state is None for chain in run.chains):
-            # A batch begins completely or not at all.
-            run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]
         if store.problems:
             store.publish()  # without the draws of chains that begin again
             warn_user(
@@ -210,7 +225,7 @@ def resume(
                 f"{'; '.join(dict.fromkeys(store.problems))}",
                 KinetographWarning,
             )
-        run.keeper = Keeper(store, run.chains, every)
+        run.keeper = Keeper(store, run.mine, every)
         least = min(chain.kept for chain in run.chains)
         ended = requested_before is not None and least >= requested_before
         if draws is not None and draws < least:
@@ -286,6 +301,26 @@ def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
     if digest(program_text(program)) != manifest["program"]:
         differences.append("the model or the sampler is another one")
     return differences
+
+
+def _restore(store: Store, run: Run, is_batch: bool) -> None:
+    """Restore the chains of this process."""
+    chains = [_chain(store, run, c.number, _sampler(c)) for c in run.mine]
+    begins = any(chain.state is None for chain in chains)
+    if run.part is not None:
+        begins = run.part.is_any(begins)
+    if is_batch and begins:  # a batch begins completely or not at all
+        chains = [_begun(store, run, c.number, _sampler(c)) for c in run.mine]
+    by_number = {chain.number: chain for chain in chains}
+    run.chains = [by_number.get(chain.number, chain) for chain in run.chains]
+    if run.part is not None:
+        run.part.replace(chains)
+        store.problems = run.part.join(store.problems)
+
+
+def _sampler(chain: RunningChain) -> Sampler:
+    assert chain.sampler is not None
+    return chain.sampler
 
 
 def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:

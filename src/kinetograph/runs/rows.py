@@ -71,8 +71,8 @@ class Sink:
         """Receive new draws, whose arrays will be overwritten afterwards."""
         self.count += len(rows.statistics)
 
-    def rows(self) -> TransitionRows:
-        """All draws received."""
+    def rows(self, most: int | None = None) -> TransitionRows:
+        """The first `most` draws received, or all."""
         raise NotImplementedError
 
 
@@ -122,9 +122,9 @@ class MemorySink(Sink):
         _put(self._buffer, rows, self.count)
         self.count = end
 
-    def rows(self) -> TransitionRows:
-        """All draws, as views."""
-        return self._buffer.cut(0, self.count)
+    def rows(self, most: int | None = None) -> TransitionRows:
+        """The first `most` draws, or all, as views."""
+        return self._buffer.cut(0, self.count if most is None else min(most, self.count))
 
 
 def _put(buffer: TransitionRows, rows: TransitionRows, place: int) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..collector import paused
+from ..graph.errors import KinetographError
 from ..graph.source import warn_user
 from ..programs.background import leaving
 from ..programs.engine import Engine, build
@@ -23,8 +24,9 @@ from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
 from .devices import Division
 from .kept_targets import KeptArray
-from .progress.display import Progress
+from .progress.display import Progress, SilentProgress
 from .progress.reporting import LOG, Telling
+from .shared_runs import SharedRun
 from .signals import STOPS, Terminated, hearing, holding, raise_lost, stoppable
 from .starting_points import explain_failure
 from .stash import safe, stash
@@ -54,8 +56,19 @@ class Run:
     opening_text: str = ""  # a text for the progress display before the run begins
     earlier: Mapping[str, Any] = field(default_factory=dict)  # groups of earlier results
     keeper: Any = None  # the `keeper.Keeper` of a stored run
+    part: SharedRun | None = None  # of this process, if several processes make the run
     watch: Callable[[], bool | None] = field(default=bool)  # called during the run; True ends it
     enough: Callable[[], int | None] = field(default=lambda: None)  # the number of draws to return
+
+    @property
+    def mine(self) -> Sequence[RunningChain]:
+        """The chains that this process runs."""
+        return self.chains if self.part is None else self.part.chains
+
+    @property
+    def speaks(self) -> bool:
+        """Whether this process shows progress and warnings."""
+        return self.part is None or self.part.is_first
 
 
 def carry_out(run: Run, threads: int | None, display: Progress) -> Any:
@@ -70,8 +83,9 @@ def carry_out(run: Run, threads: int | None, display: Progress) -> Any:
     SystemExit
         At SIGTERM, with the draws in the stash, unless `run.returns` is set.
     """
+    shown = display if run.speaks else SilentProgress()
     try:
-        return _carried_out(run, threads, Telling(display, run.doing))
+        return _carried_out(run, threads, Telling(shown, run.doing))
     except Terminated as ended:
         leaving(ended.CODE)
         with suppress(Warning):
@@ -90,7 +104,7 @@ def _carried_out(run: Run, threads: int | None, display: Telling) -> Any:
             ending, times = _draw(run, engine, threads, display, check)
             tree = _results(run, ending, times)
             if run.keeper is not None:
-                tree = run.keeper.results(tree, run.enough(), ending)
+                tree = _stored_results(run, tree, ending)
                 ending.error = run.keeper.explained(ending.error)
             keep(tree, _where_draws_are(run, tree))
             _RECEIVER.get()(tree)
@@ -115,7 +129,8 @@ def _draw(
 ) -> tuple[RunEnding, dict[str, float]]:
     """Draw; returns how drawing ended, and the times taken."""
     begun = time.perf_counter()
-    count = run.divided.at_once(len(run.chains), threads or threads_available())
+    part, devices = run.part, run.divided.devices
+    count = run.divided.at_once(len(run.mine), threads or threads_available())
     display.start(run.chains, run.lengths, count)
 
     def watch() -> bool | None:
@@ -125,20 +140,41 @@ def _draw(
         display.update()
         if run.keeper is not None:
             run.keeper.look()
-        return run.watch()
+        stopped = part is not None and part.look()
+        return run.watch() or stopped
 
-    devices = run.divided.devices
-    ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper, devices)
+    others = bool if part is None else part.going
+    ending = run_chains(engine, run.mine, run.lengths, count, watch, run.keeper, devices, others)
+    times = engine.times(time.perf_counter() - begun)
     try:
+        if part is not None:
+            times = _with_others(run, part, ending, times)
         display.finish()
         check()
     except STOPS as stopped:
         ending.stopped = ending.stopped or stopped
     except Exception as error:
         ending.error = ending.error or error
-    if ending.error is None and any(chain.failed for chain in run.chains):
-        raise explain_failure(run.program.model, run.chains, run.given_start)
-    return ending, engine.times(time.perf_counter() - begun)
+    if ending.error is None and any(chain.failed for chain in run.mine):
+        raise explain_failure(run.program.model, run.mine, run.given_start)
+    return ending, times
+
+
+def _with_others(
+    run: Run, part: SharedRun, ending: RunEnding, times: dict[str, float]
+) -> dict[str, float]:
+    """End the run together with the other processes, and take their chains.
+
+    Returns the times of the run.
+    """
+    if ending.error is not None:
+        part.turn.fail(ending.error)
+    if ending.error is not None or any(chain.failed for chain in run.mine):
+        return times
+    if ending.stopped is not None:
+        part.stop(ending.stopped)
+    ending.stopped = ending.stopped or part.stopped()
+    return part.exchange(times, stored=run.keeper is not None)
 
 
 @contextmanager
@@ -155,7 +191,7 @@ def _compiled(run: Run, display: Progress) -> Engine:
     display.say("compiling ...")
     # Modules for the results are imported while XLA compiles.
     importing = threading.Thread(target=_import_results, daemon=True)
-    devices, jointly = run.divided.devices, any(c.begins_jointly for c in run.chains)
+    devices, jointly = run.divided.devices, any(c.begins_jointly for c in run.mine)
     first = next(iter(devices), None)
     engine = build(run.program, run.divided.batch, importing.start, first, jointly)
     engine.on(devices)
@@ -172,15 +208,35 @@ def _import_results() -> None:
 
 def _results(run: Run, ending: RunEnding, times: dict[str, float]) -> Any:
     """The results; without any, raises what ended the run."""
-    begun = [chain for chain in run.chains if chain.state is not None]
     if run.keeper is not None:
         run.keeper.finish(ending)
+        if run.part is not None and ending.error is None:
+            try:
+                run.part.meet("written")
+                run.part.read_others(run.keeper)
+            except KinetographError as error:
+                ending.error = error
+    begun = [chain for chain in run.chains if chain.state is not None]
     if not begun:
         raise ending.error or _stopped(run, ending, "before a chain had begun")
     count = run.enough()
     if count is None:
         count = min((chain.kept for chain in begun if chain.kept), default=0)
     return _tree(run, begun, count, ending, times)
+
+
+def _stored_results(run: Run, tree: Any, ending: RunEnding) -> Any:
+    """The results in the store; the first of several processes completes it."""
+    part, enough = run.part, run.enough()
+    if part is None or ending.error is not None:
+        return run.keeper.results(tree, enough, ending)
+    if part.is_first:
+        results = run.keeper.results(tree, enough, ending)
+    try:
+        part.meet("results")
+    except KinetographError as error:
+        ending.error = ending.error or error
+    return results if part.is_first else run.keeper.results(tree, enough, ending, complete=False)
 
 
 def results_so_far(run: Run, draws: int) -> Any:
@@ -292,6 +348,8 @@ def _stopped(run: Run, ending: RunEnding, when: str) -> BaseException:
 
 
 def _warn(run: Run, tree: Any) -> None:
+    if not run.speaks:
+        return
     if not run.keep:
         draws = min(chain.transition - chain.tuner.end for chain in run.chains)
         advice = diagnose_averages(tree, draws) if draws > 0 else []

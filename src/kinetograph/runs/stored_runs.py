@@ -1,27 +1,21 @@
 """Runs whose draws and states are written to a store."""
 
 import errno
-import platform
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import jax
-import jaxlib
 import numpy as np
 
 from ..graph.errors import KinetographError
 from ..graph.source import place_text
-from ..models.model import Model
 from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.saving import model_to_bytes
-from ..programs.disk_cache import processor
 from ..programs.fingerprint import program_text
 from ..programs.program import Program
-from ..version import __version__
 from .assembly import as_tree, blank_rows, join_statistics, split_statistics
 from .chain import RunningChain
 from .checkpoints import Keeper
+from .facts import data_digests, digest, versions
 from .rows import Sink, TransitionRows
 from .run import Run
 from .state_arrays import record_of_begin
@@ -30,34 +24,7 @@ from .store.place import named, unwritable
 from .store.sink import StoredSink
 from .store.store import Store
 
-__all__ = ["attach", "data_digests", "digest", "store_of", "versions", "without_draws"]
-
-
-def versions() -> dict[str, str]:
-    """Versions and hardware on which the last bits of draws depend."""
-    device = jax.devices()[0]
-    return {
-        "kinetograph": __version__,
-        "python": platform.python_version(),
-        "jax": jax.__version__,
-        "jaxlib": jaxlib.__version__,
-        "numpy": np.__version__,
-        "machine": f"{platform.machine()}, {device.platform}, {device.device_kind}",
-        "processor": sha256(processor().encode()).hexdigest()[:16],
-    }
-
-
-def digest(text: str) -> str:
-    """The checksum of a text."""
-    return sha256(text.encode()).hexdigest()
-
-
-def data_digests(model: Model) -> dict[str, str]:
-    """Checksums of data and of given values of unknowns, by name."""
-    return {
-        model.name(node): sha256(np.ascontiguousarray(model.value_of(node)).tobytes()).hexdigest()
-        for node in (*model.data, *model.fixed)
-    }
+__all__ = ["attach", "store_of", "without_draws"]
 
 
 def columns_of(program: Program, run: Run, dtype: Any) -> list[Column]:
@@ -86,6 +53,12 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
     KinetographError
         If the folder holds something else, or these chains already.
     """
+    part = run.part
+    if part is not None and not part.is_first and not path.exists():
+        raise part.turn.reported(
+            f"process {part.turn.process} does not see the folder {path}, which process 0 has "
+            f"made{part.turn.place}; give a store in a file system that all processes share"
+        )
     is_new = not path.exists() or (path.is_dir() and not any(path.iterdir()))
     try:
         store = create(path, run, dtype) if is_new else _opened_for_chains(path, run, dtype)
@@ -94,19 +67,19 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
             raise unwritable(path, error) from error
         store = _opened_for_chains(path, run, dtype)  # another process has just made it
     try:
-        store.claim([chain.number for chain in run.chains], new=True)
-        for chain in run.chains:
+        store.claim([chain.number for chain in run.mine], new=True)
+        for chain in run.mine:
             store.write_begin(chain.number, record_of_begin(chain))
             attach(store, run.program, run.keep, len(run.targets), chain)
     except BaseException:
         store.close()
         raise
-    run.keeper = Keeper(store, run.chains, every)
+    run.keeper = Keeper(store, run.mine, every)
 
 
 def _opened_for_chains(path: Path, run: Run, dtype: Any) -> Store:
     store, name = Store.open(path), named(path)
-    manifest, numbers = store.manifest, [chain.number for chain in run.chains]
+    manifest, numbers = store.manifest, [chain.number for chain in run.mine]
     taken = sorted(set(manifest["chains"]) & set(numbers))
     if taken:
         raise KinetographError(

@@ -202,12 +202,19 @@ class _Watching:
             divergences = sum(chain.divergences for chain in self.run.chains)
             if self.callback(SoFar(least, counts, divergences, self.run)) is True:
                 return True
-        while self.until is not None and least >= self.next:
+        while self.until is not None and self._has(self.next):
             if self._reached(self.next):
                 self.enough = self.next
                 return True
             self.next = self.until.looks(self.next)
         return False
+
+    def _has(self, count: int) -> bool:
+        """Whether this process has `count` draws of each chain."""
+        part = self.run.part
+        if part is not None:
+            return part.share_draws(count, stored=self.run.keeper is not None)
+        return min(chain.kept for chain in self.run.chains) >= count
 
     def _reached(self, count: int) -> bool:
         with np.errstate(all="ignore"):
@@ -215,7 +222,7 @@ class _Watching:
 
     def _good(self, count: int) -> bool:
         assert self.until is not None
-        rows = [chain.sink.rows().cut(0, count) for chain in self.run.chains]
+        rows = [chain.sink.rows(count) for chain in self.run.chains]
         parts = {}
         walkers = math.prod(self.run.program.walkers)
         targets = sum(array.group != UNKNOWNS for array in self.run.targets)

@@ -29,11 +29,11 @@ from ..programs.program import Program
 from ..programs.sealed_files import twins, write_twice, write_whole
 from ..results.stored_model import FORMAT, HIDDEN, read_manifest
 from ..runs.checkpoints import opened
+from ..runs.facts import data_digests, digest, versions
 from ..runs.signals import Terminated
 from ..runs.store.layout import consolidated, files_of, write_tree
 from ..runs.store.locks import hold
 from ..runs.store.place import interrupted, made_whole, named, run_again, unwritable
-from ..runs.stored_runs import data_digests, digest, versions
 from .checkpoints import RunCheckpoints
 from .points import tempered_program
 from .task import TemperingTask

@@ -83,12 +83,13 @@ class StoredSink(Sink):
         self._filled = self._written = filled
         self.count = count
 
-    def rows(self) -> TransitionRows:
-        """All draws; full blocks are read from disk."""
+    def rows(self, most: int | None = None) -> TransitionRows:
+        """The first `most` draws, or all; full blocks are read from disk."""
         with self._lock:
             filled = [[column[: self._filled] for column in columns] for columns in self._block]
             last, count = self._back(filled).copied(), self._number
+        needed = count if most is None else min(count, -(-most // self.size))
         parts = [
-            self._back([blocks.read(number) for blocks in self._places]) for number in range(count)
+            self._back([blocks.read(number) for blocks in self._places]) for number in range(needed)
         ]
-        return TransitionRows.joined([*parts, last])
+        return TransitionRows.joined([*parts, *([last] if needed == count else [])]).cut(0, most)

@@ -1,0 +1,1 @@
+"""Runs over several processes, on one host or on many."""

@@ -110,6 +110,23 @@ def test_an_interruption_before_the_first_draw_is_raised():
         run(schools(), draws=10, warmup=2_000_000, progress=Raising(KeyboardInterrupt(), draws=0))
 
 
+class StoppingAtStart(SilentProgress):
+    """Sends Ctrl-C when sampling begins, before any chain does."""
+
+    def start(self, chains, lengths, at_once):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_between_compiling_and_the_first_draw_stops_the_run():
+    before = workers()
+    with pytest.raises(KeyboardInterrupt):
+        run(schools(), draws=10, warmup=2_000_000, progress=StoppingAtStart())
+    deadline = time.monotonic() + 20
+    while workers() > before + 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert workers() <= before + 1
+
+
 def test_an_error_in_the_progress_ends_the_run_and_its_threads():
     before = workers()
     progress = Raising(RuntimeError("the terminal is gone"))

@@ -141,14 +141,18 @@ def raise_lost() -> None:
 def holding() -> Iterator[list[Kind]]:
     """Hold signals back while draws are saved, up to three.
 
-    The fourth signal is raised at once. Yields the list of the signals held back. A SIGTERM that is
-    still in the list at the end is raised.
+    The fourth signal is raised at once. Yields the list of the signals held back, which begins with
+    those of an outer context. A SIGTERM that is still in the list at the end is raised.
     """
     held: list[Kind] = []
     if not _in_main_thread():  # only the main thread receives signals
         yield held
         return
+    outer = _HELD[-1] if _HELD else None
     _HELD.append(held)
+    if outer is not None:
+        held += outer
+        outer.clear()
     try:
         yield held
     finally:

@@ -161,6 +161,7 @@ def test_processes_of_levels_and_of_slopes(by):
         ("y ~ mo(x)", "needs whole numbers or ordered categories"),
         ("y ~ mo(t)", "pandas.Categorical"),
         ("y ~ mo(one)", "has one level"),
+        ("y ~ gp(x, lscale=2)", r"the length is an unknown, and prior=\{'lscale': ...\} replaces"),
         ("y ~ gp(t)", "must be numbers, but is text"),
         ("y ~ gp(one)", "has one value in all rows"),
         ("y ~ offset(x, z)", "must have one argument"),

@@ -181,6 +181,10 @@ def numbers(frame: pd.DataFrame, values: Any, what: str) -> np.ndarray:
         bad = np.flatnonzero(converted.isna())
         row = int(bad[0]) if len(bad) else 0
         advice = "" if len(bad) else "; convert it with pandas.to_numeric"
+        if len(bad) and what.startswith("the response"):
+            ordered = getattr(column.dtype, "ordered", False)
+            family = "cumulative" if ordered else "categorical"
+            advice = f"; for classes give family={family!r}"
         raise DataError(
             f"formula: {what} must be numbers, but is text: {row_text(frame, row)} has "
             f"{column.iloc[row]!r}{place_text()}{advice}"

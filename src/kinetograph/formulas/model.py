@@ -173,10 +173,11 @@ class FormulaModel(Model):
             `kg.predict(model, results)`; censored responses are drawn without the bounds.
         kind
             "response" draws responses; "mean" computes their expectations, with the name of the
-            response and `_mean`. Drawn classes are values of the response's column. Classes of an
-            ordered or categorical response have no mean; `_mean` is then the probability of each
-            class, with an axis of the classes. The mean of 0 and 1, or of two classes, is the
-            probability of the second.
+            response and `_mean`. Drawn classes of new rows are values of the response's column;
+            without new rows they are codes, as the observed classes are. Classes of an ordered or
+            categorical response have no mean; `_mean` is then the probability of each class, with
+            an axis of the classes. The mean of 0 and 1, or of two classes, is the probability of
+            the second.
         seed
             As for `kg.predict`.
 

@@ -58,10 +58,13 @@ class _SmoothTerm:
         names = [*self.defaults, "by"]
         unknown = next((name for name in call.named if name not in names), "")
         if unknown or not call.positional:
+            hint = meant(unknown, names)
+            if unknown in ("length", "length_scale", "lengthscale", "ls", "lscale", "rho"):
+                hint = "; the length is an unknown, and prior={'lscale': ...} replaces its prior"
             usual = ", ".join(f"{name}={value!r}" for name, value in self.defaults.items())
             raise ValueError(
                 f"formula: {call.text} has {unknown + '=' if unknown else 'no columns'}"
-                f"{place_text()}; write {call.function}(x, by=g, {usual}){meant(unknown, names)}"
+                f"{place_text()}; write {call.function}(x, by=g, {usual}){hint}"
             )
         self.settings = dict(self.defaults)
         for name in self.settings.keys() & call.named.keys():
@@ -97,12 +100,12 @@ class _SmoothTerm:
             return {}
         return {"shape": (len(self.by.levels),), "dims": (dim(self.by.text, self.by.labels),)}
 
-    def normals(self, unknowns: FormulaUnknowns, count: int, record: bool) -> None:
+    def normals(self, unknowns: FormulaUnknowns, count: int) -> None:
         """Make standard normal numbers for each function."""
         name = f"z_{self.text}"
         shape, dims = self.levels.get("shape", ()), self.levels.get("dims", ())
         z = normal(0.0, 1.0, shape=(*shape, count), dims=(*dims, None), name=name)
-        unknowns.add(name, z, record=record)
+        unknowns.add(name, z, record=False)
 
     def rows(self, values: np.ndarray, what: str, prefix: str) -> Array:
         """Known numbers of the rows of a frame, as data."""
@@ -138,7 +141,7 @@ class GaussianProcessTerm(_SmoothTerm):
         lengths = {"columns": self.points, **self.levels}
         unknowns.make("lscale", f"lscale_{self.text}", ("lscale",), **lengths)
         counts = np.broadcast_to(self.settings["k"], self.points.shape[1:])
-        self.normals(unknowns, int(np.prod(counts)), record=True)
+        self.normals(unknowns, int(np.prod(counts)))
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
         """The values of the process at the rows of a frame."""
@@ -220,7 +223,7 @@ class SplineTerm(_SmoothTerm):
         if self.by is not None and not self.by.levels:
             facts["columns"] = self.by.factors(frame)[:, None]
         unknowns.make("sds", f"sd_{self.text}", (f"sds{after}",), **facts)
-        self.normals(unknowns, self.basis.size, record=False)
+        self.normals(unknowns, self.basis.size)
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
         """The values of the spline at the rows of a frame."""

@@ -142,7 +142,7 @@ def holding() -> Iterator[list[Kind]]:
     """Hold signals back while draws are saved, up to three.
 
     The fourth signal is raised at once. Yields the list of the signals held back, which begins with
-    those of an outer context. A SIGTERM that is still in the list at the end is raised.
+    the signals of an outer context. A SIGTERM that is still in the list at the end is raised.
     """
     held: list[Kind] = []
     if not _in_main_thread():  # only the main thread receives signals

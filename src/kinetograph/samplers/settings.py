@@ -60,7 +60,10 @@ class Settings(Nested):
             settings[name] = value
         for name in settings:
             if name not in names:
-                raise TypeError(no_parameter(title, name, [*names, "tune"]))
+                text = no_parameter(title, name, [*names, "tune"])
+                if type(self).__module__.split(".")[0] != PACKAGE:
+                    text += f"; a class declares settings, as in {name} = kg.hyper(0.1)"
+                raise TypeError(text)
         for name, value in settings.items():
             setattr(self, name, value)
         if tune is not None:

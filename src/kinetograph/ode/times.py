@@ -51,7 +51,7 @@ def read_times(ts: Any, t0: Any) -> Times:
     if len(node.shape) != 1 or not node.size:
         raise ShapeError(
             f"solve: ts is {describe(node)} of shape {node.shape}{place_text()}; expected a vector "
-            "of at least one time"
+            "of at least one time; the order is solve(f, y0, ts)"
         )
     times = Array(node)
     start = times[0] if t0 is None else Array(floating(t0, "solve"))

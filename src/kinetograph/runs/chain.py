@@ -45,7 +45,8 @@ class Lengths:
         if self.most >= MOST_TRANSITIONS:
             most = MOST_TRANSITIONS - 1
             raise ValueError(
-                f"{doing}: {self.most} transitions a chain are too many (at most {most})"
+                f"{doing}: {self.most} transitions a chain are too many (at most {most}); they are "
+                "the warm-up, and draws * thin"
             )
 
 

@@ -110,7 +110,8 @@ def extra_samples(
     Returns
     -------
     xarray.DataTree
-        Results in the format of `kg.mcmc`, of all draws, including the draws of `results`.
+        Results in the format of `kg.mcmc`, of all draws, including the draws of `results`. Groups
+        that other functions have added, such as predictions, are not in them: make them again.
 
     Raises
     ------

@@ -240,6 +240,20 @@ def test_a_latent_function_and_its_prediction():
     assert float(found[..., 1].std()) == pytest.approx(2.0, abs=0.3)
 
 
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_conditional_values_have_the_labels_of_the_new_points():
+    length = kg.half_normal(1, name="length")
+    process = gp.Process(gp.rbf(length))
+    x, y = np.linspace(0, 1, 6), np.linspace(0, 1, 6) ** 2
+    kg.observe(y, process.marginal(x, 0.1))
+    model = kg.model(length)
+    new = process.conditional([0.3, 0.8], x, y, 0.1, dims=kg.dim("time", ["early", "late"]))
+    results = kg.mcmc(model, draws=4, warmup=4, chains=1, seed=1, progress=False)
+    predictions = kg.predict(model, results, new=new, seed=1)["predictions"]["new"]
+    assert predictions.dims == ("chain", "draw", "time")
+    assert predictions.sel(time="late").shape == (1, 4)
+
+
 def test_a_sum_of_functions_has_the_covariance_of_the_kernel():
     x = np.linspace(0, 3, 7)
     kernel, formula = FORMULAS["matern52"]

@@ -141,7 +141,14 @@ class Process:
         return multivariate_normal(self.mean(rows), self._noisy(rows, noise))
 
     def conditional(
-        self, new: Any, x: Any, seen: Any, noise: Any = 0.0, *, name: str | None = None
+        self,
+        new: Any,
+        x: Any,
+        seen: Any,
+        noise: Any = 0.0,
+        *,
+        dims: Any = None,
+        name: str | None = None,
     ) -> Array:
         """The distribution of the values at new points, given observed values.
 
@@ -156,6 +163,8 @@ class Process:
         noise
             The standard deviation of the noise of `seen`; 0 if `seen` are values of the function
             itself.
+        dims
+            The dim of the new points in the results, as a name or as `kg.dim(name, labels)`.
         name
             The name in the results.
 
@@ -176,9 +185,8 @@ class Process:
         residual = solve_triangular(factor, seen - self.mean(rows), lower=True)
         mean = self.mean(new_rows) + across.T @ residual
         prior_covariance = self.kernel(new_rows)
-        return multivariate_normal(
-            mean, self._safe(prior_covariance - across.T @ across, prior_covariance), name=name
-        )
+        covariance = self._safe(prior_covariance - across.T @ across, prior_covariance)
+        return multivariate_normal(mean, covariance, dims=dims, name=name)
 
     def _noisy(self, rows: Array, noise: Any) -> Array:
         """The covariance of observed values: with jitter and noise."""

@@ -317,7 +317,7 @@ def _result_shape(key: _Key) -> tuple[int, ...]:
         return stand_in[tuple(key.stand_in)].shape
     except (IndexError, ValueError) as error:
         numbers = [part for part in key.stand_in if isinstance(part, int)]
-        counted_from_1 = len(key.stand_in) == 1 and numbers == [*node.shape[:1]]
+        counted_from_1 = len(key.stand_in) == len(numbers) == 1 and numbers == [*node.shape[:1]]
         hint = f"; indices are 0 to {node.shape[0] - 1}" if counted_from_1 else ""
         raise ShapeError(
             f"index of {describe(node)}, shape {node.shape}: {error}{place_text()}{hint}"

@@ -1,6 +1,6 @@
 """Ten formula models in kinetograph and bambi: the same posteriors.
 
-    python benchmarks/formulas.py data FOLDER         writes the data of the models
+    python benchmarks/formulas.py data FOLDER [SEED]  writes the data of the models
     BAMBI_PYTHON benchmarks/formulas.py bambi FOLDER  samples in an environment that has bambi
     python benchmarks/formulas.py compare FOLDER      samples here, and prints the comparison
 
@@ -36,8 +36,8 @@ MODELS = {
 LINKS = {"gamma": {"mu": "log", "alpha": "log"}}  # of bambi
 
 
-def make_data() -> pd.DataFrame:
-    rng = np.random.default_rng(20261124)
+def make_data(seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
     n = 200
     x, z, g = rng.normal(2, 1.5, n), rng.normal(size=n), rng.integers(0, 10, n)
     effects, slopes = rng.normal(0, 0.7, 10)[g], rng.normal(0, 0.4, 10)[g]
@@ -101,7 +101,8 @@ def main() -> None:
     task, folder = sys.argv[1], Path(sys.argv[2])
     if task == "data":
         folder.mkdir(exist_ok=True)
-        make_data().to_csv(folder / "data.csv", index=False)
+        seed = int(sys.argv[3]) if len(sys.argv) > 3 else 20261124
+        make_data(seed).to_csv(folder / "data.csv", index=False)
         return
     data = pd.read_csv(folder / "data.csv")
     if task == "bambi":

@@ -136,7 +136,7 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
             "rain | cens(b) ~ x",
             DATA,
             {"family": "weibull"},
-            "'rain' must be positive in the family weibull, but is 0 in row 0.*'hurdle_gamma'$",
+            "'rain' must be positive in the family weibull, but is 0 in row 0.*intervals$",
         ),
         ("rain ~ x", DATA, {"family": "weibull"}, "zeros use family='hurdle_gamma'"),
         ("cover ~ x", DATA, {"family": "beta"}, "'cover' must be.*'zero_inflated_beta'$"),
@@ -338,6 +338,12 @@ def test_a_column_that_follows_from_another_is_warned_of():
 def test_types(data, settings, message):
     with pytest.raises(TypeError, match=message):
         kg.formula("y ~ x", data, **settings)
+
+
+def test_times_of_zero_are_not_a_hurdle():
+    data = {"t": [0.0, 1.0, 2.0, 3.0], "c": [0, 0, 1, 0], "x": [1.0, 2.0, 3.0, 4.0]}
+    with pytest.raises(ValueError, match="times of 0 are rounded: give half of the unit of time"):
+        kg.formula("t | cens(c) ~ x", data, family="weibull")
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

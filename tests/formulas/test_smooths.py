@@ -146,6 +146,18 @@ def test_processes_of_levels_and_of_slopes(by):
     np.testing.assert_allclose(computed(model, part, values), expected[[7, 3, 5, 11]], rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [True, False])
+def test_new_rows_outside_of_the_box_are_named(scale):
+    data = {"y": np.arange(5.0), "x": [0.0, 2.0, 5.0, 7.0, 10.0], "z": [1.0, 0.0, 2.0, 1.0, 4.0]}
+    model = kg.formula(f"y ~ gp(x, z, k=4, scale={scale})", data)
+    assert model.response({"x": [-2.49, 12.49], "z": [4.99, -0.99]}).shape == (2,)
+    message = r"formula: x is 15 in row 1.*is defined from -2.5 to 12.5; make the model with c=2$"
+    with pytest.raises(ValueError, match=message):
+        model.response({"x": [1.0, 15.0], "z": [1.0, 1.0]})
+    with pytest.raises(ValueError, match=r"z is -1.3 in row 0.*from -1 to 5; .* with c=1.7$"):
+        model.response({"x": [1.0], "z": [-1.3]})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

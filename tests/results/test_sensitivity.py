@@ -1,6 +1,7 @@
 """The sensitivity to prior and data on the page of `kg.report`."""
 
 import arviz_stats
+import numpy as np
 import pytest
 from tests.runs.pages import check
 
@@ -38,3 +39,31 @@ def test_the_table_of_sensitivities():
     assert "prior and data may disagree" in text
     assert prior["alone"] > 0.05 > data["alone"]
     assert "the prior decides: the data say little" in text
+
+
+def test_priors_of_standardised_effects_belong_to_the_model():
+    def effects():
+        mu, tau = kg.normal(0, 1), kg.half_normal(1)
+        z, scaled = kg.normal(0, 1, shape=3), kg.normal(0, 1)
+        factor, u = kg.lkj_cholesky(2.0, 2), kg.normal(0, 1, shape=(3, 2))
+        rows = (u @ factor.T) * tau
+        kg.observe(np.zeros(3), kg.normal(mu + tau * z + 2 * scaled + rows[:, 0] - rows[:, 1], 1))
+        return mu, tau, z, scaled, factor, u
+
+    model = kg.model(effects)
+    results = kg.mcmc(model, draws=4, warmup=4, chains=1, seed=1, progress=False)
+    results = kg.log_prior(model, results)
+    flags = {n: v.attrs["hierarchical"] for n, v in results["log_prior"].dataset.items()}
+    assert flags == {"mu": 0, "tau": 0, "z": 1, "scaled": 0, "factor": 0, "u": 1}
+
+
+def test_effects_of_a_formula_are_not_sensitive_to_their_own_scale():
+    rng = np.random.default_rng(0)
+    g = np.repeat(np.arange(6), 20)
+    data = {"g": [f"group {i}" for i in g], "y": rng.normal(0, 1, 6)[g] + rng.normal(size=120)}
+    model = kg.formula("y ~ 1 + (1 | g)", data)
+    results = kg.mcmc(model, seed=1, progress=False)
+    results = kg.log_prior(model, kg.log_likelihood(model, results))
+    text = check(kg.report(results, model)).texts["sensitivity"]
+    assert "z_g" not in text
+    assert "the prior decides" not in text

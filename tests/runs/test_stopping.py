@@ -110,6 +110,21 @@ def test_an_interruption_before_the_first_draw_is_raised():
         run(schools(), draws=10, warmup=2_000_000, progress=Raising(KeyboardInterrupt(), draws=0))
 
 
+class OwnWalk(kg.samplers.RandomWalk):
+    """A sampler that results do not restore."""
+
+
+def test_the_way_to_continue_names_a_sampler_of_the_users():
+    for sampler, call in (
+        (OwnWalk(), "kg.extra_samples(results, model, sampler=...) continues the run"),
+        (kg.samplers.RandomWalk(), "kg.extra_samples(results, model) continues the run"),
+    ):
+        progress = Raising(KeyboardInterrupt())
+        with pytest.warns(kg.SamplingWarning) as caught:
+            run(schools(), sampler=sampler, draws=ENDLESS, progress=progress)
+        assert any(call in str(warning.message) for warning in caught)
+
+
 class StoppingAtStart(SilentProgress):
     """Sends Ctrl-C when sampling begins, before any chain does."""
 

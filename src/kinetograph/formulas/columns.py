@@ -90,9 +90,12 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
             of = "" if what == repr(name) else f" in {what}"
             if is_new(frame):
+                hint = meant(name, columns)
+                if what.startswith("the group of") and not hint:
+                    hint = "; group_effects=False leaves effects of groups out"
                 raise DataError(
                     f"formula: the new data have no column {name!r}, which the model needs{of}"
-                    f"{place_text()}; their columns are {shown}{meant(name, columns)}"
+                    f"{place_text()}; their columns are {shown}{hint}"
                 )
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"

@@ -292,6 +292,8 @@ class Response:
         if self.family.name in ("beta", "zero_inflated_beta") and (values == 1).any():
             flipped = f"'1 - {self.text} ~ ...' with family='zero_inflated_beta'"
             way_out = ZEROS_AND_ONES if zeros else f"for responses with ones write {flipped}"
+        elif values[row] == 0 and "cens" in self.additions:
+            way_out = "times of 0 are rounded: give half of the unit of time, or intervals"
         elif values[row] == 0 and other:
             way_out = f"for responses with zeros use family={other!r}"
         raise DataError(

@@ -27,6 +27,7 @@ from ..graph.inputs import data
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .by import ByColumn
+from .columns import row_text
 from .design import evaluated
 from .population import plain_name
 from .splines import BASES, SplineBasis, different
@@ -144,8 +145,16 @@ class GaussianProcessTerm(_SmoothTerm):
         self.normals(unknowns, int(np.prod(counts)))
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
-        """The values of the process at the rows of a frame."""
-        points = self.columns(frame) / self.divisor
+        """The values of the process at the rows of a frame.
+
+        Raises
+        ------
+        ValueError
+            If a row lies outside of the box of the functions.
+        """
+        columns = self.columns(frame)
+        self._check_inside(columns, frame)
+        points = columns / self.divisor
         length, sd, z = (arrays[f"{word}_{self.text}"] for word in ("lscale", "sd", "z"))
         if self.by is None:
             return self._process(length, sd, z).at(points)
@@ -159,6 +168,22 @@ class GaussianProcessTerm(_SmoothTerm):
         ]
         order = np.argsort(np.argsort(codes, kind="stable"))  # of the rows, in the parts
         return concatenate(parts)[self.rows(order, "index", prefix)]
+
+    def _check_inside(self, columns: np.ndarray, frame: pd.DataFrame) -> None:
+        low, high = self.points.min(0) * self.divisor, self.points.max(0) * self.divisor
+        centre, half = (low + high) / 2, (high - low) / 2
+        limits = np.broadcast_to(np.asarray(self.settings["c"], float), half.shape)
+        outside = np.abs(columns - centre) > half * limits
+        if not outside.any():
+            return
+        row, column = np.argwhere(outside)[0]
+        ends = centre[column] + np.array([-1, 1]) * half[column] * limits[column]
+        reach = np.abs(columns[:, column] - centre[column]) / half[column]
+        raise ValueError(
+            f"formula: {self.call.positional[column]} is {columns[row, column]:g} in "
+            f"{row_text(frame, int(row))}{place_text()}, but {self.call.text} is defined from "
+            f"{ends[0]:g} to {ends[1]:g}; make the model with c={np.ceil(10 * reach.max()) / 10:g}"
+        )
 
     def _process(self, length: Array, sd: Array, z: Array) -> Hilbert:
         kernel = _KERNELS[self.kernel](length, sd)

@@ -10,6 +10,7 @@ from ..graph.public import public
 from ..graph.suggestions import meant
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
+from ..models.centring import Centring
 from ..models.factor import density_at
 from ..models.marginal.pointwise import GIVEN, Pointwise
 from ..models.model import Model, check_model
@@ -129,7 +130,8 @@ def log_prior(model: Model, results: Any) -> "DataTree":
     -------
     xarray.DataTree
         The results with the group `log_prior`, (chain, draw, *dims). The attribute `hierarchical`
-        of a variable is 1 if its distribution has unknown parameters. `kg.report` shows how
+        of a variable is 1 if its distribution has unknown parameters, or if it is a standardised
+        effect, such as z in mu + tau * z. `kg.report` shows how
         sensitive the posterior is to the priors if the results also have the group
         `log_likelihood`.
 
@@ -199,6 +201,7 @@ def _with_densities(
         for (name, node), values in zip(named, rows, strict=True)
     }
     dataset = as_group(group, drawn, ("chain", "draw"), model.coords, model.data)
+    effects = _effects(model) if group == "log_prior" else set()
     for follows, node in pairs:
         if (
             marginalised is not None
@@ -208,8 +211,15 @@ def _with_densities(
             dataset[model.name(node)].attrs["given"] = given
         if group == "log_prior":
             of_unknowns = any(isinstance(n, Variable) for n in ancestors(follows.parents))
+            of_unknowns |= node in effects
             dataset[model.name(node)].attrs["hierarchical"] = int(of_unknowns)
     return with_group(with_current_data(model, results), group, dataset)
+
+
+def _effects(model: Model) -> set[Variable]:
+    """Unknowns whose scale or location depends on other unknowns."""
+    centring = Centring(model)
+    return {*centring.shifts, *(u for v in centring.vectors.values() for u in v.unknowns)}
 
 
 def _partly_observed(model: Model) -> tuple[Node, ...]:

@@ -19,6 +19,7 @@ from ..results.check import walkers_of
 from ..results.model_picture import drawn
 from ..results.refused_proposals import solvers_used_up
 from ..results.reparametrisation import recorded_hierarchies
+from ..samplers.settings import PACKAGE
 from .assembly import as_tree
 from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
@@ -294,6 +295,9 @@ def _where_draws_are(run: Run, tree: Any) -> str:
 def _how_to_continue(run: Run) -> str:
     """The way to continue the run, for messages."""
     text: str = HOW_TO_CONTINUE if run.keeper is None else run.keeper.how_to_continue
+    samplers = [chain.sampler or run.program.sampler for chain in run.chains]
+    if any(type(sampler).__module__.split(".")[0] != PACKAGE for sampler in samplers):
+        text = text.replace(") continues", ", sampler=...) continues")
     return text
 
 

@@ -314,6 +314,7 @@ OF_COUNTS = {
     ),
 }
 OF_SURPLUS = {
+    "condition": "write kg.condition(model, mu=1.0), with the names of unknowns",
     "observe": "write kg.observe(data, kg.normal(mean, sd)), with the distribution called",
     "compare": 'give the models by name, as in kg.compare({"linear": (model, results), ...})',
     "switch": "kg.where(condition, x, y) chooses elements; branches here are a list of functions",

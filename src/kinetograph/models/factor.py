@@ -9,7 +9,7 @@ import numpy as np
 from ..distributions.derived import family_of
 from ..distributions.family import FAMILIES
 from ..distributions.support import REAL, Interval, Simplex, Totals, WholeNumbers
-from ..distributions.variable import Distribution
+from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
@@ -300,7 +300,8 @@ def factor(term: Computed) -> Array:
     TypeError
         If `term` is not an array of real numbers.
     ModelError
-        If it does not depend on an unknown, or is made inside of a branch or loop.
+        If it does not depend on an unknown, is itself an unknown with a distribution, or is made
+        inside of a branch or loop.
 
     Examples
     --------
@@ -327,6 +328,12 @@ def factor(term: Computed) -> Array:
         raise ModelError(
             f"factor: {words} is made inside of {CURRENT.context.title}; return it from there and "
             "state the factor outside: a model has the same terms in every run"
+        )
+    if isinstance(term.node, Variable) and term.node.distribution is not None:
+        raise ModelError(
+            f"factor: {term.node.distribution.expression()} is a distribution, not a log density"
+            f"{place_text()}; for the density of an array x under a distribution write kg.factor("
+            "kg.log_density(distribution, x))"
         )
     if not unknowns_above([term.node]):
         raise ModelError(

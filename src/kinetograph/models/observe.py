@@ -11,7 +11,7 @@ import numpy as np
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.errors import KinetographWarning
+from ..graph.errors import KinetographWarning, ModelError
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
@@ -135,6 +135,12 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     likelihood = Distribution(follows.family, follows.parents, node.shape)
     likelihood.target = node
     if not add_statement(likelihood, node, data, describe(node)):
+        if CURRENT.context is not None:
+            raise ModelError(
+                f"observe: the likelihood of {describe(node)} is made inside of "
+                f"{CURRENT.context.title}; state it outside: a model has the same likelihoods in "
+                "every run"
+            )
         _warn_of_a_constant(likelihood)
     node._owned = likelihood
     consume(distribution, f"the likelihood of {describe(node)}", node)

@@ -375,3 +375,16 @@ def test_what_is_computed_from_data_is_observed():
     assert np.asarray(observed).tolist() == [2.0, 4.0, 3.0]
     with pytest.raises(TypeError, match="is not data"):
         kg.observe(kg.random.normal(shape=3), kg.normal(phi, 1.0))
+
+
+def test_a_likelihood_in_a_branch_is_refused():
+    theta = kg.normal(0, 1)
+
+    @kg.function
+    def observed(mean):
+        if mean > 0:
+            kg.observe([1.0, 2.0], kg.normal(mean, 1))
+        return mean
+
+    with pytest.raises(kg.ModelError, match=r"made inside of a branch of cond .* state it outside"):
+        observed(theta)

@@ -38,7 +38,7 @@ def test_the_table_of_sensitivities():
     assert prior["mu"] > 0.05 < data["mu"]
     assert "prior and data may disagree" in text
     assert prior["alone"] > 0.05 > data["alone"]
-    assert "the prior decides: the data say little" in text
+    assert "the prior matters: the data say little, or only through effects of groups" in text
 
 
 def test_priors_of_standardised_effects_belong_to_the_model():
@@ -66,4 +66,4 @@ def test_effects_of_a_formula_are_not_sensitive_to_their_own_scale():
     results = kg.log_prior(model, kg.log_likelihood(model, results))
     text = check(kg.report(results, model)).texts["sensitivity"]
     assert "z_g" not in text
-    assert "the prior decides" not in text
+    assert "the prior matters" not in text

@@ -33,7 +33,7 @@ _OTHERS = {
     "kg.covariance_variable": "covmatrix",
     "kg.data": "asdata constantdata greatadata mutabledata",
     "kg.diag(s) @ x": "diagpremultiply",
-    "kg.diag(sd) @ kg.lkj_cholesky(eta, n)": "lkjcholeskycov",
+    "sd[:, None] * kg.lkj_cholesky(eta, n)": "lkjcholeskycov",
     "kg.digamma": "psi",
     "kg.distribution": "customdist densitydist",
     "kg.draw_graph, or kg.print": "debugprint dprint printing",

@@ -59,7 +59,7 @@ LKJ_CHOLESKY = Family(
     draws="Lower Cholesky factors of the matrices of `lkj_correlation`.",
     aliases={"": "lkjcholesky lkjcorrcholesky"},
     advice={
-        "sd_dist": "standard deviations are separate unknowns: kg.diag(sd) @ kg.lkj_cholesky(...)",
+        "sd_dist": "standard deviations are separate unknowns: sd[:, None] * kg.lkj_cholesky(...)",
         "compute_corr": (
             "with chol = kg.lkj_cholesky(...), correlations are chol @ chol.T; leave it out"
         ),

@@ -94,5 +94,5 @@ def _meaning(by_prior: float, by_data: float) -> str:
     if by_prior < CLEAR or np.isnan(by_prior):
         return ""
     if by_data < CLEAR:
-        return "the prior decides: the data say little"
+        return "the prior matters: the data say little, or only through effects of groups"
     return "prior and data may disagree"

@@ -7,7 +7,7 @@ import pytest
 import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.programs.engine import build
-from kinetograph.programs.packing import Packing
+from kinetograph.programs.packing import TargetPacking
 from kinetograph.programs.program import Program
 
 
@@ -22,7 +22,7 @@ def mixed():
 
 def test_unpack_reverses_pack():
     targets = kg.model(mixed).targets
-    packing, rng = Packing(targets), np.random.default_rng(0)
+    packing, rng = TargetPacking(targets), np.random.default_rng(0)
     values = [rng.normal(size=(5, 2, *t.shape)).astype(t.dtype) for t in targets]
     with x64():
         packed = jax.vmap(jax.vmap(packing.pack))(values)
@@ -32,7 +32,7 @@ def test_unpack_reverses_pack():
 
 
 def test_without_targets():
-    assert Packing([]).unpack(Packing([]).pack([])) == ()
+    assert TargetPacking([]).unpack(TargetPacking([]).pack([])) == ()
 
 
 def test_the_block_has_one_array_of_all_scalars():

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..graph.node import Node
 
-__all__ = ["Packing"]
+__all__ = ["TargetPacking"]
 
 
-class Packing:
+class TargetPacking:
     """The arrays that hold the values of targets.
 
     Scalars of one type share an array, with the columns on its last axis; other targets have an

@@ -43,7 +43,7 @@ from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
 from .averages import Averages
 from .block_loops import in_step, in_turns, one_chain
-from .packing import Packing
+from .packing import TargetPacking
 from .schedules import Schedules
 from .state import Block, ChainState, Plan, Start
 
@@ -313,9 +313,9 @@ class Program:
         return Averages(self.model, self.averages, self.targets, computed, self.walkers)
 
     @cached_property
-    def packing(self) -> Packing:
+    def packing(self) -> TargetPacking:
         """The arrays of a block that hold the values of the targets."""
-        return Packing(self.targets)
+        return TargetPacking(self.targets)
 
     @cached_property
     def takes_gradient(self) -> bool:

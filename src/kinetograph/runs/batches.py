@@ -20,10 +20,10 @@ from ..programs.state import ChainState, Where
 from .chain import IdleChain, Lengths, RunningChain
 from .control import ThreadControl, beginnings, plan_of, tuned_of
 
-__all__ = ["Batch", "batches_of"]
+__all__ = ["RunningBatch", "batches_of"]
 
 
-class Batch:
+class RunningBatch:
     """Chains that one call of a program advances, and their states."""
 
     def __init__(self, engine: Engine, chains: Sequence[RunningChain]) -> None:
@@ -124,11 +124,11 @@ class Batch:
         return states._replace(**tuned_states._asdict())
 
 
-def batches_of(engines: Sequence[Engine], chains: Sequence[RunningChain]) -> list[Batch]:
+def batches_of(engines: Sequence[Engine], chains: Sequence[RunningChain]) -> list[RunningBatch]:
     """The batches of chains, for each of the engines in turn."""
     size = engines[0].batch or len(chains)
     parts = [chains[i : i + size] for i in range(0, len(chains), size)]
-    return [Batch(engines[i % len(engines)], part) for i, part in enumerate(parts)]
+    return [RunningBatch(engines[i % len(engines)], part) for i, part in enumerate(parts)]
 
 
 def _data(program: Program, shared: Sequence[Any], chains: Sequence[RunningChain]) -> Any:

@@ -21,12 +21,12 @@ from .elimination import AtomTable
 from .joined_terms import JoinedTerm
 from .tables import COMBINATIONS, NUMBERS, Table
 
-__all__ = ["Lifted"]
+__all__ = ["LiftedUnknowns"]
 
 Scope = tuple[Variable, ...]
 
 
-class Lifted:
+class LiftedUnknowns:
     """Arrays of single unknowns, and the unknowns that remain single.
 
     Attributes

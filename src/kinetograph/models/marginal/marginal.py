@@ -23,7 +23,7 @@ from .domains import Domain, domain_of
 from .elimination import AtomTable, Elimination
 from .joined_stacks import joined_stacks
 from .joined_terms import JoinedTerm, joined_terms
-from .lifted import Lifted, scopes_of
+from .lifted import LiftedUnknowns, scopes_of
 from .tables import Table, depends
 
 __all__ = ["MarginalTerm", "sum_out"]
@@ -50,7 +50,7 @@ class MarginalTerm(Term):
             joined = joined_stacks(joined, discrete)
         self.tables = [table for term in joined for table in self._tables(term, domains)]
         self.joined = tuple(table.term for table in self.tables)
-        self.lifted = Lifted(discrete, domains, self.tables)
+        self.lifted = LiftedUnknowns(discrete, domains, self.tables)
         lifted = self.lifted
         scopes = [*lifted.scopes(self.tables), *((v,) for v in lifted.variables)]
         self.elimination = Elimination(lifted.variables, lifted.domains, scopes, lifted.chains)

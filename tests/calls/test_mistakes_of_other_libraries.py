@@ -89,7 +89,7 @@ def test_calls(write, text):
             "from_netcdf",
             r"xarray.open_datatree\(path\) reads results that results.to_net",
         ),
-        ("LKJCholeskyCov", r"here it is kg.diag\(sd\) @ kg.lkj_cholesky\(eta, n\)"),
+        ("LKJCholeskyCov", r"here it is sd\[:, None\] \* kg.lkj_cholesky\(eta, n\)"),
         ("brm", r"here it is kg.formula\(text, frame, family=...\)"),
         ("parameters", r"a model has no blocks: kg.normal\(0, 1\) makes a parameter"),
         ("dist", "distributions are functions of kg, as kg.normal"),

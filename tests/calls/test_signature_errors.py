@@ -64,7 +64,7 @@ def public():
         (lambda: kg.ar([0.5], constant=True, shape=9), "ar: constant is a number, got True"),
         (lambda: kg.gamma(mu=2, sigma=1), r"mu .*; give alpha=\(mu / sigma\)\*\*2, rate="),
         (lambda: kg.student(3, lam=2), r"lam .*; give sigma=1 / sqrt\(lam\)"),
-        (lambda: kg.lkj_cholesky(2, 3, sd_dist=1), r"sd_dist .* kg.diag\(sd\) @ kg.lkj_cholesky"),
+        (lambda: kg.lkj_cholesky(2, 3, sd_dist=1), r"sd_dist .* sd\[:, None\] \* kg.lkj_cholesky"),
         (lambda: kg.normal(0, 1, transform="ordered"), r"kg.ordered_variable.*kg.normal\(...\)"),
         (lambda: kg.observe([1.0], kg.normal(0, 1), mask=[1]), r"kg.observe\(y\[rows\], kg.normal"),
         (lambda: kg.ode.solve(args=1), "args .*; f reads arrays from its enclosing scope"),

@@ -67,7 +67,8 @@ with _paused(lasting=True):
     from .models.jax_model import jax_model
     from .models.minibatch import minibatch
     from .models.mixtures import joint, mixture, responsibilities
-    from .models.model import Model, model
+    from .models.model import Model
+    from .models.model_of_targets import model
     from .models.observe import observe
     from .models.probabilities import cdf, log_cdf, log_survival, normal_score, quantile
     from .models.restraints import tether, wall

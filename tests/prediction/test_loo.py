@@ -437,7 +437,7 @@ def test_chains_that_have_not_converged_are_named():
     posterior = apart["posterior"].to_dataset()
     shift = 3.0 * (posterior["chain"] == 0)
     apart["posterior"].dataset = posterior + shift
-    expected = r"compare: the chains of 'apart' have not converged \(test_loo.py:\d+\).*of b is"
+    expected = r"in the results of 'apart' R-hat is above .* b.* not mixed.*weight may be wrong"
     with pytest.warns(kg.SamplingWarning, match=expected):
         kg.compare({"mixed": (model, drawn()), "apart": (model, apart)}, refits=0)
 

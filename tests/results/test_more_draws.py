@@ -58,7 +58,7 @@ def test_the_message_says_how_many_draws():
     rng = np.random.default_rng(18)
     values = chains(rng, 0.9, 1000, 40)
     message = advice_of(values)["rhat"]
-    assert "few independent draws (an effective sample size of" in message
+    assert "which the effective sample size of" in message
     assert "have not mixed" not in message
     assert "extra_samples" not in message  # which continues runs of kg.mcmc
     number = int(message.partition("draws=")[2].partition(".")[0])

@@ -198,8 +198,12 @@ WRONG = {
     "a number": (("a:1", 2, 2), ValueError, "process=2 of processes=2 .*numbered from 0 to 1"),
     "a count": (("a:1", 0, 0), ValueError, "processes must be a whole number of at least 1, got 0"),
     "a flag": (("a:1", 2, True), ValueError, "process must be a whole number of at least 0"),
-    "nothing": ((), kg.KinetographError, "nothing tells address, processes, process .*by srun or"),
-    "a part": (("a:1", 2), kg.KinetographError, r"nothing tells process \(test_processes.py:"),
+    "nothing": ((), kg.KinetographError, "address, processes, process must be given .*by srun or"),
+    "a part": (
+        ("a:1", 2),
+        kg.KinetographError,
+        r"distributed: process must be given \(test_processes.py:",
+    ),
 }
 
 

@@ -129,7 +129,8 @@ def _why(path: Path) -> str:
 def _choose(
     path: Path, namespace: dict[str, Any], name: str | None, show_traceback: bool
 ) -> "Model":
-    from ..models.model import Model, model
+    from ..models.model import Model
+    from ..models.model_of_targets import model
 
     models = {
         key: value

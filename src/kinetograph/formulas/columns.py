@@ -71,10 +71,13 @@ def row_text(frame: pd.DataFrame, row: int) -> str:
     return f"row {row} (labelled {str(label) if isinstance(label, pd.Timestamp) else repr(label)})"
 
 
-def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: Any = ()) -> None:
+def check_present(
+    frame: pd.DataFrame, names: Iterable[str], what: str, scope: Any = (), without: str = ""
+) -> None:
     """Check the columns that a part of a formula uses.
 
-    `scope` holds the names that the expressions may use in addition to the columns.
+    `scope` holds the names that the expressions may use in addition to the columns. `without` is
+    advice on new rows that lack a column.
 
     Raises
     ------
@@ -90,9 +93,7 @@ def check_present(frame: pd.DataFrame, names: Iterable[str], what: str, scope: A
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
             of = "" if what == repr(name) else f" in {what}"
             if is_new(frame):
-                hint = meant(name, columns)
-                if what.startswith("the group of") and not hint:
-                    hint = "; group_effects=False leaves effects of groups out"
+                hint = meant(name, columns) or without
                 raise DataError(
                     f"formula: the new data have no column {name!r}, which the model needs{of}"
                     f"{place_text()}; their columns are {shown}{hint}"
@@ -170,8 +171,10 @@ def is_real(column: pd.Series) -> bool:
     return bool((values != np.floor(values)).any())
 
 
-def numbers(frame: pd.DataFrame, values: Any, what: str) -> np.ndarray:
+def numbers(frame: pd.DataFrame, values: Any, what: str, classes: bool = False) -> np.ndarray:
     """Values of one column as floating-point numbers.
+
+    With `classes` the message about texts names a family of classes.
 
     Raises
     ------
@@ -184,7 +187,7 @@ def numbers(frame: pd.DataFrame, values: Any, what: str) -> np.ndarray:
         bad = np.flatnonzero(converted.isna())
         row = int(bad[0]) if len(bad) else 0
         advice = "" if len(bad) else "; convert it with pandas.to_numeric"
-        if len(bad) and what.startswith("the response"):
+        if len(bad) and classes:
             ordered = getattr(column.dtype, "ordered", False)
             family = "cumulative" if ordered else "categorical"
             advice = f"; for classes give family={family!r}"

@@ -275,8 +275,12 @@ def _columns_in(formula: Any, frame: pd.DataFrame, calls: Collection[str]) -> se
     return {name for name in found if name in frame}
 
 
-def evaluated(text: str, frame: pd.DataFrame, scope: dict[str, Any], what: str) -> np.ndarray:
+def evaluated(
+    text: str, frame: pd.DataFrame, scope: dict[str, Any], what: str, classes: bool = False
+) -> np.ndarray:
     """The numbers of an expression, one for each row.
+
+    With `classes` the message about a column of texts names a family of classes.
 
     Raises
     ------
@@ -285,7 +289,7 @@ def evaluated(text: str, frame: pd.DataFrame, scope: dict[str, Any], what: str) 
     """
     if text in frame:
         check_present(frame, [text], what)
-        return numbers(frame, frame[text], what)
+        return numbers(frame, frame[text], what, classes)
     try:
         needed = sorted(map(str, Formula(f"0 + {{{text}}}").required_variables))
         check_present(frame, needed, what, scope)

@@ -190,7 +190,8 @@ class Grouping:
         self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str, new_levels: str
     ) -> Array:
         """The effects for the rows of a frame."""
-        check_present(frame, self.factors, f"the group of {self.text}")
+        without = "; group_effects=False leaves effects of groups out"
+        check_present(frame, self.factors, f"the group of {self.text}", without=without)
         effects, index = arrays[f"r_{self.label}"], dict(self._index)
         keys = list(zip(*(frame[column] for column in self.factors)))
         new = list(dict.fromkeys(key for key in keys if key not in index))

@@ -19,7 +19,7 @@ from ..graph.value_texts import in_words, shown
 from ..models.expectations import expectation
 from ..models.factor import log_density
 from ..models.model import Model
-from ..models.model import model as make_model
+from ..models.model_of_targets import model as make_model
 from ..models.result_types import DataTree
 from ..prediction.predict import predict, replicated
 from .encoding import Encoding
@@ -104,8 +104,7 @@ class FormulaModel(Model):
         >>> model.response({"x": [3.0, 4.0]}).shape
         (2,)
         """
-        frame, prefix = self._rows(new, new_levels)
-        levels = new_levels if group_effects else None
+        frame, prefix, levels = self._rows(new, new_levels, group_effects)
         return self._encoding.distribution(self, frame, prefix, levels)  # type: ignore[arg-type]
 
     def parameter(
@@ -146,8 +145,7 @@ class FormulaModel(Model):
                 f"parameter: {name!r} is not a parameter of the family {self.family}"
                 f"{place_text()}; its parameters are {', '.join(names)}{meant(name, names)}"
             )
-        frame, prefix = self._rows(new, new_levels)
-        levels = new_levels if group_effects else None
+        frame, prefix, levels = self._rows(new, new_levels, group_effects)
         linked = self._encoding.linked(self, frame, prefix, levels)  # type: ignore[arg-type]
         value: Array = linked[name].value
         return value
@@ -259,16 +257,22 @@ class FormulaModel(Model):
         means.node.dims = (*rows, classes)
         return means
 
-    def _rows(self, new: Any, new_levels: str) -> tuple[pd.DataFrame, str]:
-        """The rows, and the prefix of the names of their data."""
+    def _rows(
+        self, new: Any, new_levels: str, group_effects: bool
+    ) -> tuple[pd.DataFrame, str, str | None]:
+        """The rows, the prefix of their names, and the rule for new levels.
+
+        The rule is None without effects of groups.
+        """
         if new_levels not in ("error", "draw"):
             raise ValueError(
                 f"formula: new_levels must be 'error' or 'draw', got {shown(new_levels)}"
                 f"{place_text()}"
             )
+        levels = new_levels if group_effects else None
         if new is None:
-            return self._encoding.frame, ""
-        return as_frame(new, new=True), "new_"
+            return self._encoding.frame, "", levels
+        return as_frame(new, new=True), "new_", levels
 
     def _data_hint(self, key: Any, names: Iterable[str]) -> str:
         if key not in self._encoding.frame:

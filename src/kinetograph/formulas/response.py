@@ -93,7 +93,7 @@ class Response:
         ):
             self.values = self._codes(frame, what)
         else:
-            self.values = evaluated(text.response, frame, scope, what)
+            self.values = evaluated(text.response, frame, scope, what, classes=True)
             if family.response in ("count", "binary"):
                 self._check_counts(frame, what)
         for name in text.additions:

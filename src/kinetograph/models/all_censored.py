@@ -4,8 +4,8 @@ Bounds that equal the data censor every value: then no value has a density, and 
 says that each number lies beyond its bound. Usually the user gave the times of all rows as bounds,
 although most of them were observed.
 
-Observed and censored values may also be two likelihoods, with the same unknowns and the same
-family. Such a model has values that are not censored, and there is no warning.
+A model may state observed and censored values as two likelihoods of one family with the same
+unknowns. There is no warning about such a model.
 """
 
 from typing import TYPE_CHECKING

@@ -13,7 +13,8 @@ from ..graph.inputs import data
 from ..graph.lift import lift
 from ..graph.public import public
 from ..graph.source import written_at
-from .model import Model, model
+from .model import Model
+from .model_of_targets import model
 from .variables import variable
 
 __all__ = ["jax_model"]

@@ -13,6 +13,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Data, Node
 from ..graph.source import place_text, user_frame, warn_user
 from .discovery import above, discover, unknowns_above
+from .factor import is_density
 from .statement_store import EARLIER, building
 from .statements import placed
 
@@ -29,9 +30,8 @@ def warn_of_unused(model: "Model") -> None:
     likelihood and no array of the model, or arrays that are computed from unknowns of the model and
     from numbers such as a column of a table, and that the model does not have. Otherwise it names
     targets that are isolated unknowns: nothing is computed from them, they depend on no other
-    unknown, and no likelihood or factor depends on them. Before these, it names
-    targets that are log densities; if all data of the caller are used, it names data that follow
-    from other unknowns of the caller.
+    unknown, and no likelihood or factor depends on them. In a model without observations, it names
+    targets that are log densities first, and data that follow from other unknowns last.
     """
     stated = [*model.component.likelihoods, *model.factors]
     if stated:
@@ -116,11 +116,11 @@ def _log_densities(model: "Model") -> str:
     names = [model.name(node) for node in model.targets if _is_log_density(node)]
     if not names or model.component.fixed:
         return ""
-    is_one, first = ("is a log density", names[0]) if len(names) == 1 else ("", names[0])
+    verb = "is a log density" if len(names) == 1 else "are log densities"
     return (
         f"nothing is observed{place_text()}, so that the posterior is the prior: "
-        f"{in_a_list(names)} {is_one or 'are log densities'}, and the model only records its "
-        f"targets; kg.factor({first}) adds a term to the model"
+        f"{in_a_list(names)} {verb}, and the model only records its targets; "
+        f"kg.factor({names[0]}) adds a term to the model"
     )
 
 
@@ -128,7 +128,7 @@ def _is_log_density(node: Node) -> bool:
     """Whether a node is a log density, or a sum of one."""
     while isinstance(node, Apply) and node.operation.name in ("sum", "mean", "reshape"):
         node = node.parents[0]
-    return isinstance(node, Apply) and node.operation.name.endswith("log_density")
+    return is_density(node)
 
 
 def _other_data(model: "Model") -> str:

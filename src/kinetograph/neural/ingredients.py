@@ -18,7 +18,8 @@ from ..graph.errors import DataError
 from ..graph.precision import precision
 from ..graph.source import warn_user
 from ..models.minibatch import minibatch
-from ..models.model import Model, model
+from ..models.model import Model
+from ..models.model_of_targets import model
 from ..models.restraints import wall
 from ..models.variables import variable
 from ..results.advice import SamplingWarning

@@ -8,12 +8,10 @@ import numpy as np
 from ..calls.signature_errors import check_options
 from ..graph.errors import ModelError
 from ..graph.public import public
-from ..graph.source import place_text, warn_user
+from ..graph.source import warn_user
 from ..graph.value_texts import in_words
 from ..models.model import Model
-from ..results import diagnostics
-from ..results.advice import FEWEST, LOOKED_AT, RHAT_LIMIT, SamplingWarning
-from ..results.check import walkers_of
+from ..results.advice import LOOKED_AT, SamplingWarning, convergence
 from ..runs.arguments import check_one_of
 from .elpd import arviz
 from .loo import loo
@@ -127,11 +125,11 @@ def compare(
         return _by_evidence(models, reference)
     _check_data(models, var_name, by)
     stats = arviz("compare")
-    _warn_of_convergence(models)
     results = {
         name: loo(*each, var_name=var_name, by=by, **options) if _is_pair(each) else each
         for name, each in models.items()
     }
+    _warn_of_convergence(models)
     sizes = {name: int(each.n_data_points) for name, each in results.items()}
     (first, size), *rest = sizes.items()
     for name, count in rest:
@@ -190,33 +188,10 @@ def _printed(table: Any) -> Any:
 def _warn_of_convergence(models: Mapping[str, Any]) -> None:
     """Warn of results whose chains have not converged."""
     for name, each in models.items():
-        rhats = _rhats(each[1]) if _is_pair(each) else {}
-        worst = max(rhats, key=lambda quantity: rhats[quantity], default="")
-        if worst and rhats[worst] > RHAT_LIMIT:
-            warn_user(
-                f"compare: the chains of {name!r} have not converged{place_text()}: R-hat of "
-                f"{worst} is {rhats[worst]:.3f}, above {RHAT_LIMIT}, so its elpd and weight may be "
-                "wrong; run longer (draws=, warmup=) before the comparison",
-                SamplingWarning,
-            )
-
-
-def _rhats(tree: Any) -> dict[str, float]:
-    """The largest R-hat of each array, from a bounded number of draws."""
-    if "posterior" not in getattr(tree, "children", {}):
-        return {}
-    posterior = tree["posterior"].dataset
-    if not {"chain", "draw"} <= {*posterior.sizes} or posterior.sizes["draw"] < FEWEST:
-        return {}
-    walkers = walkers_of(tree)
-    if posterior.sizes["chain"] // walkers < 2:
-        return {}
-    step = max(1, -(-posterior.sizes["draw"] // LOOKED_AT))
-    draws = {str(n): v.values[:, ::step] for n, v in posterior.data_vars.items() if v.size}
-    if walkers > 1:
-        draws = {n: diagnostics.together(values, walkers) for n, values in draws.items()}
-    rhats, _ = diagnostics.rhat_and_ess_bulk(draws)
-    return {n: float(np.nanmax(r)) for n, r in rhats.items() if not np.isnan(r).all()}
+        for finding in convergence(each[1], LOOKED_AT) if _is_pair(each) else ():
+            if finding.kind == "rhat":
+                text = f"compare: in the results of {name!r} {finding.message}"
+                warn_user(f"{text} Its elpd and weight may be wrong.", SamplingWarning)
 
 
 def _observed(model: Model) -> list[tuple[Any, ...]]:

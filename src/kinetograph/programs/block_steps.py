@@ -278,7 +278,7 @@ class BlockSteps:
         if self.program.averages:
             running = self.program.running
             count = jnp.where(self.warming(loop), 0, loop.count)
-            targets = self.program.packing.unpack(outputs.targets)
+            targets = self.program.packing.unpack_tensors(outputs.targets)
             averages = running.add(chain.averages, count, targets, statistics)
             chain = chain._replace(averages=averages)
         recorded = sum(s.size for s in self.program.statistics)
@@ -338,10 +338,11 @@ class BlockSteps:
                 active=row < self.rows_to_compute(loop) if loops else None,
             )
             values = self.density.targets(q, targets, scope)
-            return self.program.packing.pack(values), scope.reports(loops)
+            return tuple(self.program.packing.pack_tensors(values, ())), scope.reports(loops)
 
         walkers = self.program.walkers
         each = jax.vmap(record, (0, None)) if walkers else record
+        # With the rows on the last axis, XLA joins numbers that are next to each other in a state.
         values, reports = jax.vmap(each, (-1, 0))(jnp.moveaxis(rows.free, 0, -1), numbers)
         trips = tuple(Trips(*(jnp.max(x) for x in trips)) for trips in reports)
         return _Outputs(values, self._observed(loop, rows, numbers), trips)

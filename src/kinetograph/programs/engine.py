@@ -106,7 +106,7 @@ class Engine:
     def on_host(self, block: Block) -> Block:
         """A block as NumPy arrays, with an array of each target."""
         block = jax.device_get(block._replace(reports=()))
-        return block._replace(targets=self.program.packing.unpack(block.targets))
+        return block._replace(targets=tuple(self.program.packing.unpack(block.targets)[0]))
 
     def prepared(self, state: Any, data: Any) -> Any:
         """The state of a chain or batch, ready for the next block.

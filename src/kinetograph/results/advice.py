@@ -6,6 +6,7 @@ findings as Python warnings of the class `SamplingWarning`.
 
 import json
 import math
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,7 @@ __all__ = [
     "LOOKED_AT",
     "Advice",
     "SamplingWarning",
+    "convergence",
     "diagnose",
     "diagnose_averages",
     "findings",
@@ -147,23 +149,31 @@ def findings(tree: Any, most: int | None = None) -> list[Advice]:
     distances. For a million numbers they would take longer than the draws, and a part of the draws
     shows problems as well.
     """
-    from .check import walkers_of
-
-    posterior = tree["posterior"].dataset
     if still := still_chains(tree):
-        return [Advice("still", posterior.sizes["chain"], still), *_unsolved(tree)]
+        return [Advice("still", tree["posterior"].sizes["chain"], still), *_unsolved(tree)]
     advice = (
         _not_finite(tree) + _no_numbers(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
     )
     advice += _divergences(tree)
+    kinds = {each.kind for each in advice + _depth(tree, [])}
+    about_convergence = convergence(tree, most, kinds)
+    return advice + _depth(tree, advice + about_convergence) + about_convergence
+
+
+def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset()) -> list[Advice]:
+    """Findings on R-hat and effective sample sizes.
+
+    They are computed from at most `most` draws of each chain. `found` are the kinds of the other
+    findings. The results need no statistics of a sampler.
+    """
+    from .check import walkers_of
+
+    posterior = tree["posterior"].dataset
+    if posterior.sizes["draw"] < FEWEST:
+        return _too_short(posterior)
     step = 1 if most is None else max(1, -(-posterior.sizes["draw"] // most))
     draws = {str(n): v.values[:, ::step] for n, v in posterior.data_vars.items() if v.size}
-    if posterior.sizes["draw"] < FEWEST:
-        convergence = _too_short(posterior)
-    else:
-        kinds = {each.kind for each in advice + _depth(tree, [])}
-        convergence = _convergence(tree, draws, walkers_of(tree), kinds)
-    return advice + _depth(tree, advice + convergence) + convergence
+    return _convergence(tree, draws, walkers_of(tree), found)
 
 
 def _not_finite(tree: Any) -> list[Advice]:
@@ -420,7 +430,7 @@ def _constant(posterior: Any, draws: dict[str, np.ndarray]) -> str:
 
 
 def _convergence(
-    tree: Any, draws: dict[str, np.ndarray], walkers: int, found: set[str]
+    tree: Any, draws: dict[str, np.ndarray], walkers: int, found: Set[str]
 ) -> list[Advice]:
     """Findings on R-hat and effective sample sizes.
 
@@ -469,8 +479,8 @@ def _convergence(
                 more = f", or {needed - length} more by kg.extra_samples"
                 more = more if "sampler_state" in tree.children else ""
                 message = (
-                    f"{what}{_names(posterior, bad, rhats)}), as there are few independent draws "
-                    f"(an effective sample size of {least:.0f}). About {needed} draws per chain "
+                    f"{what}{_names(posterior, bad, rhats)}), which the effective sample size of "
+                    f"{least:.0f} explains. About {needed} draws per chain "
                     f"should bring it below {RHAT_LIMIT}: draws={needed}{more}. If it stays, "
                     "reparametrise or look for several modes."
                 )

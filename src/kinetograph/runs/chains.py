@@ -143,9 +143,9 @@ def run_chains(
     sharing = 1 if devices or batches else min(threads, len(chains))  # threads of a queue
     workers = [thread(partial(work, queue)) for queue in queues for _ in range(sharing)]
     with one_thread(), stoppable(), holding() as late:
-        for worker in workers:
-            worker.start()
         try:
+            for worker in workers:
+                worker.start()
             with hearing():
                 alive = True
                 while alive:

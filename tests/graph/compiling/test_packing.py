@@ -4,6 +4,8 @@ import jax
 import numpy as np
 
 import kinetograph as kg
+from kinetograph.graph.compiling.packing import Packing
+from kinetograph.graph.precision import x64
 
 
 def arrays_of(function, *values):
@@ -67,3 +69,25 @@ def test_functions_of_single_precision_take_numbers():
         assert g(1.0) == np.float32(1) / np.float32(3)
     assert g(1.0) == 1.0 / 3.0
     assert g.traces == 2
+
+
+def test_numbers_may_have_axes_before_them():
+    """As the draws and chains of a block have."""
+    nodes = [kg.placeholder(shape, dtype).node for shape, dtype in (((), float), ((2, 3), float))]
+    nodes += [kg.placeholder((), bool).node, kg.placeholder((), float).node]
+    packing, rng = Packing(nodes), np.random.default_rng(0)
+    values = [rng.normal(size=(5, 4, *node.shape)).astype(node.dtype) for node in nodes]
+    with x64():
+        packed = jax.vmap(jax.vmap(lambda *each: packing.pack_tensors(each, ())))(*values)
+        tensors = packing.unpack_tensors(packed)
+    assert [x.shape for x in packed] == [(5, 4, 2), (5, 4, 1), (5, 4, 2, 3)]
+    arrays, extras = packing.unpack(packed)
+    assert extras == []
+    for value, tensor, array in zip(values, tensors, arrays, strict=True):
+        np.testing.assert_array_equal(value, array)
+        np.testing.assert_array_equal(value, tensor)
+
+
+def test_no_numbers():
+    packing = Packing([])
+    assert packing.unpack(packing.pack_tensors([], [])) == ([], [])

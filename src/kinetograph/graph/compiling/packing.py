@@ -36,7 +36,8 @@ def fits(number: bool | int | float) -> bool:
 class Packing:
     """The layout of nodes' values: packed numbers by type, then the arrays.
 
-    `extra_count` additional float64 numbers are packed with them.
+    `extra_count` additional float64 numbers are packed with them. Packed numbers are on the last
+    axis, so that arrays may have axes of draws and chains before it.
     """
 
     def __init__(self, nodes: Sequence[Node], extra_count: int = 0) -> None:
@@ -71,7 +72,7 @@ class Packing:
         """Unpack a program's results to NumPy arrays and the extra numbers."""
         arrays = list(map(np.asarray, packed))
         extras = arrays[0][-self._extras :].tolist() if self._extras else []
-        values = [arrays[k] if i is None else arrays[k][i, ...] for k, i in self._places]
+        values = [arrays[k] if i is None else arrays[k][..., i] for k, i in self._places]
         return values, extras
 
     def pack_tensors(self, tensors: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
@@ -86,6 +87,6 @@ class Packing:
     def unpack_tensors(self, packed: Sequence[Any]) -> list[Any]:
         """Unpack a program's arguments to tensors inside the program."""
         return [
-            packed[k] if i is None else lax.index_in_dim(packed[k], i, keepdims=False)
+            packed[k] if i is None else lax.index_in_dim(packed[k], i, -1, keepdims=False)
             for k, i in self._places
         ]

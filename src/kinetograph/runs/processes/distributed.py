@@ -53,7 +53,7 @@ def distributed(
     ----------
     address
         Host and port at which process 0 listens, such as "10.0.0.1:1234" or "node7:1234". By
-        default Slurm, Open MPI, Kubernetes and TPU pods tell it, as well as the numbers.
+        default JAX reads the address and the numbers from Slurm, Open MPI, Kubernetes or a TPU pod.
     processes
         The number of processes.
     process
@@ -73,8 +73,8 @@ def distributed(
     ValueError
         If a number is out of its range, or the address is not a host and a port.
     KinetographError
-        If nothing tells the address or the numbers, there is no answer at the address, a process is
-        missing, or the function is called again.
+        If the address or a number is neither given nor in the environment, if process 0 does not
+        answer, if a process is missing, or if the function is called again.
 
     Examples
     --------
@@ -146,14 +146,14 @@ def _detected(
     missing = [name for name, value in by_name.items() if value is None]
     if missing:
         raise KinetographError(
-            f"distributed: nothing tells {', '.join(missing)}{place_text()}: this process was not "
-            f"started by Slurm, Open MPI or Kubernetes, as far as JAX can see{reason}; start the "
-            f"script by srun or mpirun, or give them in each process, as in {HOW}"
+            f"distributed: {', '.join(missing)} must be given{place_text()}: JAX finds no job of "
+            f"Slurm, Open MPI or Kubernetes in the environment{reason}; start the script by srun "
+            f"or mpirun, or give all three in each process, as in {HOW}"
         )
     if parsed(address) is None:
         raise KinetographError(
-            f"distributed: the environment tells the address {shown(address)}, which is not a host "
-            f"and a port; give it, as in {HOW}"
+            f"distributed: the address in the environment, {shown(address)}, is not a host and a "
+            f"port; give it, as in {HOW}"
         )
     return str(address), int(processes), int(process), devices
 

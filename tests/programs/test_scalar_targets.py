@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.precision import x64
 from kinetograph.programs.engine import build
-from kinetograph.programs.packing import TargetPacking
 from kinetograph.programs.program import Program
 
 
@@ -18,21 +16,6 @@ def mixed():
     c = kg.gamma(2, 1)
     above = a > 0
     return a, b, c, above, kg.exp(b), above & (c > 1)
-
-
-def test_unpack_reverses_pack():
-    targets = kg.model(mixed).targets
-    packing, rng = TargetPacking(targets), np.random.default_rng(0)
-    values = [rng.normal(size=(5, 2, *t.shape)).astype(t.dtype) for t in targets]
-    with x64():
-        packed = jax.vmap(jax.vmap(packing.pack))(values)
-    assert [x.shape for x in packed] == [(5, 2, 2), (5, 2, 2), (5, 2, 2, 3), (5, 2, 2, 3)]
-    for value, again in zip(values, packing.unpack(packed), strict=True):
-        np.testing.assert_array_equal(value, again)
-
-
-def test_without_targets():
-    assert TargetPacking([]).unpack(TargetPacking([]).pack([])) == ()
 
 
 def test_the_block_has_one_array_of_all_scalars():

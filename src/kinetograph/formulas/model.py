@@ -260,7 +260,7 @@ class FormulaModel(Model):
     def _rows(
         self, new: Any, new_levels: str, group_effects: bool
     ) -> tuple[pd.DataFrame, str, str | None]:
-        """The rows, the prefix of their names, and the rule for new levels.
+        """Rows, the prefix of their names, and the rule for new levels.
 
         The rule is None without effects of groups.
         """

@@ -56,6 +56,14 @@ def test_a_likelihood_of_another_family_does_not():
         kg.model(mu)
 
 
+def test_a_likelihood_of_other_unknowns_does_not():
+    mu, nu = kg.normal(0, 1), kg.normal(0, 1)
+    kg.observe(TIMES[:2] - 9, kg.normal(nu, 1))
+    kg.observe(TIMES, kg.normal(mu, 1, censoring=(None, TIMES)))
+    with pytest.warns(kg.KinetographWarning, match="values of TIMES are right-censored"):
+        kg.model(mu, nu)
+
+
 def test_a_formula_whose_rows_are_all_censored():
     table = {"y": [1.0, 2.0, 3.0], "c": [1, 1, 1]}
     with pytest.warns(kg.KinetographWarning, match=r"values of y are right-censored.*cens\(c\)"):

@@ -46,6 +46,20 @@ def correlated():
     return {"sd": sd, "L": L, "R": R, "mu": mu, "rows": rows, "columns": columns, "value": value}
 
 
+def diagonal():
+    """Factors with a diagonal matrix, before or after their transpose."""
+    sd, L = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="L")
+    scaled, after, vector = (
+        kg.normal(0, 1, shape=shape, name=name)
+        for shape, name in (((3, 2), "scaled"), ((3, 2), "after"), ((2,), "vector"))
+    )
+    columns = kg.normal(0, 1, shape=(2, 3), name="columns")
+    factor = kg.diag(sd) @ L
+    effects = scaled @ factor.T + after @ (L.T @ kg.diag(sd)) + (vector @ (0.5 * factor).T)
+    kg.observe(np.ones((3, 2)), kg.normal(effects + ((L @ kg.diag(sd)) @ columns).T, 1))
+    return sd, L, scaled, after, vector, columns
+
+
 def below():
     """An effect with a walk as its location, and a walk whose scale is such an effect."""
     sd = kg.half_normal(1, name="sd")
@@ -253,6 +267,7 @@ BUILDS = {
     walks: {"level": "season", "season": None, "table": "mu"},
     process: {"z": "mu", "two": None},
     correlated: {"rows": "mu", "columns": None, "value": None},
+    diagonal: {"scaled": "after", "after": None, "vector": None, "columns": None},
     below: {"walk": None, "last": "effect"},
     measured: {"latent": None},
     measured_numbers: {"z": None},
@@ -407,6 +422,12 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
         lambda sd, z: kg.exp(sd) * np.eye(3) @ z,  # not a Cholesky factor
         lambda sd, z: kg.cholesky(np.eye(3) + 0.5) @ z + sd,  # a known matrix
         lambda sd, z: kg.cholesky(sd[0] * np.eye(3)).T @ z,  # an upper factor
+        lambda sd, z: z @ kg.transpose(kg.cholesky(sd[0] * np.eye(3)), (0, 1)),  # a lower one
+        lambda sd, z: (kg.cholesky(sd[:1, None]) * np.ones((3, 3))) @ z,  # a factor of one number
+        lambda sd, z: (kg.diag(sd[1:], 1) @ kg.cholesky(sd[0] * np.eye(3))) @ z,
+        lambda sd, z: kg.diag(sd) @ z,  # elements that do not depend on each other
+        lambda sd, z: (kg.diag(sd) @ kg.cholesky(sd[0] * np.eye(3)).T) @ z,
+        lambda sd, z: (kg.diag(sd) @ (kg.exp(sd) * np.eye(3))) @ z,
     ],
 )
 def test_other_products_stay_as_written(build):

@@ -2,6 +2,7 @@
 
     written as a value             f ~ kg.multivariate_normal(m, K),  h ~ kg.ar(phi, sd, 100)
     written by standard numbers    f = m + kg.cholesky(K) @ z,  b = (z @ L.T) * sd
+                                   b = z @ (kg.diag(sd) @ L).T
     written by normal steps        f = m + sd * kg.cumsum(z),  f = kg.cumsum(kg.normal(m, sd, 100))
 
 A sum with the vector, such as m + b, has the numbers that the data are about.
@@ -18,7 +19,7 @@ from ..distributions.variable import Variable
 from ..graph.node import FORM, Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
-from ..graph.operations.shaping import TRANSPOSE
+from ..graph.operations.shaping import DIAG, TRANSPOSE
 from .gaussian_laws import DenseLaw, ElementwiseLaw
 from .hierarchies import ScaledUnknown, is_real, products
 from .linear_systems import linear_systems
@@ -92,12 +93,11 @@ def _by_numbers(unknown: Variable, users: Users) -> GaussianVector | None:
     if product is None or product.shape != unknown.shape:
         return None
     left, right = product.parents
-    columns = right is unknown and len(unknown.shape) == 2
-    factor: Node | None = left
-    if left is unknown:
-        factor = _transposed(right)
+    rows = left is unknown
+    columns = not rows and len(unknown.shape) == 2
+    factor = right if rows else left
     shape = unknown.shape[::-1] if columns else unknown.shape
-    if factor is None or not _is_lower(factor) or not _is_small(shape) or shape[-1] < 2:
+    if not _is_triangular(factor, upper=rows) or not _is_small(shape) or shape[-1] < 2:
         return None
     end, scale = used(_MULTIPLY, product, unknown, users)
     parameters: tuple[Node, ...] = (factor,) if scale is None else (factor, scale)
@@ -105,6 +105,7 @@ def _by_numbers(unknown: Variable, users: Users) -> GaussianVector | None:
     def law(shape: tuple[int, ...], factor: Any, scale: Any = 1.0) -> DenseLaw:
         scale = jnp.broadcast_to(scale, unknown.shape)
         scale = scale.T if columns else scale
+        factor = factor.T if rows else factor
         return DenseLaw(jnp.zeros(shape, factor.dtype), factor * scale[..., None], True)
 
     return GaussianVector(unknown, columns, parameters, law, *used(_ADD, end, unknown, users))
@@ -157,23 +158,25 @@ def _is_standard_normal(unknown: Variable) -> bool:
     )
 
 
-def _is_lower(node: Node) -> bool:
-    """Whether a matrix is a Cholesky factor, or its product with numbers."""
+def _is_triangular(node: Node, *, upper: bool) -> bool:
+    """Whether a matrix is computed from Cholesky factors so that it is triangular."""
     if isinstance(node, Variable):
-        return isinstance(node.support, (CholeskyCorrelation, CholeskyCovariance))
+        return not upper and isinstance(node.support, (CholeskyCorrelation, CholeskyCovariance))
     if len(node.shape) != 2 or not isinstance(node, Apply):
         return False
-    if node.operation is FORM:
-        return _is_lower(node.parents[0])
-    if node.operation is _MULTIPLY:
-        return any(_is_lower(parent) for parent in node.parents)
-    return node.operation is CHOLESKY
+    parents = [parent for parent in node.parents if parent.shape == node.shape]
+    if node.operation is TRANSPOSE and node.attributes["axes"] == (1, 0):
+        return _is_triangular(node.parents[0], upper=not upper)
+    if node.operation is MATMUL:
+        others = [parent for parent in node.parents if not _is_diagonal(parent)]
+        return bool(others) and all(_is_triangular(parent, upper=upper) for parent in others)
+    if node.operation in (FORM, _MULTIPLY):
+        return any(_is_triangular(parent, upper=upper) for parent in parents)
+    return node.operation is CHOLESKY and not upper
 
 
-def _transposed(node: Node) -> Node | None:
-    """The matrix whose transpose a node is."""
-    transposes = isinstance(node, Apply) and node.operation is TRANSPOSE
-    return node.parents[0] if transposes and len(node.shape) == 2 else None
+def _is_diagonal(node: Node) -> bool:
+    return isinstance(node, Apply) and node.operation is DIAG and node.attributes["k"] == 0
 
 
 def _is_small(shape: tuple[int, ...]) -> bool:

@@ -366,6 +366,17 @@ def network(v: Variables) -> Any:
     return figure
 
 
+def lips(v: Variables) -> Any:
+    figure, (axes,) = panels()
+    raw = v["cases"] / v["expected"]
+    order = np.argsort(raw)
+    risk = v["lips"]["posterior"]["risk"]
+    bars(axes, range(56), risk[..., order], BLUE, "risk of the model, with 90 %")
+    axes.plot(range(56), raw[order], "_", color=ORANGE, markersize=6, label="cases / expected")
+    words(axes, "risk", "district, by cases / expected", legend=True)
+    return figure
+
+
 def ponds(v: Variables) -> Any:
     figure, (axes,) = panels()
     bars(axes, range(8), v["ponds"]["posterior"]["slope"], BLUE, "posterior")

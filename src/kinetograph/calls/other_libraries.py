@@ -202,7 +202,7 @@ _ADVICE = {
     ),
     "functions belong to kg itself, as kg.exp, or to NumPy": "math",
     "shape= or dims= of a distribution make independent copies": "plate",
-    "it is kg.factor(-0.5 * ((x[i] - x[j])**2).sum()) of x = kg.zero_sum_normal(...)": "icar",
+    "it is kg.gp.icar(adjacency, sd)": "besag icar intrinsiccar",
     "kg.model(name=array) records an array under a name": "deterministic",
     "leave rows out by an index, as in kg.observe(y[rows], kg.normal(mean[rows], 1))": (
         "mask maskeddistribution"

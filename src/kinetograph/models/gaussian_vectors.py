@@ -159,7 +159,7 @@ def _is_standard_normal(unknown: Variable) -> bool:
 
 
 def _is_triangular(node: Node, *, upper: bool) -> bool:
-    """Whether a matrix is computed from Cholesky factors so that it is triangular."""
+    """Whether a matrix is a triangular product of Cholesky factors."""
     if isinstance(node, Variable):
         return not upper and isinstance(node.support, (CholeskyCorrelation, CholeskyCovariance))
     if len(node.shape) != 2 or not isinstance(node, Apply):

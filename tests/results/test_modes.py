@@ -187,6 +187,36 @@ def test_elements_that_change_places_are_told():
         assert "kg.temper(model)" in message_of(noise + means + moved, rng)
 
 
+def test_rows_and_columns_that_change_places_are_told():
+    rng = np.random.default_rng(13)
+    noise, swapped = 0.3 * rng.normal(size=(4, 300, 3, 2)), [0, 1, 1, 0]
+    text = "in which the {} of x have changed places: if their order means nothing"
+    # Also rows of opposite signs, as of two clusters on both sides of 0, and far apart in one column.
+    for rows, place in (
+        ([[-2.0, -3.0], [2.0, 3.0], [7.0, 1.0]], 1),
+        ([[1.0, 5.0], [6.0, 2.0], [-4.0, 0.0]], 0),
+    ):
+        orders = np.array([[0, 1, 2], [1, 0, 2]])[swapped]
+        means = np.array(rows)[orders][:, None]
+        message = message_of(noise + means, rng)
+        assert text.format("rows") in message
+        assert f"use x[kg.argsort(x[:, {place}])] in place of x" in message
+        across = np.swapaxes(noise + means, -1, -2)
+        message = message_of(across, rng)
+        assert text.format("columns") in message
+        assert f"use x[:, kg.argsort(x[{place}])] in place of x" in message
+    # Control: one element of two rows changes places, and a row moves elsewhere.
+    means = np.array([[[1.0, 5.0], [6.0, 2.0], [-4.0, 0.0]], [[1.0, 2.0], [6.0, 5.0], [-4.0, 0.0]]])
+    assert "kg.temper(model)" in message_of(noise + means[swapped][:, None], rng)
+    means[1] = [[1.0, 5.0], [-4.0, 0.0], [9.0, 9.0]]
+    assert "kg.temper(model)" in message_of(noise + means[swapped][:, None], rng)
+    # Control: too many rows, and rows without a spread.
+    many = rng.normal(size=(4, 300, 21, 2)) + 9.0 * np.arange(21)[:, None]
+    many[1, :, :2] = many[1, :, 1::-1]
+    assert "kg.temper(model)" in message_of(many, rng)
+    assert text.format("rows") in message_of(many[..., :20, :], rng)
+
+
 def test_places_that_change_within_chains_are_told():
     rng = np.random.default_rng(11)
     means = np.array([[-9.0, 0.0, 4.0], [4.0, -9.0, 0.0]])

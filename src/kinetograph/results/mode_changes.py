@@ -6,18 +6,31 @@ modes than there are.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 __all__ = ["changes_text"]
 
-MOST_ORDERED = 20  # elements of an array whose order is compared
+MOST_ORDERED = 20  # elements, rows or columns of an array whose order is compared
 MOST_COMPARED = 20  # modes, or chains, that are compared
 FEWEST = 20  # draws of a mode that is compared
 SAME, APART = 1.0, 4.0  # standard deviations within a mode: of equal and of different means
+TINY = 1e-300  # the least standard deviation
 
 type GroupMoments = tuple[np.ndarray, np.ndarray]  # the means and standard deviations of elements
+
+
+class Exchange(NamedTuple):
+    """A change of the order of elements, rows or columns."""
+
+    distance: float  # between their places, in standard deviations; 0 if none has moved
+    what: str = ""
+    ordered: str = ""  # the line that orders an array of the given name
+
+
+NONE = Exchange(0.0)
 
 
 def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -> str:
@@ -27,15 +40,15 @@ def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -
     by name; the labels, (chain, draw), are the numbers of their modes.
     """
     chains = np.broadcast_to(np.arange(len(labels))[:, None], labels.shape)
-    swapped: dict[str, float] = {}
+    swapped: dict[str, Exchange] = {}
     flipped: dict[str, float] = {}
     for name, values in arrays:
         for groups in (labels, chains):
             parts = _by_group(values, groups)
-            swapped[name] = max(swapped.get(name, 0.0), _exchange(parts))
+            swapped[name] = max(swapped.get(name, NONE), *_exchanges(parts))
             flipped[name] = max(flipped.get(name, 0.0), _reflection(parts))
     # Two elements at -3 and 3 change places and signs alike: other unknowns tell the cause.
-    signs = {name: far for name, far in flipped.items() if far and not swapped[name]}
+    signs = {name: far for name, far in flipped.items() if far and not swapped[name].distance}
     if signs:
         name = max(signs, key=lambda name: signs[name])
         return (
@@ -43,11 +56,12 @@ def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -
             "slope, which has a half-normal prior or truncation=(0, None)"
         )
     name = max(swapped, key=lambda name: swapped[name], default="")
-    if not name or not swapped[name]:
+    if not name or not swapped[name].distance:
         return ""
+    _, what, ordered = swapped[name]
     return (
-        f"in which the elements of {name} have changed places: if their order means nothing, as "
-        f"of the components of a mixture, use kg.sort({name}) in place of {name}"
+        f"in which the {what} of {name} have changed places: if their order means nothing, as "
+        f"of the components of a mixture, use {ordered.format(name)} in place of {name}"
     )
 
 
@@ -61,20 +75,40 @@ def _by_group(values: np.ndarray, groups: np.ndarray) -> list[GroupMoments]:
     return parts
 
 
-def _exchange(parts: Sequence[GroupMoments]) -> float:
-    """The distance between elements that have changed places.
+def _exchanges(parts: Sequence[GroupMoments]) -> Iterator[Exchange]:
+    """Exchanges of the elements of a vector, or of the rows or columns of a matrix."""
+    ndim = parts[0][0].ndim if parts else 0
+    if ndim == 1:
+        rows = [(mean[:, None], sd[:, None]) for mean, sd in parts]
+        yield Exchange(_exchange(rows)[0], "elements", "kg.sort({})")
+    if ndim == 2:
+        far, place = _exchange(parts)
+        yield Exchange(far, "rows", f"{{0}}[kg.argsort({{0}}[:, {place}])]")
+        far, place = _exchange([(mean.T, sd.T) for mean, sd in parts])
+        yield Exchange(far, "columns", f"{{0}}[:, kg.argsort({{0}}[{place}])]")
+    yield NONE
 
-    The unit is one standard deviation. The distance is 0 if no element has changed places.
+
+def _exchange(parts: Sequence[GroupMoments]) -> tuple[float, int]:
+    """The largest distance between rows that have changed places, and its column.
+
+    The unit is one standard deviation. The distance is 0 if no row has changed its place.
     """
-    if not parts or parts[0][0].ndim != 1 or not 2 <= parts[0][0].size <= MOST_ORDERED:
-        return 0.0
-    found = 0.0
-    orders = [np.argsort(mean) for mean, _ in parts]
-    for i, j in combinations(range(len(parts)), 2):
-        (a, a_sd), (b, b_sd) = ([x[orders[k]] for x in parts[k]] for k in (i, j))
-        moved = orders[i] != orders[j]
-        if moved.any() and (abs(a - b) < SAME * np.minimum(a_sd, b_sd)).all():
-            found = max(found, _far(np.ptp(a[moved]), a_sd[moved].max()))
+    found = 0.0, 0
+    if not 2 <= len(parts[0][0]) <= MOST_ORDERED:
+        return found
+    for (a, a_sd), (b, b_sd) in combinations(parts, 2):
+        sd = np.maximum(np.minimum(a_sd[:, None], b_sd), TINY)
+        misfits = np.mean(((a[:, None] - b) / sd) ** 2, -1)
+        if not np.isfinite(misfits).all():
+            continue
+        rows, order = linear_sum_assignment(misfits)
+        moved = order != rows
+        if moved.any() and misfits[rows, order].max() < SAME**2:
+            far, spread = abs(a - b)[moved].max(0), np.maximum(a_sd, b_sd)[moved].max(0)
+            distances = [_far(*pair) for pair in zip(far, spread, strict=True)]
+            place = int(np.argmax(distances))
+            found = max(found, (distances[place], place))
     return found
 
 

@@ -1,6 +1,7 @@
 """Terms of the log density that are no observation, against SciPy and closed forms."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -165,3 +166,11 @@ def test_messages_of_observe_name_the_way_out():
         kg.observe(s, kg.normal(0, 1))
     with refused(TypeError, "write kg.factor(kg.log_density(distribution, s))"):
         kg.observe(s, kg.normal(0, 1))
+
+
+def test_unbounded_parts_of_a_joint_raise_no_warnings():
+    pair = kg.joint(kg.normal(0, 1), kg.normal(0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value = kg.compile([], kg.log_density(pair, np.array([0.0, 1.0])))()
+    assert float(value) == pytest.approx(stats.norm.logpdf([0.0, 1.0]).sum())

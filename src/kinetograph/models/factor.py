@@ -74,6 +74,7 @@ def _guarded(
         inside = inside & (x == jnp.floor(x)) & jnp.isfinite(x)
         return inside, jnp.where(inside, x, low)
     below, above = jnp.isfinite(low), jnp.isfinite(high)
+    low, high = jnp.where(below, low, 0.0), jnp.where(above, high, 0.0)
     end = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
     within = jnp.where(below & above, 0.5 * (low + high), end)
     return inside, jnp.where(inside, x, within)

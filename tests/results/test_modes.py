@@ -191,7 +191,7 @@ def test_rows_and_columns_that_change_places_are_told():
     rng = np.random.default_rng(13)
     noise, swapped = 0.3 * rng.normal(size=(4, 300, 3, 2)), [0, 1, 1, 0]
     text = "in which the {} of x have changed places: if their order means nothing"
-    # Also rows of opposite signs, as of two clusters on both sides of 0, and far apart in one column.
+    # The first rows have opposite signs: two clusters on both sides of 0.
     for rows, place in (
         ([[-2.0, -3.0], [2.0, 3.0], [7.0, 1.0]], 1),
         ([[1.0, 5.0], [6.0, 2.0], [-4.0, 0.0]], 0),

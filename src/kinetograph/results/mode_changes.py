@@ -76,7 +76,7 @@ def _by_group(values: np.ndarray, groups: np.ndarray) -> list[GroupMoments]:
 
 
 def _exchanges(parts: Sequence[GroupMoments]) -> Iterator[Exchange]:
-    """Exchanges of the elements of a vector, or of the rows or columns of a matrix."""
+    """Exchanges of elements of a vector, or of rows or columns."""
     ndim = parts[0][0].ndim if parts else 0
     if ndim == 1:
         rows = [(mean[:, None], sd[:, None]) for mean, sd in parts]

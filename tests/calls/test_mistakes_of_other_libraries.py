@@ -64,7 +64,7 @@ TREE = tree_of({"posterior": MODEL_DRAWS})
             lambda: kg.summary(MODEL, round_to=2),
             r"write kg.summary\(results\).to_datafr",
         ),
-        (lambda: kg.observe([1.0], 0.0, 1.0), r"second argument, the number 0.0, .*; write kg.obs"),
+        (lambda: kg.observe([1.0], 0.0, 1.0), r"got the number 1.0 .*kg.normal\(0.0, 1.0\)"),
         (lambda: kg.compare((MODEL, 1), (MODEL, 2)), r"kg.compare\(\{\"linear\": \(model, results"),
         (lambda: kg.kfold(MODEL, 5), "kfold: expected results .*, got the number 5"),
         (lambda: kg.report(MODEL, TREE), r"wrong way round .*; write kg.report\(results, model\)$"),

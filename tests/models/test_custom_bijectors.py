@@ -225,7 +225,7 @@ def test_unknowns_of_a_map_are_not_made_in_a_loop():
 
 
 def test_what_is_no_bijector():
-    with pytest.raises(TypeError, match=r"got <class .*Sinh.*make an object of the class"):
+    with pytest.raises(TypeError, match=r"got the class Sinh; make an object of the class"):
         kg.variable(bijector=Sinh)
     with pytest.raises(TypeError, match="bounds and a bijector are given"):
         kg.variable(lower=0, bijector=Sinh())

@@ -341,7 +341,7 @@ BAD = [
     ({"initial": [1.0, 2.0, 3.0]}, kg.ShapeError, r"opt: initial free states need shape \(1, 2\)"),
     ({"initial": [{}], "starts": 2}, kg.ModelError, "opt: initial has 1 point for 2 starts"),
     ({"initial": "x"}, ValueError, "opt: initial must be a dictionary .* got 'x'"),
-    ({"initial": 3j}, TypeError, "opt: initial must be a dictionary .* got complex"),
+    ({"initial": 3j}, TypeError, "opt: initial must be a dictionary .* got a complex"),
 ]
 
 

@@ -291,6 +291,9 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "dropna": "leave missing values out by data.dropna()",
         "noncentered": "leave it out: kg.mcmc chooses the parametrisation during warm-up",
     },
+    "model": dict.fromkeys(
+        ("label", "name"), "a model has no name, and keywords name its targets; leave it out"
+    ),
     "loo": {"pointwise": "leave it out: elpd_i and pareto_k of the result are of observations"},
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {

@@ -5,7 +5,7 @@ The message suggests a similar name, or the name here of another library's funct
 
 from collections.abc import Iterable
 from importlib import import_module
-from inspect import isroutine
+from inspect import isroutine, signature
 
 from ..graph.hooks import ON_MISSING, ON_UNKNOWN_NAME
 from ..graph.numpy.protocol import is_available
@@ -137,7 +137,11 @@ def instead_of(kind: str, attribute: str) -> str:
     if kind in _ATTRIBUTES and kind != "DataTree":  # functions take results, not models or optima
         return ""
     function = getattr(import_module(_ROOT), attribute, None)
-    return f"; it is a function: kg.{attribute}(...)" if isroutine(function) else ""
+    if not isroutine(function):
+        return ""
+    if kind == "DataTree" and {"results", "tree"}.isdisjoint(signature(function).parameters):
+        return ""
+    return f"; it is a function: kg.{attribute}(...)"
 
 
 def _hint(module: str, name: str, names: list[str]) -> str:

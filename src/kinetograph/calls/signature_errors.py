@@ -5,6 +5,7 @@ decorator `public` calls `answer` if a public function raises an error.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from inspect import Parameter, Signature, signature
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..graph.array import Array
 from ..graph.hooks import ON_ERROR
 from ..graph.source import is_own, place_text
 from ..graph.suggestions import closest, meant
-from ..graph.value_texts import in_words
+from ..graph.value_texts import brief, in_words
 from .argument_names import (
     COMPUTED,
     OF_CALLS,
@@ -33,6 +34,8 @@ __all__ = ["answer", "check_options", "no_parameter"]
 _BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
 _BOUNDS |= {"trunc", "truncate", "truncated"}
 _OF_TARGETS = ("named", "named_targets")  # variadic parameters that take arrays under any name
+_MAKERS = ("formula", "model", "observe")  # of models, which other libraries run in the same call
+_ROOT = __name__.partition(".")[0]
 _MANY = 12  # longer lists of parameters are left out where a hint names the right one
 _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -62,6 +65,8 @@ def answer(
     message = _answer(function, name, bound, values, named)
     if message is None and isinstance(error, TypeError):
         message = _exchanged(function, name, values)
+    if message is None and isinstance(error, TypeError) and values:
+        message = _model_first(function, name, values, named)
     if message is None and isinstance(error, TypeError):
         message = _not_of_targets(function, name, named)
     if message is not None:
@@ -116,6 +121,8 @@ def _answer(
         names = _taken_by_name(call_parameters)
         for word in named:
             if word not in names:
+                if (whole := _of_model(word, positional)) is not None:
+                    return f"{title}: unknown parameter {word}{place_text()}; {whole}"
                 variadic = next(
                     (p.name for p in call_parameters if p.kind is Parameter.VAR_POSITIONAL), ""
                 )
@@ -139,6 +146,33 @@ def _answer(
     return _missing(title, call_parameters, positional, named)
 
 
+def _of_model(word: str, values: tuple[Any, ...]) -> str | None:
+    """Advice on a keyword that is a name of the model, or None."""
+    for model in filter(_is_model, values[:1]):
+        if word in map(model.name, model.data):
+            return f"{word} is data of the model: write model.set_data({word}=...) before the call"
+        if word in model.names:
+            return f"{word} is an unknown of the model: kg.do(model, {word}=...) gives it a value"
+    return None
+
+
+def _model_first(
+    function: Callable[..., Any], title: str, values: tuple[Any, ...], named: Mapping[str, Any]
+) -> str | None:
+    """The message for a model behind other arguments, or None."""
+    expected = [*signature(function).parameters]
+    if _is_model(values[0]) or not any(map(_is_model, values)) or expected[:1] != ["model"]:
+        return None
+    others = [value for value in values if not _is_model(value)]
+    texts = ["model"]
+    for value in others:
+        kinds = ["k", "draws"] if isinstance(value, int) else ["sampler"] * _is_a(value, "Sampler")
+        kind = next((kind for kind in kinds if kind in expected), "")
+        texts.append(f"{kind}={value}" if type(value) is int else kind or "...")
+    texts += [f"{name}={value if type(value) is int else '...'}" for name, value in named.items()]
+    return f"{title}: the model comes first{place_text()}; write kg.{title}({', '.join(texts)})"
+
+
 def _exchanged(function: Callable[..., Any], title: str, values: tuple[Any, ...]) -> str | None:
     """The message for an exchanged model and results, or None."""
     kinds = ["results" if hasattr(v, "subtree") else _is_model(v) and "model" for v in values[:2]]
@@ -155,7 +189,11 @@ def _exchanged(function: Callable[..., Any], title: str, values: tuple[Any, ...]
 
 
 def _is_model(value: Any) -> bool:
-    return any(base.__name__ == "Model" for base in type(value).__mro__)
+    return _is_a(value, "Model")
+
+
+def _is_a(value: Any, kind: str) -> bool:
+    return any(base.__name__ == kind for base in type(value).__mro__)
 
 
 def _positional_only(call_signature: Signature) -> list[str]:
@@ -267,6 +305,14 @@ def _hint(title: str, word: str, names: list[str]) -> str:
         for setting in (word, *meanings):
             if owner in names and setting in settings:
                 return f"; it is a setting of the {owner}: {owner}={settings[setting]}"
+    if name in _MAKERS:
+        options = signature(import_module(_ROOT).mcmc).parameters
+        for option in (word, *meanings):
+            if option in options:
+                return f"; it is an option of the run: kg.mcmc(model, {option}=...)"
+            if option in SETTINGS["sampler"]:
+                setting = SETTINGS["sampler"][option]
+                return f"; it is a setting of the sampler: kg.mcmc(model, sampler={setting})"
     if word in REMARKS:
         return "; " + REMARKS[word].format("normal")
     near = closest(word, names)
@@ -286,7 +332,7 @@ def _too_many(
     elif texts and names[:1] != ["name"]:
         hint = f"; a name is given by name={texts[0]!r}"
     elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
-        remaining = ", ".join(in_words(v).removeprefix("the number ") for v in positional[1:])
+        remaining = ", ".join(brief(v) for v in positional[1:])
         hint = f"; its support always begins at 0: write {name}({remaining})"
     else:
         hint = "; give the other arguments by keyword" if len(parameters) > len(names) else ""
@@ -348,7 +394,7 @@ def _missing(
     if "shape" in named and (own := [n for n in missing if n in WORDS.get("shape", ())]):
         takes = (
             f"; shape= is the shape of the array, and the shape parameter of {title} is {own[0]}: "
-            f"write {own[0]}={in_words(named['shape']).removeprefix('the number ')}"
+            f"write {own[0]}={brief(named['shape'])}"
         )
     if any(name in named for name in missing):
         takes = "; it is given by position, as the first value"

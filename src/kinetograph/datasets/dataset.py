@@ -14,6 +14,7 @@ from ..graph.errors import ShapeError
 from ..graph.inputs import data
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from ..streams.default import random
 from ..streams.streams import RandomStreams
 from .iterator import DatasetIterator
@@ -97,7 +98,7 @@ class Dataset:
     def __init__(self, arrays: Any) -> None:
         leaves, paths, structure = flatten(arrays, "arrays", lambda v: isinstance(v, list))
         if not leaves:
-            raise ValueError(f"Dataset: expected an array{place_text()}, got {arrays!r}")
+            raise ValueError(f"Dataset: expected an array{place_text()}, got {shown(arrays)}")
         columns = [leaf if isinstance(leaf, Array) else data(leaf) for leaf in leaves]
         for array, path in zip(columns, paths, strict=True):
             if not array.shape:

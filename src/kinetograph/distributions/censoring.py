@@ -18,10 +18,11 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
+from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
-from ..graph.value_texts import in_words
+from ..graph.value_texts import brief, in_words
 from .bounds import (
     apart,
     before_atom,
@@ -125,6 +126,12 @@ def _advice(censoring: Any, side: str = "") -> str:
 
     `side` is the side of a pair that holds the flags.
     """
+    if isinstance(censoring, (int, float, np.number, Array)):
+        bound = brief(censoring)
+        return (
+            f"; write (None, {bound}) if larger numbers are observed as {bound}, ({bound}, None) "
+            "if smaller ones are"
+        )
     side_name = isinstance(censoring, str) and censoring in ("left", "right")
     column = not isinstance(censoring, str) and np.ndim(censoring) == 1 and len(censoring) != 2
     if not side_name and not column:

@@ -19,7 +19,7 @@ from ..graph.node import Apply, Bundle, Data, Node, Placeholder, ancestors
 from ..graph.operations.operands import as_node
 from ..graph.public import public
 from ..graph.source import place_text, written_at
-from ..graph.value_texts import in_words
+from ..graph.value_texts import in_words, shown
 from .family import Family
 from .generator import WHOLE
 from .parameter import Parameter
@@ -211,7 +211,7 @@ def _support(support: Any, discrete: bool, title: str) -> Support:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(
             f"distribution: the support of {title} must be a pair (lower, upper), with None where "
-            f"there is no bound, got {support!r}{place_text()}"
+            f"there is no bound, got {shown(support)}{place_text()}"
         )
     low, high = pair
     if discrete:

@@ -13,7 +13,7 @@ from ..graph.errors import KinetographWarning, ModelError, ShapeError, SymbolicE
 from ..graph.messages import describe, index_text, site_text, variable_of
 from ..graph.node import Apply, Data, Node
 from ..graph.source import place_text, warn_user
-from ..graph.value_texts import in_words
+from ..graph.value_texts import shown
 from .parameter import Parameter
 from .support import POSITIVE, Interval, Ordered, Simplex, Support, Weights, ZeroSum
 from .unbounded import range_of, values_of
@@ -136,7 +136,7 @@ class Generator:
             elif isinstance(parameter.support, Ordered):
                 self._warn_of_order(parameter, node)
             else:
-                self._warn_of_unbounded(parameter, node)
+                self._warn_of_unbounded(parameter, node, nodes)
 
     def _check_sum(self, parameter: Parameter, node: Node) -> None:
         support = getattr(node, "support", None)
@@ -169,7 +169,7 @@ class Generator:
             KinetographWarning,
         )
 
-    def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
+    def _warn_of_unbounded(self, parameter: Parameter, node: Node, nodes: Sequence[Node]) -> None:
         allowed = parameter.support
         if not isinstance(allowed, Interval):
             return
@@ -201,7 +201,7 @@ class Generator:
         warn_user(
             f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be "
             f"{values}{place_text()}: values outside have density 0, so chains get stuck; write "
-            f"{way.format(what)}",
+            f"{way.format(what)}{self._order_hint(nodes)}",
             KinetographWarning,
         )
 
@@ -272,8 +272,8 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
         if unknown:
             hint = "; shapes must be known before values: use the largest one, and kg.where"
         raise TypeError(
-            f"{what}: shape must be a whole number or a tuple of them, got "
-            f"{in_words(shape) if unknown else repr(shape)}{place_text()}{hint}"
+            f"{what}: shape must be a whole number or a tuple of them, got {shown(shape)}"
+            f"{place_text()}{hint}"
         )
     if any(n < 0 for n in sizes):
         raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length{place_text()}")

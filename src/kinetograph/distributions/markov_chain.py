@@ -11,6 +11,7 @@ from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from .categorical import of_shares
 from .count_numbers import counts
 from .declaration import Chosen, declared
@@ -160,6 +161,7 @@ def markov_chain(initial: Any, transition: Any, length: int) -> Chosen:
     """
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
         raise TypeError(
-            f"markov_chain: length must be a whole number above 0, got {length!r}{place_text()}"
+            f"markov_chain: length must be a whole number above 0, got {shown(length)}"
+            f"{place_text()}"
         )
     return Chosen(MARKOV_CHAIN, (initial, transition), (int(length),))

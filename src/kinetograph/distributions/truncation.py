@@ -16,9 +16,11 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
+from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
+from ..graph.value_texts import brief, shown
 from .bounds import (
     apart,
     bound_parameters,
@@ -88,9 +90,12 @@ def truncate(
     """
     pair = tuple(truncation) if isinstance(truncation, (tuple, list)) else ()
     if len(pair) != 2:
+        hint, bound = "", brief(truncation)
+        if isinstance(truncation, (int, float, np.number, Array)):
+            hint = f"; ({bound}, None) excludes smaller numbers, (None, {bound}) larger ones"
         raise TypeError(
             f"{family.name}: truncation must be a pair (lower, upper), with None where there is no "
-            f"bound, got {truncation!r}{place_text()}"
+            f"bound, got {shown(truncation)}{place_text()}{hint}"
         )
     if family.tails is None or family.quantile is None:
         raise TypeError(

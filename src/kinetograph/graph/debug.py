@@ -23,7 +23,7 @@ from .node import Node, ancestors
 from .precision import x64
 from .public import public
 from .source import place_text
-from .value_texts import in_words, value_text
+from .value_texts import in_words, shown, value_text
 
 __all__ = ["DebugEvaluation", "debug"]
 
@@ -67,7 +67,7 @@ class DebugEvaluation:
 def _array(value: Any, role: str) -> Array:
     if isinstance(value, Array):
         return value
-    raise TypeError(f"debug: {role} must be an array of the graph, got {value!r:.60}")
+    raise TypeError(f"debug: {role} must be an array of the graph, got {shown(value)}")
 
 
 @public

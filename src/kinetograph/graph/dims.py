@@ -14,6 +14,7 @@ from .errors import DimsError, ShapeError
 from .public import public
 from .source import place_text
 from .tables import is_index, labels_on, plain_labels
+from .value_texts import shown
 
 __all__ = [
     "Dim",
@@ -101,7 +102,7 @@ def dim(name: str, labels: Any) -> Dim:
     """
     if not isinstance(name, str) or not name:
         raise DimsError(
-            f"dim: the name of a dimension must be text, got {name!r:.60}{place_text()}"
+            f"dim: the name of a dimension must be text, got {shown(name)}{place_text()}"
         )
     if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
         if labels < 0:
@@ -138,7 +139,7 @@ def check_labels(dim: str, raw_labels: Any, doing: str, change: str) -> np.ndarr
         labels = np.asarray(None)
     if labels.ndim != 1:
         raise DimsError(
-            f"{doing}: the labels of {dim!r} are not one-dimensional, got {raw_labels!r:.60}; "
+            f"{doing}: the labels of {dim!r} are not one-dimensional, got {shown(raw_labels)}; "
             f"{change}"
         )
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
@@ -233,7 +234,7 @@ def check_dims(
         has_dim = isinstance(getattr(wrong[0], "dim", None), Dim)  # as groups of kg.groups have
         raise DimsError(
             f"{subject}: dims must be names of axes, such as 'school', or dimensions made by "
-            f"kg.dim, got {wrong[0]!r:.60}{_place(subject)}"
+            f"kg.dim, got {shown(wrong[0])}{_place(subject)}"
             f"{'; give its dimension, as in dims=county.dim' if has_dim else ''}"
         )
     if len(names) != len(shape):

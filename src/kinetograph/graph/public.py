@@ -80,6 +80,9 @@ def public_package(name: str) -> None:
     files that have been imported.
     """
     namespace = vars(sys.modules[name])
+    words = {word.lower() for word in namespace["__all__"]} - {*namespace["__all__"]}
+    for word in words & {*namespace}:  # the file `nuts` of `NUTS`, which a user means by `nuts()`
+        del namespace[word]
 
     def missing(word: str) -> Any:
         raise ON_UNKNOWN_NAME(name, word, namespace["__all__"])[0]

@@ -9,7 +9,7 @@ from .messages import describe, names_in_scope, result_in_words
 from .node import Data, Handle, Inner, Node
 from .source import place_text
 
-__all__ = ["array_text", "check_name", "check_path", "in_words", "shown", "value_text"]
+__all__ = ["array_text", "brief", "check_name", "check_path", "in_words", "shown", "value_text"]
 
 _LONGEST = 80  # greatest length of a value in a message
 
@@ -69,10 +69,10 @@ def value_text(value: Any) -> str:
     return text
 
 
-def check_name(subject: str, name: Any) -> None:
+def check_name(subject: str, name: Any, hint: str = "") -> None:
     """Refuse a `name=` that is not a text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"{subject}: name must be a text, got {in_words(name)}{place_text()}")
+        raise TypeError(f"{subject}: name must be a text, got {in_words(name)}{place_text()}{hint}")
 
 
 def check_path(subject: str, path: Any) -> None:
@@ -102,7 +102,14 @@ def in_words(value: Any) -> str:
     kind, name = type(value).__name__, getattr(value, "__name__", None)
     if callable(value) and isinstance(name, str):
         return f"the function {name}"
+    if isinstance(shape := getattr(value, "shape", None), tuple):  # frames, and arrays of libraries
+        kind = f"{kind} of shape {shape}"
     return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def brief(value: Any) -> str:
+    """The text of a number or array in code; words for other values."""
+    return in_words(value).removeprefix("the number ").removeprefix("the array ")
 
 
 def shown(value: Any) -> str:

@@ -18,6 +18,7 @@ from ..graph.node import Data, Node, ancestors
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from ..graph.value_texts import shown
 from .checks import check_component, check_densities, no_model
 from .dims import dims_of
 from .discovery import Component, unknowns_above
@@ -169,7 +170,7 @@ def _given(
     if not isinstance(values, Mapping):
         raise TypeError(
             f"{doing}: give values by the names of unknowns, as in kg.{doing}(model, x=2.0); "
-            f"got {values!r:.60}{place_text()}"
+            f"got {shown(values)}{place_text()}"
         )
     unknowns = (*model.component.unknowns, *model.component.discrete)
     by_name = {model.name(v): v for v in unknowns}

@@ -23,6 +23,7 @@ from ..graph.operations.shaping import as_sizes
 from ..graph.precision import FLOAT32, float_dtype, x64
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 
 __all__ = ["Bijector", "CustomBijectorSupport", "own_support"]
 
@@ -155,7 +156,7 @@ def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> CustomBijec
         hint = "; make an object of the class" if isinstance(bijector, type) else ""
         raise TypeError(
             f"{what}: bijector must be an object of a subclass of kg.Bijector, got "
-            f"{bijector!r:.60}{hint}{place_text()}"
+            f"{shown(bijector)}{hint}{place_text()}"
         )
     title = type(bijector).__name__
     sizes = as_sizes(bijector.free_shape(shape), f"{title}.free_shape")

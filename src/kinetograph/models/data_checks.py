@@ -53,9 +53,12 @@ def unused_distribution(
                 f"{doing}: the arguments are the wrong way round{place_text()}; write "
                 f"kg.{doing}{example}"
             )
+        way = f"write kg.{doing}{example}"
+        if any(hasattr(each, "log_prob") for each in (value, other)):
+            way = "the log density of a model is a method: model.log_prob({name: value, ...})"
         raise TypeError(
             f"{doing}: the {which} argument, {_what(value)}, is not a distribution"
-            f"{place_text()}; write kg.{doing}{example}"
+            f"{place_text()}; {way}"
         )
     use = variable.observed_by or ""
     reads = reads or (use.startswith(_READ) and not use.startswith(f"{_READ}a log_density"))

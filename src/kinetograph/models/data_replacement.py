@@ -36,6 +36,7 @@ from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.precision import x64
 from ..graph.source import place_text, warn_user
 from ..graph.tables import is_table
+from ..graph.value_texts import shown
 from .batch import RowBatch
 from .data_checks import check_support
 from .factor import check_density, has_forms, is_density
@@ -54,10 +55,14 @@ _WRITTEN = ("log_likelihood", "log_prior")  # keys of log densities that models 
 
 def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
     """Give the data of a model new values; see `Model.set_data`."""
-    if not isinstance(values, Mapping):
+    if not isinstance(values, Mapping) or hasattr(values, "subtree"):
+        name = next(map(model.name, model.data), "y")
+        hint = ""
+        if hasattr(values, "columns") and hasattr(model, "predict"):
+            hint = "; new rows of a formula's frame are given to model.predict(results, frame)"
         raise TypeError(
-            "set_data: values are given by the names of data, as in set_data(y=[...]) or "
-            f"set_data({{'y': [...]}}); got {values!r:.60}{place_text()}"
+            f"set_data: values are given by the names of data, as in set_data({name}=[...]) or "
+            f"set_data({{{name!r}: [...]}}); got {shown(values)}{place_text()}{hint}"
         )
     given = _given(model, values, named)
     arrays = {n: _fitted(model, n, value) for n, value in given.items() if isinstance(n, Data)}

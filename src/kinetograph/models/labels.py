@@ -12,6 +12,7 @@ import numpy as np
 
 from ..graph.dims import check_labels
 from ..graph.errors import DimsError, ModelError
+from ..graph.value_texts import shown
 from .axes import Axes, Part
 
 __all__ = ["Labelled", "axis_names", "check_coords", "check_group", "check_name"]
@@ -106,7 +107,7 @@ def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
     if not isinstance(coords, Mapping):
         raise DimsError(
             "model: coords must be a dictionary of labels by dimension, as {'school': [...]}; "
-            f"got {coords!r:.60}"
+            f"got {shown(coords)}"
         )
     return {
         str(dim): check_labels(

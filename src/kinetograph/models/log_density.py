@@ -24,6 +24,7 @@ from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import Closed
 from ..graph.trips import Capacity
+from ..graph.value_texts import shown
 from .batch import RowBatch
 from .bound_density import BoundDensity
 from .compiled_functions import CompiledFunctions
@@ -251,7 +252,7 @@ class LogDensity(Closed):
             if not has_tracer(free):
                 raise TypeError(
                     f"{expected()}; give it as an array, or give a dictionary of values by name; "
-                    f"got {free!r:.60}{place_text()}"
+                    f"got {shown(free)}{place_text()}"
                 ) from None
             states = jnp.asarray(free)
         if not states.shape or states.shape[-1] != self.free_size:

@@ -19,7 +19,7 @@ from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import float_dtype, x64
 from ..graph.public import public
 from ..graph.source import place_text, warn_user
-from ..graph.value_texts import check_name
+from ..graph.value_texts import brief, check_name
 from .data_checks import check_shape, check_support, consume, unused_distribution
 from .missing import incomplete, observe_incomplete
 from .names import name_in_scope
@@ -111,8 +111,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
             "kg.simulate(model) draws data from the prior, kg.predict(model, results) from the "
             "posterior, and model.set_data gives other data"
         )
+    check_name("observe", name, _with_parameters(distribution, name))
     follows = _distribution(data, distribution)
-    check_name("observe", name)
     if (given := incomplete(data)) is not None:
         given.name = given.name or name
         given.variable = given.variable or name_in_scope(data)
@@ -145,6 +145,14 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     node._owned = likelihood
     consume(distribution, f"the likelihood of {describe(node)}", node)
     return array
+
+
+def _with_parameters(mean: Any, sd: Any) -> str:
+    """Advice on parameters in place of a distribution, or an empty text."""
+    is_distribution = isinstance(mean, Array) and not name_in_scope(mean)
+    if is_distribution or not isinstance(sd, (int, float, np.number, Array)):
+        return ""
+    return f"; write kg.observe(data, kg.normal({brief(mean)}, {brief(sd)}))"
 
 
 def _as_data(value: Any, name: str | None, infinite: bool) -> Array:

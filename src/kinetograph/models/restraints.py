@@ -16,7 +16,7 @@ from ..graph.messages import describe
 from ..graph.node import Data
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.value_texts import in_words
+from ..graph.value_texts import in_words, shown
 from .discovery import unknowns_above
 from .factor import factor as state
 
@@ -190,7 +190,7 @@ def _setting(doing: str, name: str, value: Any, x: Any) -> Any:
     if not isinstance(value, Array):
         value = np.asarray(value)
     if value.dtype.kind not in "iuf":
-        raise TypeError(f"{doing}: {name} must be numbers, got {value!r}")
+        raise TypeError(f"{doing}: {name} must be numbers, got {shown(value)}")
     try:
         fits = np.broadcast_shapes(value.shape, x.shape) == x.shape
     except ValueError:

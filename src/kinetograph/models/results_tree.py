@@ -83,7 +83,7 @@ class DataTree(xarray.DataTree):
         try:
             return super().__getitem__(key)
         except KeyError:
-            raise KeyError(self._missing_text(key)) from None
+            raise KeyError(self._missing_text(key, is_key=True)) from None
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -102,14 +102,17 @@ class DataTree(xarray.DataTree):
                     f"results[{name!r}], or results[{name!r}][['mu', ...]]"
                 )
             if name not in self.variables:
-                raise KeyError(self._missing_text(name))
+                raise KeyError(self._missing_text(name, is_key=True))
         return self.to_dataset()[names]
 
-    def _missing_text(self, key: Any) -> str:
-        """The message for a name that is not in the tree."""
+    def _missing_text(self, key: Any, is_key: bool = False) -> str:
+        """The message for a name that is not in the tree.
+
+        `is_key` excludes advice on attributes: a key such as "gamma" means a variable.
+        """
         names = [str(name) for name in (*self.children, *self.variables)]
         within = [group for group, node in self.children.items() if key in node.variables]
-        hint = self._elsewhere(key) if isinstance(key, str) else ""
+        hint = self._elsewhere(key, is_key) if isinstance(key, str) else ""
         hint = hint or meant(key, names)
         if within:
             hint = f"; it is in the group {within[0]}: results[{within[0]!r}][{key!r}]"
@@ -124,10 +127,12 @@ class DataTree(xarray.DataTree):
             f"{listed or 'nothing'}{hint}"
         )
 
-    def _elsewhere(self, key: str) -> str:
+    def _elsewhere(self, key: str, is_key: bool) -> str:
         """Advice on an attribute of xarray's datasets, or of other libraries' results."""
         if self.parent is None and key in _MADE_BY:
             return f"; {_MADE_BY[key]} adds it"
+        if is_key:
+            return ""
         if hasattr(xarray.Dataset, key) and not self.children:
             return f"; a dataset has it: results[{self.name!r}].to_dataset().{key}(...)"
         if hasattr(xarray.Dataset, key) and "posterior" in self.children:

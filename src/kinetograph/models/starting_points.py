@@ -15,6 +15,7 @@ from ..graph.missing_places import IN_STEPS, missing_in_variables
 from ..graph.node import Node
 from ..graph.precision import x64
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from .ancestral.forward import plan
 from .ancestral.rows import in_rows, run_rows
 from .model import Model
@@ -34,14 +35,22 @@ __all__ = [
 START_ATTEMPTS = 100
 
 
-def _kinds(doing: str, one: str, got: str) -> str:
+def _kinds(doing: str, one: str, got: Any) -> str:
     """The message that lists the valid kinds of `initial`."""
+    is_results = hasattr(got, "subtree")
+    hint = "; kg.extra_samples(results, model) continues results" if is_results else ""
     pathfinder_text = "" if one == "start" else '"pathfinder", '
     return (
         f"{doing}: initial must be a dictionary of values, a list with one dictionary for each "
         f"{one}, an array of free states, an approximation of the posterior, {pathfinder_text}"
-        f'"random", or "prior"; got {got}{place_text()}'
+        f'"random", or "prior"; got {shown(got)}{place_text()}{hint}'
     )
+
+
+def _by_name(model: Model, one: str) -> str:
+    """The form of `initial` with values by name."""
+    name = repr(model.names[0])
+    return f"initial=[{{{name}: ...}}, {{{name}: ...}}, ...], with a dictionary for each {one}"
 
 
 def initial_points(
@@ -68,11 +77,12 @@ def initial_points(
         if states.shape != (count, model.free_size):
             raise ShapeError(
                 f"{doing}: initial free states need shape ({count}, {model.free_size}) or "
-                f"({model.free_size},), got {states.shape}"
+                f"({model.free_size},), got {states.shape}{place_text()}; values by name are "
+                f"given as {_by_name(model, one)}"
             )
         return list(states)
     if not isinstance(initial, Sequence):
-        raise TypeError(_kinds(doing, one, type(initial).__name__))
+        raise TypeError(_kinds(doing, one, initial))
     points = [_values(point) for point in initial]
     if len(points) != count:
         raise ModelError(
@@ -111,7 +121,7 @@ def ensemble_points(
             )
         return list(np.broadcast_to(states, (count, *one)))
     elif not isinstance(initial, Sequence):
-        raise TypeError(_kinds(doing, "walker", type(initial).__name__))
+        raise TypeError(_kinds(doing, "walker", initial))
     else:
         points = [_values(point) for point in initial]
         if len(points) != walkers:
@@ -141,7 +151,7 @@ def _word(initial: Any, doing: str, one: str) -> str | None:
     if not isinstance(initial, str):
         return None
     if initial not in ("random", "prior"):
-        raise ValueError(_kinds(doing, one, repr(initial)))
+        raise ValueError(_kinds(doing, one, initial))
     return initial
 
 
@@ -236,8 +246,8 @@ def _free(
 
     Missing values come from `random_point`.
     """
-    if not isinstance(point, Mapping):
-        raise TypeError(_kinds(doing, one, type(point).__name__))
+    if not isinstance(point, Mapping) or hasattr(point, "subtree"):
+        raise TypeError(_kinds(doing, one, point))
     values = dict(point)
     try:
         if len(point) < len(model.names):
@@ -245,7 +255,12 @@ def _free(
             values = model.transform(random_point(model, key, attempt)) | values
         return model.untransform(values)
     except (KinetographError, TypeError, ValueError) as error:
-        raise type(error)(f"{doing}: initial: {error}") from None
+        hint = ""
+        shapes = dict(zip(model.names, (v.shape for v in model.component.unknowns), strict=True))
+        more = (np.ndim(value) > len(shapes.get(name, ())) for name, value in point.items())
+        if isinstance(error, ShapeError) and one == "chain" and any(more):
+            hint = f"; the values of several chains are {_by_name(model, one)}"
+        raise type(error)(f"{doing}: initial: {error}{hint}") from None
 
 
 def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:

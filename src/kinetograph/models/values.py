@@ -11,7 +11,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from ..graph.value_texts import in_words
+from ..graph.value_texts import in_words, shown
 
 if TYPE_CHECKING:
     from .log_density import LogDensity
@@ -87,7 +87,7 @@ def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
                 "outside of JAX's transformations (model.transform can be called inside)"
             ) from None
         kind = "a number" if not node.shape else f"numbers of shape {node.shape}"
-        raise TypeError(f"{name}: expected {kind}, got {value!r:.60}{place_text()}") from None
+        raise TypeError(f"{name}: expected {kind}, got {shown(value)}{place_text()}") from None
 
 
 def outside_support(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:

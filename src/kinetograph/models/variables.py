@@ -25,7 +25,7 @@ from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.value_texts import check_name
+from ..graph.value_texts import check_name, shown
 from .custom_bijectors import Bijector, own_support
 
 __all__ = [
@@ -63,7 +63,7 @@ def _bound(value: Any, default: float, which: str, what: str) -> Any:
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(
-            f"{what}: {which} must be a number, or an array of numbers, got {value!r}"
+            f"{what}: {which} must be a number, or an array of numbers, got {shown(value)}"
             f"{place_text()}; for elements without a bound use infinity"
         )
     if np.isnan(array).any():

@@ -13,6 +13,7 @@ from ..graph.node import Node
 from ..graph.public import public
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import SuggestingDict, meant
+from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.starting_points import START_ATTEMPTS, blame, initial_points, random_point
 from . import __all__ as _NAMES
@@ -112,7 +113,7 @@ def opt(
     chosen = choose("opt", optimizer)
     for name, given in {"adjust": adjust, "hessian": hessian}.items():
         if not isinstance(given, (bool, np.bool_)):
-            raise TypeError(f"opt: {name} must be True or False, got {given!r:.60}")
+            raise TypeError(f"opt: {name} must be True or False, got {shown(given)}")
     limits = limits_of("opt", max_iterations, tolerance)
     count = whole("opt", "starts", starts, 1)
     used_seed = fresh_seed() if seed is None else whole("opt", "seed", seed, 0)
@@ -283,7 +284,7 @@ def choose(what: str, optimizer: Any) -> Optimizer:
     name = getattr(optimizer, "__name__", "")
     call = f"; write `optimizer={name}(...)`" if callable(optimizer) and name else ""
     raise TypeError(
-        f"{what}: `optimizer` is {optimizer!r:.80}; expected a name such as 'lbfgs', an optimiser "
+        f"{what}: `optimizer` is {shown(optimizer)}; expected a name such as 'lbfgs', an optimiser "
         f"such as `kg.optimizers.adam(0.1)`, or a transformation of optax{call}"
     )
 
@@ -299,7 +300,7 @@ def whole(what: str, name: str, value: Any, least: int) -> int:
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise ValueError(
-            f"{what}: {name} must be a whole number of at least {least}, got {value!r:.60}"
+            f"{what}: {name} must be a whole number of at least {least}, got {shown(value)}"
         )
     return int(value)
 
@@ -316,6 +317,6 @@ def limits_of(what: str, max_iterations: Any, tolerance: Any) -> SearchLimits:
     is_number = isinstance(tolerance, (int, float, np.number)) and not isinstance(tolerance, bool)
     if not is_number or not 0 <= tolerance < np.inf:
         raise ValueError(
-            f"{what}: tolerance must be a number that is not negative, got {tolerance!r:.60}"
+            f"{what}: tolerance must be a number that is not negative, got {shown(tolerance)}"
         )
     return SearchLimits(iterations, float(tolerance))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..graph.value_texts import shown
 from .objective import Objective
 
 __all__ = [
@@ -100,9 +101,9 @@ def positive(optimizer: str, **settings: Any) -> None:
             continue
         if not _is_number(value):
             schedule = " or a schedule" if name == "learning_rate" else ""
-            raise TypeError(f"{optimizer}: {name} must be a number{schedule}, got {value!r:.60}")
+            raise TypeError(f"{optimizer}: {name} must be a number{schedule}, got {shown(value)}")
         if not 0 < value < np.inf:
-            raise ValueError(f"{optimizer}: {name} must be positive and finite, got {value!r}")
+            raise ValueError(f"{optimizer}: {name} must be positive and finite, got {shown(value)}")
 
 
 def fraction(optimizer: str, **settings: Any) -> None:
@@ -117,9 +118,9 @@ def fraction(optimizer: str, **settings: Any) -> None:
     """
     for name, value in settings.items():
         if not _is_number(value):
-            raise TypeError(f"{optimizer}: {name} must be a number, got {value!r:.60}")
+            raise TypeError(f"{optimizer}: {name} must be a number, got {shown(value)}")
         if not 0 <= value < 1:
-            raise ValueError(f"{optimizer}: {name} must be in [0, 1), got {value!r}")
+            raise ValueError(f"{optimizer}: {name} must be in [0, 1), got {shown(value)}")
 
 
 def _is_number(value: Any) -> bool:

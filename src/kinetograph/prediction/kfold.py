@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.public import public
-from ..graph.source import warn_user
+from ..graph.source import place_text, warn_user
 from ..models.model import Model
 from ..results.advice import SamplingWarning
 from ..results.check import check_tree
@@ -148,9 +148,11 @@ def _folds(observations: Observations, k: int, folds: Any, seed: int) -> np.ndar
     if folds is not None:
         given = np.asarray(folds).ravel()
         if given.shape != (count,) or given.dtype.kind not in "iu" or (given < 0).any():
+            number = given.shape == (1,) and given.dtype.kind in "iu"
+            hint = f"{place_text()}; the number of folds is given by k={given[0]}" if number else ""
             raise ValueError(
                 f"kfold: folds must be a whole number from 0 for each of the {count} {what} of "
-                f"{observations.name}, got {given.size} of {given.dtype}"
+                f"{observations.name}, got {given.size} of {given.dtype}{hint}"
             )
         empty = np.setdiff1d(np.arange(given.max() + 1), given)
         if empty.size or given.max() < 1:

@@ -11,6 +11,7 @@ from ..graph.array import Array, Computed
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node
 from ..graph.public import public
+from ..graph.source import place_text
 from ..graph.value_texts import shown
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
@@ -207,15 +208,16 @@ def _data_to_draw(model: Model, observed: Any) -> tuple[Data, ...]:
                 "kg.observe(data, distribution)"
             )
         return model.observed
-    wanted = [observed] if isinstance(observed, Array) else list(observed)
+    wanted: list[Any] = [observed] if isinstance(observed, (Array, str)) else list(observed)
     became = model.became
     for array in wanted:
         node = became.get(array.node, array.node) if isinstance(array, Array) else None
         if node not in model.observed:
             names = ", ".join(model.name(node) for node in model.observed)
+            hint = f"; write observed=[model[{array!r}]]" if array in names.split(", ") else ""
             raise TypeError(
                 f"predict: observed= must be data that the model observes ({names}), got "
-                f"{shown(array)}"
+                f"{shown(array)}{place_text()}{hint}"
             )
     nodes = {became.get(array.node, array.node) for array in wanted}
     return tuple(node for node in model.observed if node in nodes)

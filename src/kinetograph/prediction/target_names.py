@@ -49,6 +49,14 @@ def _check(doing: str, name: str | None, array: Any) -> None:
     if not isinstance(array, Array):
         target_text = "a target" if name is None else f"target {name!r}"
         hint = "; give the array itself, not its name" if isinstance(array, str) else ""
+        if doing == "predict" and (
+            isinstance(array, str)
+            or (isinstance(array, (list, tuple)) and all(isinstance(a, str) for a in array))
+        ):
+            hint = (
+                "; kg.predict(model, results) draws all observed data, and "
+                "observed=[model['name']] some of them"
+            )
         if name == "size" or name in OURS["draws"]:
             hint = f"; give the number of draws as draws={array}"
             if doing == "predict":
@@ -57,7 +65,9 @@ def _check(doing: str, name: str | None, array: Any) -> None:
             hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
         elif doing == "calculate" and (hasattr(array, "subtree") or isinstance(array, Mapping)):
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
-        elif isinstance(array, (np.ndarray, list, tuple, Mapping)) or hasattr(array, "columns"):
+        elif not hint and (
+            isinstance(array, (np.ndarray, list, tuple, Mapping)) or hasattr(array, "columns")
+        ):
             hint = "; to predict at new data, write the expression: kg.normal(a + b * new, s)"
             if hasattr(array, "columns"):
                 hint += "; a model of kg.formula takes frames: model.predict(results, frame)"

@@ -51,7 +51,8 @@ def forms_text(tree: Any) -> str:
         texts = [*texts[:MOST_TEXTS], f"and {len(texts) - MOST_TEXTS} more"]
     if used.any():
         chains = "" if used.all() else f" in {used.sum()} of {len(used)} chains"
-        texts.append(f"{', '.join(names[:-1])} and {names[-1]}: together{chains}")
+        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        texts.append(f"{listed}: together{chains}")
     return ", ".join(texts)
 
 

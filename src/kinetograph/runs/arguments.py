@@ -32,6 +32,8 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
         hint = ""
         if isinstance(sampler, int) and not isinstance(sampler, bool):
             hint = f"; the number of draws is given by draws={sampler}"
+        if isinstance(sampler, Mapping) or np.ndim(sampler) or hasattr(sampler, "columns"):
+            hint = "; data belong to the model: model.set_data({name: values, ...}) replaces them"
         name = closest(sampler, SAMPLERS) or "NUTS"
         raise TypeError(
             f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.{name}()"
@@ -112,7 +114,8 @@ def check_seed(seed: Any, what: str) -> int:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(
-            f"{what}: seed must be a whole number that is not negative, got {seed!r}{place_text()}"
+            f"{what}: seed must be a whole number that is not negative, got {shown(seed)}"
+            f"{place_text()}"
             f"{'; keys are made from a number, as in seed=1' if np.ndim(seed) else ''}"
         )
     return int(seed)

@@ -388,7 +388,7 @@ def _dtype(given: Any) -> Any:
     if dtype is None or dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(
             f"mcmc: dtype= must be the type of numbers in the store, float32 or float64, "
-            f"got {given!r}"
+            f"got {shown(given)}"
         )
     return dtype
 

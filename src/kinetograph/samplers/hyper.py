@@ -77,13 +77,13 @@ class Hyper:
         value = value_of(value, what)
         if self.nested:
             if not isinstance(value, Nested):
-                raise TypeError(f"{what} must be a sampler, got {value!r}")
+                raise TypeError(f"{what} must be a sampler, got {shown(value)}")
             return value.as_inner(what)
         if self.choices:
             if value not in self.choices:
                 known = " or ".join(map(repr, self.choices))
                 hint = meant(value, self.choices)
-                raise ValueError(f"{what} must be {known}, got {value!r}{hint}")
+                raise ValueError(f"{what} must be {known}, got {shown(value)}{hint}")
             return value
         if self.static and not self.whole and not isinstance(self.default, float):
             return value
@@ -103,10 +103,10 @@ class Hyper:
                 hint = "; a model is given to the run: kg.mcmc(model, sampler)"
             raise TypeError(f"{what} must be a {kind}, got {shown(value)}{hint}")
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"{what} must be finite, got {value!r}")
+            raise ValueError(f"{what} must be finite, got {shown(value)}")
         for text, (bound, holds) in self.bounds.items():
             if bound is not None and not np.all(holds(array, bound)):
-                raise ValueError(f"{what} must be {text.format(bound)}, got {value!r}")
+                raise ValueError(f"{what} must be {text.format(bound)}, got {shown(value)}")
         self.check_shape(what, array.shape)
         if array.ndim == 0:
             return array.item()

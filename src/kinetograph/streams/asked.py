@@ -10,6 +10,7 @@ from ..graph.messages import describe
 from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 
 __all__ = ["float_type", "sized", "static_shape"]
 
@@ -61,7 +62,7 @@ def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:
             )
         if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)):
             raise TypeError(
-                f"{which}: shape must be a whole number or a tuple of them, got {shape!r}"
+                f"{which}: shape must be a whole number or a tuple of them, got {shown(shape)}"
                 f"{place_text()}"
             )
         if size < 0:

@@ -11,6 +11,7 @@ from ..graph.node import Data, Node
 from ..graph.operations.elementwise import where
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 
 __all__ = ["check_count", "check_weights", "marked", "population", "rows_at"]
 
@@ -37,8 +38,8 @@ def population(x: Any, which: str) -> tuple[int, Node | None]:
         )
     if node.dtype.kind not in "iu" or node.value < 0:
         raise ValueError(
-            f"{which}: x must be a whole number, not negative, or an array with rows, got {x!r}"
-            f"{place_text()}"
+            f"{which}: x must be a whole number, not negative, or an array with rows, got "
+            f"{shown(x)}{place_text()}"
         )
     return int(node.value), None
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..graph.errors import ModelError
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
 from ..models.unused_data import warn_of_later
@@ -260,6 +261,6 @@ def _ladder(given: Any) -> np.ndarray:
     if not (rises and powers.size and powers[0] > 0 and powers[-1] == 1):
         raise ValueError(
             f"temper: ladder must be numbers that rise to 1, such as [0.01, 0.1, 1], got "
-            f"{given!r:.80}{place_text()}"
+            f"{shown(given)}{place_text()}"
         )
     return powers

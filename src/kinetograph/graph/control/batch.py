@@ -17,6 +17,7 @@ from ..public import public
 from ..rewriting.participation import read
 from ..source import place_text
 from ..trips import Trips
+from ..value_texts import check_name
 from .contexts import BatchContext
 from .control_node import Control
 from .forms import arriving
@@ -171,6 +172,7 @@ def vmap(
     [10.0, 14.0, 18.0]
     """
     check_function(f, "f", "vmap", None)
+    check_name("vmap", name, "; kg.vmap(f) returns a function: write kg.vmap(f)(...)")
 
     def batched(*arguments: Any) -> Any:
         names = names_of_parameters(f, len(arguments))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..node import Node
+from ..value_texts import shown
 from .build_time_values import known
 from .elementwise import astype, elementwise, floating, where
 from .operands import Operand, as_node
@@ -108,7 +109,7 @@ def nan_quantile(
     if method != "linear":
         raise ValueError(f"nanquantile: method is {method!r}; 'linear' is available")
     if not np.all((probabilities >= 0) & (probabilities <= 1)):
-        raise ValueError(f"nanquantile: probabilities lie between 0 and 1, got {q!r:.60}")
+        raise ValueError(f"nanquantile: probabilities lie between 0 and 1, got {shown(q)}")
     axes = normalise_axes(node, axis, "nanquantile")
     remaining_axes = tuple(i for i in range(len(node.shape)) if i not in axes)
     remaining_shape = tuple(node.shape[i] for i in remaining_axes)

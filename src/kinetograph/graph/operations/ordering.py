@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
+from ..value_texts import shown
 from .elementwise import astype, elementwise, floating, where
 from .indexing import index, ravel
 from .operands import Operand, as_node
@@ -100,7 +101,7 @@ def quantile(
     node = floating(x, "quantile")
     probabilities = np.asarray(q, float)
     if not np.all((probabilities >= 0) & (probabilities <= 1)):
-        raise ValueError(f"quantile: probabilities lie between 0 and 1, got {q!r:.60}")
+        raise ValueError(f"quantile: probabilities lie between 0 and 1, got {shown(q)}")
     if method not in _METHODS:
         raise ValueError(f"quantile: method is {method!r}; choose one of {', '.join(_METHODS)}")
     axes = normalise_axes(node, axis, "quantile")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ...graph.value_texts import shown
 from ..chain import Lengths, RunningChain
 from .display import PlainProgress, Progress, SilentProgress, finished_text
 
@@ -37,7 +38,7 @@ def make_progress(given: Any, doing: str = "mcmc") -> Progress:
         return SilentProgress()
     if all(hasattr(given, name) for name in ("say", "start", "update", "finish")):
         return given
-    raise TypeError(f"{doing}: progress must be True, False or a Progress, got {given!r}")
+    raise TypeError(f"{doing}: progress must be True, False or a Progress, got {shown(given)}")
 
 
 class Telling:

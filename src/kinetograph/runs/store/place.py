@@ -33,9 +33,12 @@ def folder(doing: str, given: Any) -> Path:
         If such a folder is impossible.
     """
     if not isinstance(given, (str, os.PathLike)) or not isinstance(os.fspath(given), str):
+        hint = ""
+        if hasattr(given, "subtree"):
+            hint = "; kg.extra_samples(results, model, draws=...) continues results in memory"
         raise TypeError(
             f"{doing}: a store is a folder, given by its path, such as 'run.zarr', got "
-            f"{in_words(given)}{place_text()}"
+            f"{in_words(given)}{place_text()}{hint}"
         )
     text = os.fspath(given)
     if not text or "\0" in text:

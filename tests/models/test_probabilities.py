@@ -22,6 +22,16 @@ def test_values_are_scipys():
     )
 
 
+@pytest.mark.parametrize("of", [kg.cdf, kg.log_cdf, kg.log_survival, kg.normal_score, kg.quantile])
+def test_the_shape_and_the_dims_of_a_distribution_are_those_of_its_probability(of):
+    mu = kg.normal(0, 1, name="mu")
+    along = of(kg.normal(mu, 1, shape=4, dims="group"), 0.5)
+    array = of(kg.normal(0, 1, shape=4), [[0.5], [0.2]])
+    assert value(array).shape == array.shape == (2, 4)
+    assert kg.model(mu, along=along).dims(along.node) == ("group",)
+    assert of(kg.normal(kg.data(np.zeros(4)), 1), 0.5).shape == (4,)
+
+
 def test_quantiles_and_their_ends():
     p = np.array([0.0, 0.1, 0.5, 1.0])
     for make, other in (

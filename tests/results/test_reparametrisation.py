@@ -152,6 +152,8 @@ def test_unknowns_that_are_sampled_together_are_told():
     information.values[1, 0, 0] = 0.0
     assert forms_text(tree) == "a and z: together"
     assert "a and z: together" in kg.report(tree).html
+    information.attrs["unknowns"] = '["z"]'
+    assert forms_text(tree) == "z: together"
 
 
 def test_the_forms_of_many_unknowns_are_shortened():

@@ -153,7 +153,18 @@ def test_correlation_matrices_are_shown_without_what_is_known():
     table = kg.summary(tree)
     assert [*table.names] == [f"cov{x}" for x in whole] + below + [f"near{x}" for x in whole]
     np.testing.assert_allclose(table["mean", "cor[2, b]"], matrices["cor"][..., 2, 1].mean())
-    assert [*kg.summary(tree, "cor").names] == [f"cor{x}" for x in whole]
+    assert [*kg.summary(tree, "cor", "cor[0, a]").names] == [*below, "cor[0, a]"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "labels"),
+    [("D", "2020-01-01 2020-01-03"), ("h", "2020-01-01T00:00 2020-01-01T02:00")],
+)
+def test_rows_of_dates_have_the_digits_that_differ(unit, labels):
+    days = np.datetime64("2020-01-01", "ns") + np.array([0, 2]).astype(f"m8[{unit}]")
+    draws = xr.DataArray(np.zeros((2, 9, 2)), {"day": days}, ("chain", "draw", "day"), "b")
+    tree = xr.DataTree.from_dict({"/posterior": draws.to_dataset()})
+    assert [*kg.summary(tree).names] == [f"b[{label}]" for label in labels.split()]
 
 
 @pytest.mark.parametrize("size", [2, 3])

@@ -14,6 +14,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
 from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
+from ..graph.operations.shaping import broadcast_to
 from ..graph.precision import float_dtype
 from ..graph.public import public
 from ..graph.source import place_text
@@ -236,13 +237,18 @@ def _at(doing: str, operation: Operation, distribution: Array, value: Any) -> Ar
             "available for most distributions of single numbers"
         )
     shape = _shape(doing, law, node)
+    needed = np.broadcast_shapes(node.shape, law.family.full_shape(law.parents))
     kinds = [n.dtype for n in (node, *law.parents) if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
     attributes: dict[str, Any] = {"family": family.key}
     if operation is QUANTILE:
         attributes["dtype"] = dtype
-    result = Apply(operation, (node, *law.parents), shape, dtype, attributes)
+    result: Node = Apply(operation, (node, *law.parents), needed, dtype, attributes)
+    if needed != shape:  # `shape=` of the distribution replicates equal numbers
+        result = broadcast_to(result, shape)
     consume(distribution, f"the distribution of a {doing}", result)
+    if len(shape) == len(law.shape):  # else the value may have names of its further axes
+        result.dims = distribution.node.dims
     return Array(result)
 
 

@@ -140,9 +140,9 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         Results of `kg.mcmc`, results opened with `xarray.open_datatree`, a group with draws, such
         as `results["predictions"]`, or a variable, such as `np.exp(results["posterior"]["b"])`.
     *names
-        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all, without
-        the ones and the upper half of correlation matrices. Unknowns that are not targets are shown
-        if they are named here.
+        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all. Of a
+        correlation matrix only the lower half is shown, and other elements if they are named.
+        Unknowns that are not targets are shown if they are named here.
     probability
         The probability of the interval between the two outer quantiles.
 
@@ -265,7 +265,7 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
     for name in requested:
         target = name.partition("[")[0]
         if name in draws:
-            chosen.append((name, None))
+            chosen += _default({name: draws[name]})
         elif target in draws and name in (rows := row_names(target, draws[target])):
             chosen.append((target, [rows.index(name)]))
         else:
@@ -301,10 +301,19 @@ def row_names(name: str, variable: Any) -> list[str]:
     if not dims:
         return [name]
     labels = [
-        variable.coords[d].values if d in variable.coords else range(variable.sizes[d])
+        _texts(variable.coords[d].values) if d in variable.coords else range(variable.sizes[d])
         for d in dims
     ]
     return [
         f"{name}[{', '.join(str(axis[i]) for axis, i in zip(labels, place, strict=True))}]"
         for place in np.ndindex(*variable.shape[2:])
     ]
+
+
+def _texts(labels: np.ndarray) -> Sequence[Any]:
+    """Labels of an axis; dates without the clock time if all are midnights."""
+    if labels.dtype.kind != "M":
+        return labels
+    units = ("D", "m", "s")
+    unit = next((u for u in units if np.array_equal(labels.astype(f"M8[{u}]"), labels)), None)
+    return np.datetime_as_string(labels, unit).tolist()  # type: ignore[no-any-return]

@@ -174,7 +174,7 @@ _ADVICE = {
     "the probability is (results['posterior']['b_x'] > 0).mean()": "hypothesis",
     "kg.loo(model, results) makes the refits": "reloo loo_moment_match loomomentmatch",
     "arviz_plots.plot_...(results) takes results as they are": (
-        "plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
+        "plot plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
         "plottrace traceplot"
     ),
     "give bounds by censoring=(lower, upper) of a distribution": "censored",

@@ -147,7 +147,7 @@ def _answer(
 
 
 def _of_model(word: str, values: tuple[Any, ...]) -> str | None:
-    """Advice on a keyword that is a name of the model, or None."""
+    """Advice on a keyword that is a name in the model."""
     for model in filter(_is_model, values[:1]):
         if word in map(model.name, model.data):
             return f"{word} is data of the model: write model.set_data({word}=...) before the call"
@@ -330,7 +330,8 @@ def _too_many(
     if name in OF_SURPLUS:
         hint = f"; {OF_SURPLUS[name]}"
     elif texts and names[:1] != ["name"]:
-        hint = f"; a name is given by name={texts[0]!r}"
+        word = "var_name" if "var_name" in parameters else "name"
+        hint = f"; a name is given by {word}={texts[0]!r}"
     elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
         remaining = ", ".join(brief(v) for v in positional[1:])
         hint = f"; its support always begins at 0: write {name}({remaining})"
@@ -389,6 +390,8 @@ def _missing(
     )
     if title in OF_MISSING:
         takes = f"; {OF_MISSING[title]}"
+    if missing == ["results"] and _is_model(values[0]) and title not in OF_MISSING:
+        takes = f"; write kg.{title}(model, results) with the results of kg.mcmc(model)"
     if missing == ["results"] and hasattr(values[0], "subtree"):
         return f"{title}: the model is missing{place_text()}; write kg.{title}(model, results)"
     if "shape" in named and (own := [n for n in missing if n in WORDS.get("shape", ())]):

@@ -101,8 +101,9 @@ def dim(name: str, labels: Any) -> Dim:
     ((3, 2), ('school', 'year'))
     """
     if not isinstance(name, str) or not name:
+        hint = f"; the name comes first: kg.dim({labels!r}, ...)" if isinstance(labels, str) else ""
         raise DimsError(
-            f"dim: the name of a dimension must be text, got {shown(name)}{place_text()}"
+            f"dim: the name of a dimension must be text, got {shown(name)}{place_text()}{hint}"
         )
     if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
         if labels < 0:

@@ -100,7 +100,8 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     >>> effect = kg.normal(0, 1, dims=county.dim)
     >>> mean = effect[county.codes]  # the effect of each row's county
     """
-    check_name("groups", name)
+    is_name = isinstance(values, str)
+    check_name("groups", name, f"; write kg.groups(values, {values!r})" if is_name else "")
     name = name or name_of(values) or _variable(values) or "group"
     column = _column(values, name)
     if isinstance(levels, Dim):

@@ -11,7 +11,7 @@ from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .missing_places import IN_STEPS, missing_in_variables
 from .node import Data, Placeholder
-from .number_advice import not_numbers
+from .number_advice import advice_on, not_numbers
 from .operations.operands import BAD_KINDS, checked_dtype, refuse_traced
 from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
@@ -83,6 +83,8 @@ def data(
     refuse_traced(value, "data")
     if missing not in (None, "impute"):
         raise ValueError(f'{subject}: missing must be None or "impute", got {missing!r}')
+    if hasattr(value, "subtree"):
+        raise DataError(f"{subject}: results are not an array of numbers{advice_on(value)}")
     try:
         given = np.asarray(value)
     except ValueError as error:

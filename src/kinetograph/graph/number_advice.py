@@ -10,7 +10,7 @@ import numpy as np
 from .messages import index_text
 from .value_texts import in_words
 
-__all__ = ["LABELS", "not_numbers"]
+__all__ = ["LABELS", "advice_on", "not_numbers"]
 
 LABELS = "for categories write g = kg.groups(values), which has g.codes and g.dim with the labels"
 
@@ -31,7 +31,7 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
             "by name= (to read a file, use numpy.loadtxt or pandas.read_csv)"
         )
     if kind == "O" and not array.shape:
-        return f"{in_words(value)} is not an array of numbers{_advice(value)}"
+        return f"{in_words(value)} is not an array of numbers{advice_on(value)}"
     words = f"values of dtype {array.dtype} are not numbers"
     if kind == "c":
         return f"{words} on the real line; pass real and imaginary parts as two arrays"
@@ -72,7 +72,7 @@ def _columns_of_texts(table: Any) -> list[str]:
 _DAYS = "count days of dates = {}: (dates - dates.min()) / numpy.timedelta64(1, 'D')"
 
 
-def _advice(value: Any) -> str:
+def advice_on(value: Any) -> str:
     """Advice for an object that is not an array."""
     if isinstance(value, os.PathLike) or hasattr(value, "read"):
         return "; read the file first, for example with numpy.loadtxt or pandas.read_csv"
@@ -82,6 +82,10 @@ def _advice(value: Any) -> str:
         return ", but an iterable; write list(values)"
     if hasattr(value, "collect") and hasattr(value, "collect_schema"):
         return "; collect it first: frame.collect()"
+    if hasattr(value, "subtree"):
+        return "; draws of one array are results['posterior']['name']"
+    if hasattr(value, "target_names"):
+        return "; an array of a model is model['name']"
     if callable(value):
         return "; call it, and pass the result"
     return ""

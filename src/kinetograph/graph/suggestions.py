@@ -144,6 +144,8 @@ class _Wording:
         site = site_of(self.site)
         place = f" ({site})" if site else ""
         hint = next(iter(ON_MISSING(kind, self.name)), "") or meant(self.name, names)
+        if self.name in getattr(self.holder, "target_names", ()):
+            hint = f"; the array is model[{self.name!r}]"
         return f"{kind!r} object has no attribute {self.name!r}{place}{hint}"
 
     __repr__ = __str__

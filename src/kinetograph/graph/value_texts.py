@@ -108,7 +108,7 @@ def in_words(value: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """The text of a number or array in code; words for other values."""
+    """A number or array as in code; words for other values."""
     return in_words(value).removeprefix("the number ").removeprefix("the array ")
 
 

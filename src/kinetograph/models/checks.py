@@ -56,6 +56,8 @@ def no_model(doing: str, value: Any, which: str = "first") -> TypeError:
         hint = f"; make one with {only_argument(value)}"
     elif hasattr(value, "subtree"):
         hint = "; give the model that the results were made with"
+    elif which != "first" and isinstance(value, int):
+        hint = f"; write kg.{doing}(results, model, draws={value})"
     elif which != "first" and isinstance(value, (str, os.PathLike)):
         hint = "; give a path as path="
     return TypeError(
@@ -98,6 +100,8 @@ def check_target(array: Any, name: str | None) -> Node:
     target_text = f"target {name!r}" if name else "a target"
     if not isinstance(array, Array):
         hint = "; give the array itself, not its name" if isinstance(array, str) else ""
+        if isinstance(array, str) and "~" in array:
+            hint = f"; write kg.formula({array!r}, data)"
         if isinstance(array, (list, tuple)) and all(isinstance(a, Array) for a in array):
             hint = "; give targets one by one, as in kg.model(mu, tau) or kg.model(*targets)"
         if isinstance(array, dict) and all(isinstance(a, Array) for a in array.values()):

@@ -54,7 +54,7 @@ def unused_distribution(
                 f"kg.{doing}{example}"
             )
         way = f"write kg.{doing}{example}"
-        if any(hasattr(each, "log_prob") for each in (value, other)):
+        if doing == "log_density" and any(hasattr(each, "log_prob") for each in (value, other)):
             way = "the log density of a model is a method: model.log_prob({name: value, ...})"
         raise TypeError(
             f"{doing}: the {which} argument, {_what(value)}, is not a distribution"

@@ -85,6 +85,12 @@ def _check(build: Any) -> None:
             f"model: {name} is decorated with @kg.function{place_text()}; a function that makes a "
             "model must be plain Python: remove the decorator"
         )
+    if hasattr(build, "same_names"):  # its parameters may have defaults
+        name = build.__name__
+        raise TypeError(
+            f"model: the function {name} is a distribution{place_text()}; call it, as in "
+            f"mu = kg.{name}(...), and give the array: kg.model(mu)"
+        )
     if needed := _needed(build):
         name = getattr(build, "__name__", "build")
         raise TypeError(

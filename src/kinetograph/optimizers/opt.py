@@ -283,6 +283,8 @@ def choose(what: str, optimizer: Any) -> Optimizer:
         return of_transformation(optimizer)
     name = getattr(optimizer, "__name__", "")
     call = f"; write `optimizer={name}(...)`" if callable(optimizer) and name else ""
+    if type(optimizer) is int:
+        call = f"; the number of iterations is given by max_iterations={optimizer}"
     raise TypeError(
         f"{what}: `optimizer` is {shown(optimizer)}; expected a name such as 'lbfgs', an optimiser "
         f"such as `kg.optimizers.adam(0.1)`, or a transformation of optax{call}"

@@ -214,7 +214,8 @@ def _data_to_draw(model: Model, observed: Any) -> tuple[Data, ...]:
         node = became.get(array.node, array.node) if isinstance(array, Array) else None
         if node not in model.observed:
             names = ", ".join(model.name(node) for node in model.observed)
-            hint = f"; write observed=[model[{array!r}]]" if array in names.split(", ") else ""
+            is_name = isinstance(array, str) and array in names.split(", ")
+            hint = f"; write observed=[model[{array!r}]]" if is_name else ""
             raise TypeError(
                 f"predict: observed= must be data that the model observes ({names}), got "
                 f"{shown(array)}{place_text()}{hint}"

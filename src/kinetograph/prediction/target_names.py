@@ -65,6 +65,16 @@ def _check(doing: str, name: str | None, array: Any) -> None:
             hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
         elif doing == "calculate" and (hasattr(array, "subtree") or isinstance(array, Mapping)):
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
+        elif name is None and type(array) is int and doing != "predict":
+            hint = f"; give the number of draws as draws={array}"
+        elif (
+            isinstance(array, (list, tuple))
+            and array
+            and all(isinstance(each, Array) for each in array)
+        ):
+            hint = f"; give the arrays one by one, as in kg.{doing}(*arrays)"
+            if doing == "predict":
+                hint = "; give the arrays one by one, as in kg.predict(model, results, *arrays)"
         elif not hint and (
             isinstance(array, (np.ndarray, list, tuple, Mapping)) or hasattr(array, "columns")
         ):

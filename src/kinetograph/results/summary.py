@@ -258,8 +258,9 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
         given_names = [given] if isinstance(given, str) else given
         given_names = [*given_names] if isinstance(given_names, Iterable) else [None]
         if not all(isinstance(name, str) for name in given_names):
+            hint = f"; write probability={given}" if isinstance(given, float) else ""
             raise TypeError(
-                f"summary: targets are given by name, got {in_words(given)}{place_text()}"
+                f"summary: targets are given by name, got {in_words(given)}{place_text()}{hint}"
             )
         requested += given_names
     for name in requested:
@@ -310,10 +311,9 @@ def row_names(name: str, variable: Any) -> list[str]:
     ]
 
 
-def _texts(labels: np.ndarray) -> Sequence[Any]:
-    """Labels of an axis; dates without the clock time if all are midnights."""
+def _texts(labels: np.ndarray) -> Any:
+    """Labels of an axis; dates with the digits that differ."""
     if labels.dtype.kind != "M":
         return labels
-    units = ("D", "m", "s")
-    unit = next((u for u in units if np.array_equal(labels.astype(f"M8[{u}]"), labels)), None)
-    return np.datetime_as_string(labels, unit).tolist()  # type: ignore[no-any-return]
+    units = (labels.astype(f"M8[{unit}]") for unit in ("D", "m", "s"))
+    return [str(day) for day in next((u for u in units if np.array_equal(u, labels)), labels)]

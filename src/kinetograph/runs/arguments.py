@@ -34,6 +34,8 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
             hint = f"; the number of draws is given by draws={sampler}"
         if isinstance(sampler, Mapping) or np.ndim(sampler) or hasattr(sampler, "columns"):
             hint = "; data belong to the model: model.set_data({name: values, ...}) replaces them"
+        if any(base.__name__ == "Optimizer" for base in type(sampler).__mro__):
+            hint = "; an optimiser is given to kg.opt"
         name = closest(sampler, SAMPLERS) or "NUTS"
         raise TypeError(
             f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.{name}()"

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import SymbolicError
 from ..missing import refuse_masked
 from ..node import Data, Node
-from ..number_advice import LABELS
+from ..number_advice import LABELS, advice_on
 from ..precision import FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text, variable_here
 from ..tables import name_of, row_index
@@ -51,7 +51,7 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)} is not an array of numbers"
-            f"{place_text()}{uneven}"
+            f"{place_text()}{uneven}{advice_on(value)}"
         ) from None
     if array.dtype.kind in BAD_KINDS:
         are_labels = array.size > 1 and all(isinstance(v, str) for v in array.flat)
@@ -62,7 +62,7 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
             hint = "; to test whether there is a value, write `is None` or `is not None`"
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
-            f"of a graph{place_text()}{hint}{labels}"
+            f"of a graph{place_text()}{advice_on(value) or hint}{labels}"
         )
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())

@@ -156,6 +156,14 @@ class Tuner:
             if slopes is not None:
                 self.slopes.append(np.array(slopes))
 
+    def most_held(self, size: int) -> int:
+        """The largest number of draws that are held at once.
+
+        A draw has `size` numbers."""
+        if not self.stops or self.end == 0:
+            return 0
+        return min(max(FIRST, _most_examined(size) + EVERY), self.end)
+
     def look(self, transition: int, gradients: int, tuned: Tuned) -> Tuned:
         """Examine the stored draws at a stop; returns the new tuning."""
         return self.looked_at(transition, gradients, self.window(transition, tuned), tuned)
@@ -208,7 +216,7 @@ class Tuner:
         Draws that equal the draw before, or are not finite, are left out.
         """
         draws = np.concatenate(self.draws)
-        most = min(ROWS, max(LEAST, math.isqrt(WORK // draws.shape[1])))
+        most = _most_examined(draws.shape[1])
         slopes = np.concatenate(self.slopes)[-most:] if self.slopes else None
         draws = draws[-most:]
         self.draws, self.slopes = [draws], [slopes] if slopes is not None else []
@@ -237,6 +245,11 @@ class Tuner:
             return
         if (settled and not drifts(draws)) or transition >= LONGEST - FINAL:
             self.late, self.end = transition, transition + FINAL
+
+
+def _most_examined(size: int) -> int:
+    """The largest number of draws of `size` numbers that are examined."""
+    return min(ROWS, max(LEAST, math.isqrt(WORK // max(size, 1))))
 
 
 def judged(

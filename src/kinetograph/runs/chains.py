@@ -1,18 +1,17 @@
 """Drive chains, on threads, as a batch, or on several devices.
 
 Threads share one executable, and XLA releases the interpreter while it runs. If there are fewer
-threads than chains, the chains take turns of one block each, so that all advance equally. A batch
-is one thread with an executable for all chains (`batches`). If several devices are given, each has
-a thread and an executable, and runs its own chains or batches in turns. The host only takes the new
-draws of each block, counts, and checks whether the run should stop. The thread that called the run
-waits, so that Ctrl-C never comes between a block and its draws. A stopped run does not wait for
-blocks that take long, and does not take their draws.
+threads than chains, the chains take turns of one block each (`queues`). A batch is one thread with
+an executable for all chains (`batches`). If several devices are given, each has a thread and an
+executable, and runs its own chains or batches in turns. The host only takes the new draws of each
+block, counts, and checks whether the run should stop. The thread that called the run waits, so that
+Ctrl-C never comes between a block and its draws. A stopped run does not wait for blocks that take
+long, and does not take their draws.
 """
 
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +30,7 @@ from ..programs.state import Plan
 from .batches import batches_of
 from .chain import Lengths, RunningChain
 from .control import CheckpointWriter, ThreadControl, beginnings, plan_of, tuned_of
+from .queues import ChainQueue, ChainTurns, warming_up_at_once
 from .signals import STOPS, Terminated, hearing, holding, stoppable
 
 __all__ = [
@@ -121,19 +121,20 @@ def run_chains(
     control, ending = ThreadControl(keeper=keeper), RunEnding()
     engines = engine.on(devices) if devices else [engine]
     batches = [] if engine.batch is None else batches_of(engines, chains)
-    queues = [deque[Iterator[None]]() for _ in engines]
+    parts: list[list[ChainTurns]] = [[] for _ in engines]
     with x64():
         values = engine.program.model.argument_values
         shared = [jax.device_put(values, each.device) for each in engines]
     for i, batch in enumerate(batches):
         place = i % len(engines)
-        queues[place].append(batch.turns(shared[place], lengths, control))
+        parts[place].append(ChainTurns(batch.turns(shared[place], lengths, control)))
     for i, chain in enumerate(chains if engine.batch is None else ()):
         place = i % len(engines)
         data = _data_of(chain, engine.program, shared[place])
-        queues[place].append(_turns_of(engines[place], data, chain, lengths, control))
+        turns = _turns_of(engines[place], data, chain, lengths, control)
+        parts[place].append(ChainTurns(turns, chain))
 
-    def work(queue: deque[Iterator[None]]) -> None:
+    def work(queue: ChainQueue) -> None:
         try:
             _take_turns(queue)
         except BaseException as error:
@@ -141,6 +142,8 @@ def run_chains(
             control.failed.set()
 
     sharing = 1 if devices or batches else min(threads, len(chains))  # threads of a queue
+    at_once = warming_up_at_once(engine.program, chains[0].tuner, len(chains), sharing)
+    queues = [ChainQueue(part, max(at_once // len(engines), sharing)) for part in parts]
     workers = [thread(partial(work, queue)) for queue in queues for _ in range(sharing)]
     with one_thread(), stoppable(), holding() as late:
         try:
@@ -182,18 +185,16 @@ def _wait(workers: Sequence[threading.Thread], seconds: float) -> None:
         worker.join(max(0.0, until - time.perf_counter()))
 
 
-def _take_turns(waiting: deque[Iterator[None]]) -> None:
+def _take_turns(waiting: ChainQueue) -> None:
     """Give each waiting chain its turn, until all have ended."""
     with x64():
-        while waiting:
-            try:
-                chain = waiting.popleft()
-            except IndexError:  # another thread was quicker
-                return
-            for _ in chain:
+        while (each := waiting.take()) is not None:
+            for _ in each.turns:
                 if waiting:
-                    waiting.append(chain)
+                    waiting.put(each)
                     break
+            else:
+                waiting.ended(each)
 
 
 def _data_of(chain: RunningChain, program: Program, shared: Any) -> Any:

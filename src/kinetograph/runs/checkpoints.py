@@ -12,12 +12,13 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..programs.program import Program
 from ..programs.sealed_files import Damaged
-from ..results.advice import LOOKED_AT
 from .chain import RunningChain
 from .chains import RunEnding
+from .memory import examined_draws
 from .progress.reporting import LOG
 from .rows import Sink, TransitionRows
 from .state_arrays import NotItsState, record, restore
+from .store.blocks import row_bytes
 from .store.layout import GROUPS
 from .store.place import interrupted
 from .store.sink import StoredSink
@@ -151,7 +152,9 @@ class Keeper:
     def some(self) -> Any:
         """Every n-th draw, so that there are few enough to be diagnosed."""
         tree = opened(self.store.path, cache=False)
-        step = -(-tree["posterior"].sizes["draw"] // LOOKED_AT)
+        sizes = tree["posterior"].sizes
+        width = row_bytes(self.store.columns)
+        step = -(-sizes["draw"] // max(examined_draws(sizes["chain"], sizes["draw"], width), 1))
         return tree.isel(draw=slice(None, None, step), missing_dims="ignore") if step > 1 else tree
 
     def explained(self, error: BaseException | None) -> BaseException | None:

@@ -28,7 +28,7 @@ from .devices import CHAINS_PER_BATCH, Devices, devices_of, division
 from .earlier_tuning import check_unknowns
 from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import program_of
-from .memory import check_memory
+from .memory import chain_needs, check_memory, draws_need
 from .processes.turns import shared_call
 from .progress.display import Progress
 from .progress.reporting import make_progress
@@ -184,10 +184,12 @@ def extra_samples(
     lengths = Lengths(None, extra_draws, thin, before)
     lengths.check(CALLER)
     total = None if extra_draws is None else posterior.sizes.get("draw", 0) + extra_draws
-    memory_warning = ""
+    count = len(state["transition"])
+    needs = chain_needs(program, program.tuner(0), count, None)
     if kept is not None and total is not None and until is None:
-        blank, count = blank_rows(program, kept.values()), len(state["transition"])
-        memory_warning = check_memory(CALLER, list(kept), blank, count, total, True)
+        blank = blank_rows(program, kept.values())
+        needs.insert(0, draws_need(list(kept), blank, count, total, True))
+    memory_warning = check_memory(CALLER, needs, count)
     chains = _chains(program, results, kept, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
     check_watching(CALLER, callback, until, total, len(chains), keep)

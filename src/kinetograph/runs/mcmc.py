@@ -32,8 +32,8 @@ from .chain import Lengths, RunningChain
 from .devices import Devices, devices_of, division
 from .earlier_tuning import tuned_values, unknowns_text
 from .kept_targets import kept_arrays, kept_nodes, kept_unknowns
-from .memory import check_memory
-from .processes.turns import in_order, shared_call, shared_seed
+from .memory import chain_needs, check_memory, draws_need, store_needs
+from .processes.turns import chains_of_a_process, in_order, shared_call, shared_seed
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import quantity_attributes, sampler_attributes
@@ -228,7 +228,8 @@ def mcmc(
     OSError
         If the store cannot be written, because the disk is full or read-only.
     MemoryError
-        If the draws would need more memory than is available; checked before compilation.
+        If the run would need more memory than is available; checked before compilation. The message
+        has the numbers, and the ways to need less.
     KeyboardInterrupt
         If the run is stopped before any chain has a draw. The tuning of warm-up is in
         `kg.stashed_samples()` then, as are the draws when an error ends the run.
@@ -316,12 +317,21 @@ def mcmc(
     warn_of_noise(program, "mcmc")
     if program.kernel.takes_gradient:
         warn_of_flat(model, "mcmc")
-    blank, memory_warning = blank_rows(program, (kept or {}).values()), ""
-    if kept is not None and store is None and lengths.draws is not None and until is None:
+    blank = blank_rows(program, (kept or {}).values())
+    tuner, mine = program.tuner(lengths.warmup), chains_of_a_process(len(numbers))
+    needs = chain_needs(
+        program,
+        tuner,
+        len(numbers),
+        None if method == "threads" else mine,
+        blank if keep_warmup else None,
+    )
+    if kept is not None and store is not None:
+        needs += store_needs(blank, len(numbers), mine, lengths.draws)
+    elif kept is not None and lengths.draws is not None and until is None:
         rows_are_copied = bool(program.walkers)  # each walker is a chain of the results
-        memory_warning = check_memory(
-            "mcmc", list(kept), blank, len(numbers), lengths.draws, rows_are_copied
-        )
+        needs.append(draws_need(list(kept), blank, len(numbers), lengths.draws, rows_are_copied))
+    memory_warning = check_memory("mcmc", needs[::-1], len(numbers))
     sinks: Sequence[Sink] = [Sink() for _ in numbers]
     if kept is not None and store is None:  # a store brings its own sinks
         sinks = MemorySink.side_by_side(blank, lengths.draws, len(numbers))

@@ -126,7 +126,7 @@ def create(path: Path, run: Run, dtype: Any) -> Store:
     manifest = _manifest(run, dtype, reason)
     tree = without_draws(run)
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = block_rows(columns, manifest["walkers"], run.lengths.draws)
+    rows = block_rows(columns, manifest["walkers"], run.lengths.draws, len(run.mine))
     return Store.create(path, manifest, tree, columns, rows, model)
 
 

@@ -27,7 +27,7 @@ from .chains import run_chains, threads_available
 from .earlier_tuning import tuned_values
 from .kept_targets import KeptArray
 from .mcmc import chain_method_of, program_of, run_attributes, warmup_length
-from .memory import check_memory
+from .memory import chain_needs, check_memory, draws_need
 from .progress.reporting import Telling, make_progress
 from .rows import MemorySink
 from .signals import stoppable, stoppable_call
@@ -78,7 +78,13 @@ def run_variants(
     lengths.check(doing)
     method, count = chain_method_of(None, None), chains * len(variants)
     blank = blank_rows(program, kept.values())
-    check_memory(doing, list(kept), blank, count, draws, bool(program.walkers))
+    needs = [
+        draws_need(list(kept), blank, count, draws, bool(program.walkers)),
+        *chain_needs(
+            program, program.tuner(lengths.warmup), count, count if method == "batch" else None
+        ),
+    ]
+    check_memory(doing, needs, count)
     sinks = MemorySink.side_by_side(blank, draws, count)
     positions, tuned = _earlier(program, samplers, results)
     running = [

@@ -27,6 +27,15 @@ def test_rows_of_a_block(columns, walkers, draws, rows):
     assert block_rows(columns, walkers, draws) == rows
 
 
+@pytest.mark.parametrize("chains", [1, 256, 4096, 100_000])
+def test_blocks_of_many_chains_are_smaller(chains):
+    """All of them are in memory together, but a file has at least 64 KiB."""
+    size = 208 * block_rows(NARROW, 1, None, chains)
+    assert size <= 2**22
+    assert chains * size <= max(2**30, chains * 2**16)
+    assert size > 2**22 - 208 or chains > 256
+
+
 def test_a_block_that_is_filled_in_part_ends_with_zeros(tmp_path):
     """The file has no rows of the block before; the last four bytes are the checksum."""
     column = Column("posterior/x", np.dtype(float), (2,))

@@ -68,6 +68,14 @@ def test_a_stored_run_is_the_run(path, whole):
     assert str(kg.summary(tree)) == str(kg.summary(whole))
 
 
+def test_states_of_many_chains_are_few_files(path):
+    """Each array of the states is one file, for any number of chains."""
+    run(schools(), store=path, chains=3)
+    for group in ("sampler_state", "observed_data"):
+        for array in path.joinpath(group).glob("*/zarr.json"):
+            assert sum(file.is_file() for file in array.parent.glob("c/**/*")) <= 1
+
+
 def test_readers_see_whole_draws_while_it_goes_on(path, whole):
     seen = []
 

@@ -18,7 +18,7 @@ from ...graph.source import place_text
 from .channel import Channel
 from .distributed import channel
 
-__all__ = ["Turn", "in_order", "shared_call", "shared_seed", "turn"]
+__all__ = ["Turn", "chains_of_a_process", "in_order", "shared_call", "shared_seed", "turn"]
 
 FAILED, STOPPED, DONE, MAKING = "failed", "stopped", "done", "making"  # keys of messages
 AGAIN = "look at its output, and start all processes again"
@@ -188,6 +188,12 @@ class Turn:
                 result = function()
             self.gather(f"after process {process}", late=True)
         return result
+
+
+def chains_of_a_process(count: int) -> int:
+    """The largest number of chains that one process runs."""
+    here = turn()
+    return count if here is None else -(-count // here.channel.count)
 
 
 def turn() -> Turn | None:

@@ -14,10 +14,12 @@ import numpy as np
 
 from ...programs.sealed_files import Damaged, write_whole
 
-__all__ = ["BlockFiles", "Column", "block_rows", "chunk_parts", "write_chunk"]
+__all__ = ["BlockFiles", "Column", "block_rows", "chunk_parts", "row_bytes", "write_chunk"]
 
 BYTES = 2**22  # about, of a block of all arrays of a chain: making a file costs at least 0.1 ms,
 LEAST_BYTES = 2**20  # and of a block of one walker, as there may be many,
+ALL_BYTES = 2**30  # and of the blocks of all chains, which are in memory together,
+SMALL_BYTES = 2**16  # but at least this much of each chain's block,
 MOST = 40_000  # the largest number of draws in a block,
 FEW = 1000  # and the least, even if fewer are requested: a run may be extended
 
@@ -30,10 +32,22 @@ class Column(NamedTuple):
     shape: tuple[int, ...]  # the shape of a row
 
 
-def block_rows(columns: Sequence[Column], walkers: int = 1, draws: int | None = None) -> int:
-    """The number of draws in a block of a chain or walker."""
-    width = sum(c.dtype.itemsize * math.prod(c.shape) for c in columns)
-    fitting = max(BYTES // walkers, LEAST_BYTES) // max(width, 1)
+def row_bytes(columns: Sequence[Column]) -> int:
+    """The bytes of a draw in these arrays."""
+    return sum(c.dtype.itemsize * math.prod(c.shape) for c in columns)
+
+
+def block_rows(
+    columns: Sequence[Column], walkers: int = 1, draws: int | None = None, chains: int = 1
+) -> int:
+    """The number of draws in a block of a chain or walker.
+
+    `chains` is the number of chains that a process runs together.
+    """
+    most = min(
+        max(BYTES // walkers, LEAST_BYTES), max(ALL_BYTES // (chains * walkers), SMALL_BYTES)
+    )
+    fitting = most // max(row_bytes(columns), 1)
     requested = MOST if draws is None else max(draws, FEW)
     return min(max(fitting, 10), requested, MOST)
 

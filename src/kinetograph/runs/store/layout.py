@@ -82,7 +82,7 @@ def write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> l
                 variable_encoding[name]["chunks"] = (1, rows, *variable.shape[2:])
             elif variable.dims == ("draw",):
                 variable_encoding[name]["chunks"] = (rows,)
-            elif variable.dims == ("chain",):
+            elif name == "chain" and node.name in GROUPS:  # labels, which `View.show` writes
                 variable_encoding[name]["chunks"] = (1,)
     # Chunks of zeros are written, too, so that a missing file is not taken for zeros.
     settings = zarr.config.set({"array.write_empty_chunks": True})

@@ -263,7 +263,7 @@ def test_mistakes(fitted):
     with pytest.raises(kg.ModelError, match="predict: 'draw' is an array and a dimension"):
         kg.predict(model, results, draw=2 * mu)
     written_again = kg.normal(0, 10, name="mu")  # would be drawn from the prior
-    with pytest.raises(kg.ModelError, match="two arrays are named 'mu'"):
+    with pytest.raises(kg.ModelError, match=r"named 'mu': one of the model.* model\['mu'\]"):
         kg.predict(model, results, new=kg.normal(written_again, 1))
     alike = [kg.normal(mu, 1, name="alike") for _ in range(2)]
     with pytest.raises(kg.ModelError, match="two arrays are named 'alike'"):

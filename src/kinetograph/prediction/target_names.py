@@ -10,6 +10,7 @@ from ..calls.argument_names import OURS
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
@@ -110,4 +111,13 @@ def names_of_unknowns(
         for n in named_nodes
         if isinstance(n, Variable) and not n.name and len(n.called) == 1
     }
+    taken = {*known.values()}
+    for node in named_nodes:
+        name = called.get(node) or node.name
+        if node not in known and name in taken:
+            raise ModelError(
+                f"two arrays are named {name!r}: one of the model, and {describe(node)}"
+                f"{site_text(node)}; the array of the model is model[{name!r}], or give the other "
+                "one another name with name="
+            )
     return assign_names(dict.fromkeys([*known, *named_nodes]), called | dict(known), labels)

@@ -8,7 +8,8 @@ Writes `tests/slow.txt`. The most expensive cases are left out until the remaini
 `--seconds`. A case always stays in `make test` if
 
 - it caught a fault in a study of mutants (`benchmarks/results/*-mutants.md`),
-- or it is the quickest case of its test and takes at most `--keep` seconds.
+- or it is the quickest case of its test and takes at most `--keep` seconds,
+- or it is the only everyday test of a whole feature, listed in `WHOLE`.
 
 Cases that the list names already were not measured: they stay in it while their test exists.
 """
@@ -24,6 +25,16 @@ sys.path.insert(0, str(ROOT))
 
 from tests.slow_tests import LIST, read, written  # noqa: E402
 
+WHOLE = {
+    "adaptation/test_joint_choice.py::test_chains_leave_the_block_for_a_second_program[threads]",
+    "adaptation/test_joint_choice.py::test_draws_statistics_and_state_are_those_of_the_free_state",
+    "formulas/test_row_dims.py::test_rows_of_predictions[y ~ x-gaussian]",
+    "models/test_conditioning.py::test_posteriors",
+    "prediction/test_other_models.py::test_runs_of_other_likelihoods_are_not_continued",
+    "runs/test_devices.py::test_two_devices",
+    "runs/test_distributed.py::test_two_processes",
+}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -37,7 +48,7 @@ def main() -> None:
         for name, seconds in json.loads(file.read_text()).items()
     }
     listed = {case for case in _listed() if (ROOT / "tests" / case.partition("::")[0]).exists()}
-    left_out = chosen(times, _catching(), options.seconds, options.keep)
+    left_out = chosen(times, _catching() | WHOLE, options.seconds, options.keep)
     cases = defaultdict(list)
     for case in sorted(listed | left_out):
         file, _, name = case.partition("::")

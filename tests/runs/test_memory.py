@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 
+import jax
 import numpy as np
 import pytest
 from tests.runs.models import gaussian, run, schools
@@ -283,3 +284,19 @@ def test_a_run_stays_within_the_memory_that_is_stated(tmp_path, way):
     stated, used = map(int, done.stdout.split())
     assert used < stated + 100e6
     assert stated < {"all": 300e6, "keep": 40e6, "store": 500e6}[way]
+
+
+def test_a_chain_holds_one_state_and_no_draws_of_its_warmup():
+    """The state at its start, and the draws that warm-up has examined, are dropped."""
+    model = kg.model(kg.normal(0, 1, shape=37, name="x"))
+    progress, counts, chains = Listening(), [], []
+    progress.start = lambda each, lengths, at_once: chains.extend(each)
+
+    def count(so_far):
+        counts.append(sum(x.shape == (32, 37) for x in jax.live_arrays()))
+
+    options = {"draws": 300, "chains": 12, "warmup": 40, "threads": 1}
+    run(model, sampler=kg.samplers.NUTS(max_depth=2), progress=progress, callback=count, **options)
+    assert len(chains) == 12 <= min(counts)
+    assert max(counts) < 20
+    assert not any(chain.tuner.draws or chain.tuner.slopes for chain in chains)

@@ -156,6 +156,11 @@ class Tuner:
             if slopes is not None:
                 self.slopes.append(np.array(slopes))
 
+    def release(self, transition: int) -> None:
+        """Drop the draws and gradients that will not be examined any more."""
+        if transition >= self.late:
+            self.draws, self.slopes, self.looked = [], [], max(self.looked, self.late)
+
     def most_held(self, size: int) -> int:
         """The largest number of draws that are held at once.
 

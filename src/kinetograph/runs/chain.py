@@ -124,6 +124,7 @@ class RunningChain:
                 self.warmup.append(rows_of(block, where.rows).copied())
         elif where.rows:
             self.sink.add(rows_of(block, where.rows))
+        self.tuner.release(where.transition)
         self.transition = where.transition
         self.gradients = where.gradients
         self.spent = where.spent

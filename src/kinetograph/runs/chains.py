@@ -220,6 +220,7 @@ def _turns_of(
                 chain.begin(result)
         if chain.failed:
             control.failed.set()
+        del result  # the state at the start would be held as long as the chain runs
     while chain.left(lengths) > 0 and not control.ends():
         plan = plan_of(lengths, pace, chain)
         elapsed = advance(engine, data, chain, plan, lengths.sampled, control)

@@ -117,6 +117,21 @@ def test_bad_matrices(adjacency, error, text):
         kg.gp.icar(adjacency)
 
 
+def test_labels_of_a_data_frame_and_of_a_dim_must_agree():
+    labels = list("uvwxy")
+    frame = pd.DataFrame(ROAD, labels, labels)
+    with pytest.raises(kg.DimsError, match=r"gp.icar: adjacency .*'area' has the labels"):
+        kg.gp.icar(frame, dims=kg.dim("area", labels[::-1]))
+    with pytest.raises(kg.DimsError, match=r"gp.icar .*axis 0 has length 5"):
+        kg.gp.icar(ROAD, dims=kg.dim("area", 4))
+    with pytest.raises(kg.DimsError, match=r"gp.icar .*dims must be names of axes"):
+        kg.gp.icar(ROAD, dims=labels)
+    with pytest.raises(ValueError, match="row 0 of the data frame is 'y', but column 0 is 'u'"):
+        kg.gp.icar(frame.iloc[::-1], dims="area")
+    with pytest.raises(TypeError, match=r"adjacency comes first.* kg.gp.icar\(adjacency, sd\)"):
+        kg.gp.icar(1.0, frame)
+
+
 def test_an_unknown_matrix():
     weights = kg.half_normal(1, shape=(3, 3), name="weights")
     with pytest.raises(TypeError, match=r"adjacency must be known, got .*weights"):

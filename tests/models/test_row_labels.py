@@ -138,3 +138,40 @@ def test_arrays_that_are_not_combined_by_rows_are_not_compared():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kg.model(build)
+
+
+AREAS = kg.dim("area", list("pqrs"))
+COUNTS = pd.Series([3, 5, 1, 2], list("sprq"))
+
+
+def model_of_areas(counts, effects=None):
+    def build():
+        mean = kg.normal(0, 1)
+        effect = kg.normal(0, 1, dims=AREAS) if effects is None else effects()
+        kg.observe(counts, kg.poisson(kg.exp(mean + effect)))
+        return mean, effect
+
+    return kg.model(build)
+
+
+def test_an_index_and_the_labels_of_a_dimension_in_another_order():
+    with pytest.warns(kg.KinetographWarning, match=r"labels of a dimension have the same .* row 0"):
+        model_of_areas(COUNTS)
+    adjacency = pd.DataFrame(np.eye(4, k=1) + np.eye(4, k=-1), list("pqrs"), list("pqrs"))
+    with pytest.warns(kg.KinetographWarning, match="the same labels in another order"):
+        model_of_areas(COUNTS, lambda: kg.gp.icar(adjacency, dims="area"))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        COUNTS.loc[list("pqrs")],
+        COUNTS.reset_index(drop=True),
+        COUNTS.to_numpy(),
+        COUNTS.set_axis(list("wxyz")),  # other labels may be combined by position
+    ],
+)
+def test_labels_of_a_dimension_that_fit_are_not_warned_of(counts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model_of_areas(counts)

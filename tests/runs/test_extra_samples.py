@@ -1,5 +1,6 @@
 """`kg.extra_samples`: a run that goes on is the run that never stopped, to the last bit."""
 
+import warnings
 from contextlib import nullcontext, suppress
 
 import numpy as np
@@ -177,3 +178,18 @@ def test_what_is_not_of_the_run_is_refused():
     without.attrs.update(tree.attrs)
     with pytest.raises(ValueError, match="position_q is missing"):
         more(without)
+
+
+def test_groups_that_were_added_to_the_results_are_named():
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([0.3, -0.2], kg.normal(mu, 1), name="y")
+    model = kg.model(mu)
+    run = kg.mcmc(model, draws=10, warmup=20, chains=2, seed=1, progress=False)
+    more = kg.predict(model, run, seed=1)
+    with pytest.warns(kg.KinetographWarning, match="have posterior_predictive of the draws so far"):
+        longer = kg.extra_samples(more, model, 5, progress=False)
+    assert "posterior_predictive" not in longer.children
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.KinetographWarning)
+        warnings.simplefilter("ignore", kg.SamplingWarning)
+        kg.extra_samples(run, model, 5, progress=False)

@@ -1,5 +1,6 @@
 """Effects of areas that are alike if the areas are neighbours."""
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from scipy.linalg import helmert, solve_triangular
 
 from ..distributions.normal import normal
 from ..graph.array import Array
-from ..graph.dims import dim
+from ..graph.dims import check_dims, coords_of
 from ..graph.errors import ShapeError
 from ..graph.inputs import data
 from ..graph.public import public
@@ -62,8 +63,10 @@ def icar(
     TypeError, ShapeError
         If `adjacency` is not a known matrix, or is not square.
     ValueError
-        If `adjacency` is not symmetric, has negative weights or areas next to themselves, or the
-        areas are not connected.
+        If `adjacency` is not symmetric, has negative weights or areas next to themselves, if the
+        areas are not connected, or if rows and columns of a data frame have different labels.
+    DimsError
+        If `dims` is not a dim of the areas, or has labels other than a data frame.
 
     Examples
     --------
@@ -86,12 +89,21 @@ def icar(
     basis = _basis(_matrix(adjacency))
     if scaled:
         basis = basis / np.exp(np.log(np.square(basis).sum(1)).mean() / 2)
-    labels = getattr(adjacency, "index", None)
-    if isinstance(dims, str) and labels is not None:
-        dims = dim(dims, list(labels))
-    rows = data(basis, dims=None if dims is None else (dims, None))
+    rows = data(_labelled(basis, adjacency, dims), dims=None if dims is None else (dims, None))
     effects: Array = rows @ normal(0.0, sd, shape=len(basis) - 1, name=name)
     return effects
+
+
+def _labelled(basis: np.ndarray, adjacency: Any, dims: Any) -> Any:
+    """The basis, with the labels of a data frame of pandas."""
+    if dims is None:
+        return basis
+    names = check_dims((dims,), basis.shape[:1], f"gp.icar{place_text()}")
+    if names is None or not hasattr(adjacency, "index"):
+        return basis
+    frame = type(adjacency)(basis, index=adjacency.index)
+    coords_of(frame, (*names, None), (dims, None), f"gp.icar: adjacency{place_text()}")
+    return frame
 
 
 def _matrix(adjacency: Any) -> np.ndarray:
@@ -104,6 +116,19 @@ def _matrix(adjacency: Any) -> np.ndarray:
             f"gp.icar: adjacency must be known, got {in_words(adjacency)}{place_text()}; give the "
             "NumPy array itself"
         )
+    if isinstance(adjacency, numbers.Real):
+        raise TypeError(
+            f"gp.icar: adjacency comes first, got {in_words(adjacency)}{place_text()}; write "
+            "kg.gp.icar(adjacency, sd)"
+        )
+    if hasattr(adjacency, "index") and hasattr(adjacency, "columns"):
+        pairs = zip(adjacency.index, adjacency.columns, strict=False)
+        for i, (row, column) in enumerate(pairs):
+            if row != column and adjacency.shape[0] == adjacency.shape[1]:
+                raise ValueError(
+                    f"gp.icar: row {i} of the data frame is {row!r}, but column {i} is {column!r}"
+                    f"{place_text()}; give both the same order: adjacency.loc[labels, labels]"
+                )
     dense = adjacency.toarray() if hasattr(adjacency, "toarray") else adjacency
     weights = np.asarray(dense)
     if weights.dtype.kind not in "biuf":

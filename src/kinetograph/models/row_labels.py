@@ -2,10 +2,12 @@
 
 Arrays are combined by position, and pandas objects by the labels of their index. So a column that
 was sorted, shuffled or taken from other rows gives other results than in pandas. Each array has the
-index of its rows, which are its first axis, where a rule below says so.
+index of its rows, which are its first axis, where a rule below says so. The labels of a dimension
+are an index, too.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,24 +35,50 @@ _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 def warn_of_row_labels(model: "Model") -> None:
     """Warn if pandas would combine the rows of data in another way."""
     component = model.component
-    indexed: dict[Node, Data] = {n: n for n in component.observed if n.rows is not None}
-    pairs: dict[tuple[Data, Data], None] = {}
+    indexed: dict[Node, Rows] = {}
+    indexed |= {n: rows for n in component.observed if (rows := _rows_of(n)) is not None}
+    pairs: dict[tuple[Rows, Rows], None] = {}
     observed = dict(zip(component.likelihoods, component.observed, strict=True))
     for node in component.nodes:
+        rows = _rows_of(node) if node not in indexed else None
+        if rows is not None:
+            indexed[node] = rows
         if isinstance(node, Data):
-            if node.rows is not None:
-                indexed[node] = node
             continue
         followed = [*_followed(node)]
         if isinstance(node, Distribution) and node in observed:
             followed.append(observed[node])
         first, *others = dict.fromkeys(indexed[n] for n in followed if n in indexed) or (None,)
         if first is not None:
-            indexed[node] = first
+            indexed.setdefault(node, first)
             pairs |= dict.fromkeys((first, other) for other in others)
-    found = [(*pair, how) for pair in pairs if (how := _differ(pair[0].rows, pair[1].rows))]
+    found = [(*pair, how) for pair in pairs if (how := _differ(*pair))]
     if found:
         warn_user(f"model: {_text(found)}", KinetographWarning)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The labels of the rows of data or of an unknown."""
+
+    node: Node
+    index: Any  # of pandas
+    is_dim: bool = False
+
+
+def _rows_of(node: Node) -> Rows | None:
+    """The labels of the rows, from a pandas object or a dimension."""
+    if not isinstance(node, (Data, Variable)):
+        return None
+    if isinstance(node, Data) and node.rows is not None:
+        return Rows(node, node.rows)
+    dim = node.dims[0] if node.dims else None
+    labels = None if dim is None else node.coords.get(dim)
+    if labels is None or not named(labels):
+        return None
+    import pandas as pd  # not before a model has labels: the import takes long
+
+    return Rows(node, pd.Index(labels), True)
 
 
 def _followed(node: Node) -> Iterable[Node]:
@@ -81,19 +109,20 @@ def _aligned(node: Node, operands: Iterable[Node]) -> list[Node]:
     ]
 
 
-def _differ(a: Any, b: Any) -> str:
-    """A text about how two pandas indices differ.
+def _differ(first: Rows, second: Rows) -> str:
+    """A text about how two indices differ.
 
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
     combined by position on purpose. Numbers of rows, as pandas makes them by itself, are not
-    labels, unless both objects have the same numbers.
+    labels, unless both objects have the same numbers. Other labels of a dimension are accepted.
     """
+    a, b = first.index, second.index
     if a is b or a.equals(b) or not (a.is_unique and b.is_unique):
         return ""
     if a.isin(b).all():
         same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
         return "" if same else "the same labels in another order"
-    if not (named(plain_labels(a)) and named(plain_labels(b))):
+    if first.is_dim or second.is_dim or not (named(plain_labels(a)) and named(plain_labels(b))):
         return ""
     in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
     meant = in_order or _continues(a, b) or _continues(b, a)
@@ -106,15 +135,19 @@ def _continues(a: Any, b: Any) -> bool:
     return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
 
 
-def _text(found: Sequence[tuple[Data, Data, str]]) -> str:
+def _text(found: Sequence[tuple[Rows, Rows, str]]) -> str:
     a, b, how = found[0]
-    x, y = (f"{describe(node)}{site_text(node)}" for node in (a, b))
-    pairs = enumerate(zip(a.rows, b.rows, strict=True))
+    x, y = (f"{describe(each.node)}{site_text(each.node)}" for each in (a, b))
+    pairs = enumerate(zip(a.index, b.index, strict=True))
     place = next(i for i, (left, right) in pairs if left != right)
     more = f" (and {len(found) - 1} more such pairs)" if len(found) > 1 else ""
+    owners = "the indices of their pandas objects"
+    way_out = "x.loc[y.index], or write x.to_numpy() if the positions are right"
+    if a.is_dim or b.is_dim:
+        owners = "the index of a pandas object and the labels of a dimension"
+        way_out = "y.loc[labels], or write y.to_numpy() if the positions are right"
     return (
-        f"{x} and {y} are combined{place_text()}{more}, but the indices of their pandas objects "
-        f"have {how}: row {place} is {a.rows[place]} in one and {b.rows[place]} in the other. "
-        "Arrays are combined by position: give the rows of both in the same order, as in "
-        "x.loc[y.index], or write x.to_numpy() if the positions are right"
+        f"{x} and {y} are combined{place_text()}{more}, but {owners} "
+        f"have {how}: row {place} is {a.index[place]} in one and {b.index[place]} in the other. "
+        f"Arrays are combined by position: give the rows of both in the same order, as in {way_out}"
     )

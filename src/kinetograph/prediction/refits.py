@@ -56,6 +56,8 @@ def _sampler_of(results: Any) -> Any:
 
 def _warn(doing: str, trees: Sequence[Any], titles: Sequence[str]) -> None:
     """Warn of refits whose draws cannot be trusted."""
+    for tree in trees:
+        tree.attrs["refit"] = 1  # no run that a user could continue
     bad = [
         (title, advice)
         for title, tree in zip(titles, trees, strict=True)

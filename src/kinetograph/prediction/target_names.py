@@ -106,7 +106,7 @@ def names_of_unknowns(
     named_nodes = [
         n for n in nodes if isinstance(n, Variable) or (isinstance(n, Data) and not n.literal)
     ]
-    called = {
+    called: dict[Node, str] = {
         n: next(iter(n.called))
         for n in named_nodes
         if isinstance(n, Variable) and not n.name and len(n.called) == 1

@@ -477,7 +477,8 @@ def _convergence(
             length = posterior.sizes["draw"]
             if needed := draws_needed(length, chains, largest, least, RHAT_LIMIT):
                 more = f", or {needed - length} more by kg.extra_samples"
-                more = more if "sampler_state" in tree.children else ""
+                alone = "sampler_state" in tree.children and "refit" not in tree.attrs
+                more = more if alone else ""
                 message = (
                     f"{what}{_names(posterior, bad, rhats)}), which the effective sample size of "
                     f"{least:.0f} explains. About {needed} draws per chain "

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..bits.draws import chain_key
-from ..graph.errors import ModelError
+from ..graph.errors import KinetographWarning, ModelError
 from ..graph.public import public
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from ..models.model import Model, check_model
 from ..models.recorded_unknowns import GROUP as UNKNOWNS
 from ..models.result_groups import data_groups
@@ -216,7 +216,16 @@ def extra_samples(
         run.earlier = {n: results[n] for n in results.children if n.startswith("warmup_")}
     draws_before, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")
     run = watched(run, callback, until, draws_before, ended)
-    return carry_out(run, threads, make_progress(progress, CALLER))
+    tree = carry_out(run, threads, make_progress(progress, CALLER))
+    left_out = [n for n in results.children if n not in tree.children and "warmup" not in n]
+    if left_out:
+        warn_user(
+            f"{CALLER}: the results have {', '.join(left_out)} of the draws so far only"
+            f"{place_text()}; the new results have no such groups: make them again, for example by "
+            "kg.predict(model, results)",
+            KinetographWarning,
+        )
+    return tree
 
 
 def _names_in(names: Sequence[str], draws: Collection[Any], kind: str) -> list[str]:

@@ -334,7 +334,11 @@ def _too_many(
         hint = f"; a name is given by {word}={texts[0]!r}"
     elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
         remaining = ", ".join(brief(v) for v in positional[1:])
-        hint = f"; its support always begins at 0: write {name}({remaining})"
+        reason = _WITH_MEAN_ZERO.get(name, "its support always begins at 0")
+        hint = f"; {reason}: write {name}({remaining})"
+    elif len(positional) == 3 and names[:1] == ["df"] and _is_zero(positional[1]):
+        hint = f"; its support always begins at 0: write {name}({brief(positional[0])}, "
+        hint += f"{brief(positional[2])})"
     else:
         hint = "; give the other arguments by keyword" if len(parameters) > len(names) else ""
         last = positional[-1]
@@ -350,6 +354,10 @@ def _too_many(
 
 
 _FROM_ZERO = (["sd"], ["scale"], ["rate"])
+_WITH_MEAN_ZERO = {
+    "random_walk": "the mean of a step is drift=, by default 0",
+    "zero_sum_normal": "the mean is always 0",
+}
 
 
 def _is_zero(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import inspect
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,8 @@ def distribution(
         Whether x consists of whole numbers.
     event_ndim
         The number of axes of one x: 0 for numbers, 1 for vectors. Vectors take their length from
-        `shape`.
+        `shape`, as in `shape=(150, 2)` for 150 vectors of length 2 whose parameters have the shape
+        (150,). Known columns, such as the event of a survival time, are simpler as parameters.
     name
         The name in messages; by default the name of the function.
 
@@ -147,14 +148,28 @@ def distribution(
         if event_ndim:
             shape = settings.get("shape")
             sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
-            if len(sizes) < event_ndim:
-                raise TypeError(f"{title}: shape= must give the length of vectors{place_text()}")
+            batch = _batch(arguments.values())
+            if len(sizes) < event_ndim or (batch and len(sizes) == event_ndim):
+                lengths = [str(n) for n in sizes] or ["n"] * event_ndim
+                whole = ", ".join([*map(str, batch), *lengths])
+                raise TypeError(
+                    f"{title}: shape= must give the length of vectors{place_text()}, after the "
+                    f"shape of the parameters: write shape=({whole}{',' * (',' not in whole)})"
+                )
             event = sizes[len(sizes) - event_ndim :]
         return distribute(family, tuple(arguments.get(n) for n in names), event=event, **settings)
 
     make.__name__ = make.__qualname__ = title
     make.__doc__ = log_density.__doc__
     return make
+
+
+def _batch(arguments: Iterable[Any]) -> tuple[int, ...]:
+    """The common shape of parameters; () if they do not fit each other."""
+    try:
+        return np.broadcast_shapes(*(np.shape(a) for a in arguments if hasattr(a, "shape")))
+    except ValueError:
+        return ()
 
 
 def _parameters(function: Callable[..., Any], title: str) -> list[inspect.Parameter]:
@@ -164,6 +179,12 @@ def _parameters(function: Callable[..., Any], title: str) -> list[inspect.Parame
         raise TypeError(
             f"distribution: {title} must be a function of x and of named parameters, as "
             f"log_density(x, mean, sd), got {title}{inspect.signature(function)}{place_text()}"
+        )
+    reserved = [p.name for p in parameters[1:] if p.name in ("shape", "dims", "name")]
+    if reserved:
+        raise TypeError(
+            f"distribution: {title} has a parameter named {reserved[0]}{place_text()}, which is a "
+            f"setting of every distribution; give it another name, such as {reserved[0]}_"
         )
     return parameters
 

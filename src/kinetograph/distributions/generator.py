@@ -283,6 +283,9 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
 def _sum_hint(support: Support, value: np.ndarray) -> str:
     """The way from numbers in proportion to probabilities."""
     shares = isinstance(support, Simplex) and np.all(Weights().contains(value))
+    square = value.ndim > 1 and value.shape[-1] == value.shape[-2]
+    if shares and square and np.all(support.contains(np.swapaxes(value, -1, -2))):
+        return "; its columns have sum 1: give the transpose"
     return "; divide by the sum" if shares else ""
 
 

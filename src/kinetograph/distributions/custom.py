@@ -165,7 +165,7 @@ def distribution(
 
 
 def _batch(arguments: Iterable[Any]) -> tuple[int, ...]:
-    """The common shape of parameters; () if they do not fit each other."""
+    """The common shape of parameters; () if there is none."""
     try:
         return np.broadcast_shapes(*(np.shape(a) for a in arguments if hasattr(a, "shape")))
     except ValueError:

@@ -325,6 +325,7 @@ def mcmc(
         len(numbers),
         None if method == "threads" else mine,
         blank if keep_warmup else None,
+        store is not None,
     )
     if kept is not None and store is not None:
         needs += store_needs(blank, len(numbers), mine, lengths.draws)

@@ -39,6 +39,8 @@ __all__ = [
 
 WORTH = 0.25  # a larger part of the available memory is reported
 SMALL = 0.01  # a smaller part of the sum is not listed
+COPIES = 2  # of the state of a chain: the state, and its place in the results;
+STORED_COPIES = 5  # also the files that are written, and the copies of these files
 CHAIN_BYTES = 2**17  # about, of a chain's objects in addition to the numbers of its state
 EXAMINED = 2**30  # bytes of the draws that are read from a store for diagnostics,
 FEWEST_EXAMINED = 100  # unless these are fewer draws of each chain
@@ -112,16 +114,19 @@ def chain_needs(
     chains: int,
     together: int | None,
     kept_rows: TransitionRows | None = None,
+    stored: bool = False,
 ) -> list[Need]:
     """The memory of the states of chains, and of their warm-up.
 
     `together` is the number of chains that warm up together; None for chains on threads.
-    `kept_rows` are blank rows of the targets, if the run keeps the rows of warm-up.
+    `kept_rows` are blank rows of the targets, if the run keeps the rows of warm-up. With `stored` a
+    store gets the states at the end, too.
     """
     state = _bytes(program.shapes()) + _bytes(Start.at(program.shapes().position))
-    width = 2 * state + CHAIN_BYTES
+    copies = STORED_COPIES if stored else COPIES
+    width = copies * state + CHAIN_BYTES
     text = f"{chains} chains x {width:,} bytes, results included"
-    directions = 2 * _bytes(program.hyper().get("directions"))
+    directions = copies * _bytes(program.hyper().get("directions"))
     if directions > width / 2:
         text += (
             f"; directions of the metric have {directions:,} bytes of these, and "

@@ -256,6 +256,10 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "scale": "leave it out: the scale is that of the log density",
     },
     "summary": {
+        **dict.fromkeys(
+            ("order", "sort", "sort_by"),
+            "write kg.summary(results).to_dataframe().sort_values('mean')",
+        ),
         "group": "write kg.summary(results['predictions'])",
         "round_to": "write kg.summary(results).to_dataframe().round(2)",
         **dict.fromkeys(
@@ -264,6 +268,11 @@ OF_CALLS: dict[str, dict[str, str]] = {
         ),
     },
     "observe": {
+        **dict.fromkeys(
+            ("sample_weight", "weight", "weights"),
+            "weights multiply log densities: "
+            "kg.factor(weights * kg.log_density(kg.normal(mu, sd), data))",
+        ),
         **dict.fromkeys(
             ("obs", "observed"), "write kg.observe(data, distribution), with the data first"
         ),
@@ -294,6 +303,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
     "model": dict.fromkeys(
         ("label", "name"), "a model has no name, and keywords name its targets; leave it out"
     ),
+    "groups": dict.fromkeys(("dim", "dims"), "here it is called name"),
     "loo": {"pointwise": "leave it out: elpd_i and pareto_k of the result are of observations"},
     "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {

@@ -24,7 +24,14 @@ _ATTRIBUTES = {
         **dict.fromkeys(("fit", "infer", "run", "sample", "sampling"), "kg.mcmc(model)"),
         **dict.fromkeys(("draw", "graphviz", "to_graphviz", "render"), "plot()"),
         **dict.fromkeys(("find_map", "map", "optimize"), "kg.opt(model)"),
-        **dict.fromkeys(("basic_RVs", "free_RVs", "unknowns", "variables", "vars"), "names"),
+        **dict.fromkeys(
+            ("basic_RVs", "free_RVs", "parameters", "params", "unknowns", "variables", "vars"),
+            "names",
+        ),
+        **dict.fromkeys(
+            ("draws", "idata", "posterior", "results", "samples", "trace"),
+            "kg.mcmc(model)['posterior']",
+        ),
         **dict.fromkeys(
             ("predict", "posterior_predict", "posterior_predictive", "sample_posterior_predictive"),
             "kg.predict(model, results)",

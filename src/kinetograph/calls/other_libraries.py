@@ -202,7 +202,13 @@ _ADVICE = {
     ),
     "functions belong to kg itself, as kg.exp, or to NumPy": "math",
     "shape= or dims= of a distribution make independent copies": "plate",
-    "it is kg.gp.icar(adjacency, sd)": "besag icar intrinsiccar",
+    "it is kg.gp.icar(adjacency, sd)": "besag car icar intrinsiccar",
+    "it is kg.gp.icar(adjacency, scaled=True) and independent effects, see help(kg.gp.icar)": (
+        "besagyorkmollie bym bym2"
+    ),
+    'kg.compare({"a": (model, results), ...}, method="evidence") compares evidences': (
+        "bayesfactor bf posteriormodelprobabilities postprob"
+    ),
     "kg.model(name=array) records an array under a name": "deterministic",
     "leave rows out by an index, as in kg.observe(y[rows], kg.normal(mean[rows], 1))": (
         "mask maskeddistribution"

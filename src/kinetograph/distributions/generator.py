@@ -12,7 +12,7 @@ from ..graph.dims import Dim
 from ..graph.errors import KinetographWarning, ModelError, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, site_text, variable_of
 from ..graph.node import Apply, Data, Node
-from ..graph.source import place_text, warn_user
+from ..graph.source import place_text, variable_name, warn_user
 from ..graph.value_texts import shown
 from .parameter import Parameter
 from .support import POSITIVE, Interval, Ordered, Simplex, Support, Weights, ZeroSum
@@ -23,6 +23,8 @@ __all__ = ["WHOLE", "Generator", "shape_of"]
 WHOLE = np.dtype(np.int64)
 _LONGEST = 1000  # greatest length of a vector in a message
 NEAR = 1e-6  # of the length of a range: values that only rounding puts beyond an end
+# The calls by the mean of distributions whose own parameters are often taken for it.
+_BY_MEAN = {"negative_binomial": "negative_binomial(mean=..., dispersion=...)"}
 _PERMUTED = 4  # greatest number of parameters whose orders are tried for a message
 
 
@@ -117,6 +119,8 @@ class Generator:
             for order in permutations(values)
         )
         names = ", ".join(parameter.name for parameter in self.parameters)
+        if self.name in _BY_MEAN and not fits:
+            return f"; the values are {self.name}({names}), or by the mean {_BY_MEAN[self.name]}"
         return f"; the order of the values is {self.name}({names})" if fits else ""
 
     def check_unknowns(self, nodes: Sequence[Node]) -> None:
@@ -269,6 +273,8 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
         named = any(isinstance(n, (str, Dim)) for n in parts)
         hint = "; dims and names of axes are given by dims=" if named else ""
         unknown = any(isinstance(n, Array) for n in parts)
+        if len(parts) == 1 and isinstance(getattr(parts[0], "dim", None), Dim):  # of kg.groups
+            hint = f"; one for each group is dims={variable_name(parts[0]) or 'groups'}.dim"
         if unknown:
             hint = "; shapes must be known before values: use the largest one, and kg.where"
         raise TypeError(

@@ -31,7 +31,12 @@ _OF_R = {  # functions of R
     "pi": "; write np.pi",
     "monotonic": "; monotonic effects are mo(x)",
     "mm": "; memberships of several groups are not available: write the model with arrays",
-    **dict.fromkeys(("arma", "cosy", "ma", "car", "sar", "unstr"), _NO_SERIES),
+    **dict.fromkeys(("arma", "cosy", "ma", "unstr"), _NO_SERIES),
+    **dict.fromkeys(
+        ("car", "sar"),
+        "; formulas have no effects of neighbours: write the model with arrays, as kg.gp.icar(...)",
+    ),
+    "re": "; effects of groups are (1 | group)",
     **{
         word: f"; {word} is an addition to the response: 'y | {word}(...) ~ ...'"
         for word in ("trials", "weights", "cens", "trunc")
@@ -85,6 +90,7 @@ def check_present(
         If the column is unknown, values are missing, or more than half of the values in a
         column of text are numbers (whole numbers in every row are categories).
     """
+    names = list(names)
     for name in names:
         if name not in frame:
             if name in scope:
@@ -98,9 +104,10 @@ def check_present(
                     f"formula: the new data have no column {name!r}, which the model needs{of}"
                     f"{place_text()}; their columns are {shown}{hint}"
                 )
+            of_r = (_OF_R[each] for each in names if each in _OF_R and each not in columns)
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
-                f"{_OF_R.get(name, '') or meant(name, columns)}"
+                f"{next(of_r, '') or meant(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):

@@ -6,6 +6,7 @@ other factors are encoded as for a column of numbers.
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -298,7 +299,12 @@ def evaluated(
     except DataError:
         raise
     except Exception as error:
-        raise DataError(f"formula: {what} cannot be computed{place_text()}: {error}") from None
+        advice = f": {error}"
+        if (name := text.strip("`")) in frame:
+            renamed = re.sub(r"\W", "_", name)
+            names = f"{{{name!r}: {renamed!r}}}"
+            advice = f"; rename the column: {frame_name(frame)}.rename(columns={names})"
+        raise DataError(f"formula: {what} cannot be computed{place_text()}{advice}") from None
     values = np.asarray(result)
     if values.shape not in ((), (len(frame),)):
         raise DataError(f"formula: {what} has shape {values.shape}{place_text()}")

@@ -5,6 +5,7 @@ unknowns, or have formulas of their own. brms has the same names and parametrisa
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -387,11 +388,18 @@ FAMILIES: dict[str, ResponseFamily] = {
 }
 
 
+_SPREADS = ("sigma", "shape", "phi", "kappa")  # one of them belongs to most families
+_OTHER_SPREADS = ("disp", "dispersion", "precision", "sd", "size", "theta")
+
+
 def families_with(parameter: str, family: ResponseFamily) -> str:
     """Advice on the families that have a parameter, or an empty text.
 
     A family whose name ends with that of the user's family comes first.
     """
+    own = [name for name in _SPREADS if name in family.links]
+    if parameter in (*_SPREADS, *_OTHER_SPREADS) and own:
+        return f"; here it is {own[0]}"
     names = [other.name for other in FAMILIES.values() if parameter in other.links]
     near = [name for name in names if name.endswith(f"_{family.name}")] or names
     if not near:
@@ -421,6 +429,9 @@ def family_named(name: Any) -> ResponseFamily:
     if wanted not in names:
         similar = closest(wanted.partition("(")[0], names)  # R writes poisson()
         hint = f"; did you mean {names[similar].name!r}?" if similar else ""
+        found = re.fullmatch(r"(\w+)\s*\((?:\s*link\s*=)?\s*['\"]?(\w+)['\"]?\s*\)", name)
+        if found and plain(found[1]) in names:  # R writes family = Gamma(link = "log")
+            hint = f"; write family={names[plain(found[1])].name!r}, link={found[2]!r}"
         if wanted == plain("zero_one_inflated_beta"):
             hint = f"; {ZEROS_AND_ONES}"
         raise ValueError(

@@ -68,8 +68,13 @@ def _factors(text: GroupText) -> list[tuple[str, ...]]:
             for term in Formula(f"0 + {text.group}")
         ]
     except (FormulaicError, SyntaxError, TypeError, AttributeError) as error:
+        columns = text.group.split(",")
+        reason = f": {reason_of(error)}"
+        if len(columns) > 1 and all(column.strip().isidentifier() for column in columns):
+            joined = ":".join(column.strip() for column in columns)
+            reason = f"; groups by several columns are (... | {joined})"
         raise ValueError(
-            f"formula: the group of {text} cannot be read{place_text()}: {reason_of(error)}"
+            f"formula: the group of {text} cannot be read{place_text()}{reason}"
         ) from None
     return [factors for factors in terms if factors != ("1",)]
 

@@ -13,9 +13,9 @@ import pandas as pd
 from ..distributions.support import Pairs
 from ..distributions.variable import Variable
 from ..graph.array import Array
-from ..graph.errors import DataError
+from ..graph.errors import DataError, KinetographWarning
 from ..graph.inputs import data
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from ..models.factor import factor, log_density
 from ..models.observe import observe
 from .columns import (
@@ -121,6 +121,13 @@ class Response:
             raise ValueError(
                 f"formula: the response {name!r} is not available{place_text()}; write "
                 f"'{_ELSEWHERE[call.function].format(first, second)}"
+            )
+        if call and call.function == "log" and family.name in ("lognormal", "hurdle_lognormal"):
+            warn_user(
+                f"formula: the response is {name}, and the family {family.name} takes logarithms "
+                f"itself{place_text()}; write '{', '.join(call.positional)} ~ ...', or "
+                "family='gaussian'",
+                KinetographWarning,
             )
         if name in family.links and name not in frame and name not in self._scope:
             raise DataError(

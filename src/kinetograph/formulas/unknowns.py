@@ -79,6 +79,9 @@ class FormulaUnknowns:
 
 def _meant_prior(key: Any, keys: set[str]) -> str:
     """A hint at the unknown with another name in brms or bambi."""
+    whole = str(key).partition("[")[0]
+    if str(key).endswith("]") and whole in keys:
+        return f"; give all of its coefficients: {{{whole!r}: kg.normal(0, [1, 2, ...])}}"
     found = re.fullmatch(r"sd_(.+?)__.+|[^|]+\|(.+?)(?:_sigma)?", str(key))
     here = f"sd_{found[1] or found[2]}" if found else ""
     return f"; here it is {here!r}" if here in keys else meant(key, keys)

@@ -120,7 +120,8 @@ def dim(name: str, labels: Any) -> Dim:
     if len(values) < len(label_array):
         raise DimsError(
             f"dim {name!r}: the label {values[counts > 1][0]} occurs {counts.max()} times; labels "
-            f"must differ{place_text()}"
+            f"must differ{place_text()}; for the group of each row write "
+            f"kg.groups(values, {name!r})"
         )
     label_array.setflags(write=False)
     return Dim(name, len(label_array), label_array)

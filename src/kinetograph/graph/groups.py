@@ -52,6 +52,11 @@ class Groups:
         >>> county.encode(["Bonn", "Bonn"])
         array([0, 0])
         """
+        if isinstance(values, str):
+            raise DataError(
+                f"encode: takes a column, got the text {values!r}{place_text()}; write "
+                f"encode([{values!r}])"
+            )
         return _codes(values, _column(values, self.dim.name), self.dim.labels, self.dim.name)
 
     def __repr__(self) -> str:
@@ -100,8 +105,7 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     >>> effect = kg.normal(0, 1, dims=county.dim)
     >>> mean = effect[county.codes]  # the effect of each row's county
     """
-    is_name = isinstance(values, str)
-    check_name("groups", name, f"; write kg.groups(values, {values!r})" if is_name else "")
+    check_name("groups", name, _way_of_name(values, name))
     name = name or name_of(values) or _variable(values) or "group"
     column = _column(values, name)
     if isinstance(levels, Dim):
@@ -122,6 +126,15 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     row_codes = Data(codes, f"{name}_codes", (rows,) if rows else None, coords=coords)
     row_codes.rows = row_index(values)
     return Groups(dimension, Array(row_codes))
+
+
+def _way_of_name(values: Any, name: Any) -> str:
+    """Advice on a name that is not a text."""
+    if isinstance(values, str):
+        return f"; write kg.groups(values, {values!r})"
+    if np.ndim(name):
+        return "; for groups by two columns join them: frame['a'] + ', ' + frame['b']"
+    return ""
 
 
 def _variable(values: Any) -> str | None:

@@ -56,6 +56,8 @@ def unused_distribution(
         way = f"write kg.{doing}{example}"
         if doing == "log_density" and any(hasattr(each, "log_prob") for each in (value, other)):
             way = "the log density of a model is a method: model.log_prob({name: value, ...})"
+        if callable(value) and not hasattr(value, "node"):
+            way = "call it with its parameters, as kg.normal(mean, sd) or kg.distribution(f)(mean)"
         raise TypeError(
             f"{doing}: the {which} argument, {_what(value)}, is not a distribution"
             f"{place_text()}; {way}"

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..distributions.family import FAMILIES
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
@@ -124,6 +125,14 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         array = _real(array)
     node = array.node
     assert isinstance(node, Data)
+    ours = FAMILIES.get(follows.family.name) is follows.family  # not a density of the user
+    if node.dtype == bool and ours and not follows.family.discrete:
+        warn_user(
+            f"observe: {describe(node)} holds True and False, and {follows.family.name} is a "
+            f"distribution of real numbers{place_text()}; write "
+            "kg.observe(data, kg.bernoulli(prob))",
+            KinetographWarning,
+        )
     if name is not None and node.name is None:
         node.name = name
     if isinstance(data, Array):

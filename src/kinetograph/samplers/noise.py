@@ -112,9 +112,10 @@ class NamedNoise(Draws):
 
     def _cell(self, name: str) -> _NoiseCell:
         if not isinstance(name, str) or not name:
+            got = "" if isinstance(name, str) else f", got {in_words(name)}"
             raise TypeError(
-                f"noise: the first argument must be the name of the numbers, a text, got "
-                f"{in_words(name)}{place_text()}; write {_named(name)}"
+                f"noise: the first argument must be the name of the numbers, a text{got}"
+                f"{place_text()}; write {_named(name)}"
             )
         name = self._prefix + name
         if name not in self._cells:
@@ -125,13 +126,13 @@ class NamedNoise(Draws):
                 CURRENT.context = before
         return self._cells[name]
 
-    def __call__(self, name: str, like: Any = None, shape: Any = None) -> Array:
+    def __call__(self, name: str = "", like: Any = None, shape: Any = None) -> Array:
         """Standard normal numbers; one number if neither `like` nor `shape` is given.
 
         Parameters
         ----------
         name
-            The name of the stream.
+            The name of the stream; each kind of numbers needs one.
         like
             An array whose shape the numbers have.
         shape

@@ -145,6 +145,8 @@ def instead(called: Called, array: str) -> str:
         symbol = _SYMBOLS.get(function.strip("_"))
         table = "series" if ".Series" in called.name else "df"
         hint = f"compute with the numbers of the table, as in {table}.to_numpy() @ {array}"
+        if function in ("assign", "insert", "with_columns"):
+            hint = f"a table has numbers only: keep the array outside of it, eta = {array}"
         if symbol is not None:
             operand = array if array.isidentifier() else "x"
             hint = f"write the operator: {table} {symbol} {operand}"

@@ -58,6 +58,8 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         labels = f"; {LABELS}" if are_labels else ""
         dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
         hint = "; arrays hold booleans, integers or real numbers"
+        if any(isinstance(getattr(element, "node", None), Node) for element in array.flat):
+            hint = "; its elements are arrays: compute with the whole column, as in column * x"
         if value is None and operation in ("equal", "not_equal"):
             hint = "; to test whether there is a value, write `is None` or `is not None`"
         raise SymbolicError(

@@ -118,6 +118,6 @@ def shown(value: Any) -> str:
     The text of a model or of results is long, and contains the signs that divide a message.
     """
     parts = value if isinstance(value, (list, tuple)) else (value,)
-    simple = all(part is None or isinstance(part, (str, int, float, np.number)) for part in parts)
+    simple = all(part is None or isinstance(part, (str, int, float, np.generic)) for part in parts)
     text = repr(value) if simple else ""
     return text if 0 < len(text) <= _LONGEST else in_words(value)

@@ -90,7 +90,9 @@ def test_a_stopped_run_goes_on_from_anywhere(monkeypatch, transitions, method):
     drawn = tree["posterior"].sizes["draw"]
     assert drawn < 2500
     whole = run(schools(), **options)
-    assert same_draws(more(tree, draws=2500 - drawn), whole, GROUPS)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="extra_samples: the results have")
+        assert same_draws(more(tree, draws=2500 - drawn), whole, GROUPS)
     made = tree["sampler_state"]["draws"].values
     if drawn:
         assert drawn == made[made > 0].min()

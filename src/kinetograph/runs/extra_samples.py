@@ -217,7 +217,8 @@ def extra_samples(
     draws_before, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")
     run = watched(run, callback, until, draws_before, ended)
     tree = carry_out(run, threads, make_progress(progress, CALLER))
-    left_out = [n for n in results.children if n not in tree.children and "warmup" not in n]
+    of_run = ("warmup_", "unfinished_")
+    left_out = [n for n in results.children if not (n in tree.children or n.startswith(of_run))]
     if left_out:
         warn_user(
             f"{CALLER}: the results have {', '.join(left_out)} of the draws so far only"

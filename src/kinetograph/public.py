@@ -92,7 +92,8 @@ with _paused(lasting=True):
     from .prediction.predict import predict
     from .prediction.simulate import simulate
     from .programs.memory_cache import clear_cache
-    from .results.advice import Advice, SamplingWarning, diagnose
+    from .results.advice import Advice, SamplingWarning
+    from .results.diagnosis import diagnose
     from .results.modes import Modes, modes
     from .results.summary import summary
     from .runs.mcmc import mcmc

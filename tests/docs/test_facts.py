@@ -18,7 +18,7 @@ from kinetograph.cli.graph import FORMATS as PICTURES
 from kinetograph.cli.outcome import FORMATS
 from kinetograph.models.hierarchies import LOCATION_SCALE
 from kinetograph.programs import disk_cache, memory_cache, pace, program, start_search, state
-from kinetograph.results import advice, stored_model
+from kinetograph.results import convergence, stored_model
 from kinetograph.runs import mcmc, memory, starting_points, until
 from kinetograph.runs.progress import display
 from kinetograph.streams import saved
@@ -90,9 +90,9 @@ FACTS = [
     (WORKS, f"a counter-based cipher ({saved.ALGORITHM[:8].capitalize()})"),
     (WORKS, f"At most {disk_cache._KEPT} programs and {disk_cache._BYTES // 2**30} GiB are kept"),
     (WORKS, f"The {memory_cache.MOST} programs that were used last"),
-    (WORKS, f"R-hat above {advice.RHAT_LIMIT}"),
-    (WORKS, f"below {advice.ESS_PER_CHAIN} a chain"),
-    ("tutorial.md", f"Above {advice.RHAT_LIMIT} they do not"),
+    (WORKS, f"R-hat above {convergence.RHAT_LIMIT}"),
+    (WORKS, f"below {convergence.ESS_PER_CHAIN} a chain"),
+    ("tutorial.md", f"Above {convergence.RHAT_LIMIT} they do not"),
     ("random-streams.md", "Random words come from Threefry4x32 with 20 rounds"),
     ("long-runs.md", f"when each chain has {until.FIRST} draws, and then at each fifth more"),
     ("long-runs.md", f"Each `checkpoint_every={default(kg.mcmc, 'checkpoint_every')}` seconds"),

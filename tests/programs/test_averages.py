@@ -11,7 +11,7 @@ from kinetograph.observables import covariance, kinetic_energy, potential, viria
 from kinetograph.programs import program
 from kinetograph.programs.averages import Averages
 from kinetograph.programs.program import Program
-from kinetograph.results.advice import diagnose_averages
+from kinetograph.results.diagnosis import diagnose_averages
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

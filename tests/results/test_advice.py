@@ -9,8 +9,9 @@ import xarray as xr
 from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
-from kinetograph.results import advice, diagnostics
-from kinetograph.results.advice import _above, _divergences
+from kinetograph.results import diagnosis, diagnostics
+from kinetograph.results.convergence import _above
+from kinetograph.results.transitions import _divergences
 
 
 def findings(tree) -> dict[str, kg.Advice]:
@@ -213,7 +214,7 @@ def test_a_long_run_is_judged_by_some_of_its_draws(monkeypatch):
     (name,) = tree["posterior"].data_vars
     assert [values.shape[1] for values in seen] == [450]
     tree["sample_stats"]["diverging"][1, 7] = True
-    found = {each.kind: each for each in advice.findings(tree, 100)}
+    found = {each.kind: each for each in diagnosis.findings(tree, 100)}
     np.testing.assert_array_equal(seen[-1], tree["posterior"][name][:, ::5])
     assert found["divergences"].count == 1
     assert [each.kind for each in kg.diagnose(tree)].count("divergences") == 1

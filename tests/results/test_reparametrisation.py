@@ -6,9 +6,9 @@ import xarray as xr
 from tests.models.test_hierarchies import centred, non_centred, regression
 
 import kinetograph as kg
-from kinetograph.results.advice import _divergences
 from kinetograph.results.chosen_forms import chosen_forms, chosen_precisions, forms_text
 from kinetograph.results.reparametrisation import other_form, recorded_hierarchies, remedy
+from kinetograph.results.transitions import _divergences
 
 
 def results(build, large=False, recorded=True):

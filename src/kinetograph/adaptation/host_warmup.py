@@ -164,7 +164,8 @@ class Tuner:
     def most_held(self, size: int) -> int:
         """The largest number of draws that are held at once.
 
-        A draw has `size` numbers."""
+        A draw has `size` numbers.
+        """
         if not self.stops or self.end == 0:
             return 0
         return min(max(FIRST, _most_examined(size) + EVERY), self.end)

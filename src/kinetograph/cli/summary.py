@@ -31,7 +31,7 @@ def summary(path: Path, names: tuple[str, ...], style: str) -> None:
             raise InputError(f"{path} holds no {name}; it holds {known}{hint}")
     if not posterior.sizes["draw"]:
         raise InputError(f"{path} holds no draws")
-    from ..results.advice import diagnose
+    from ..results.diagnosis import diagnose
 
     with reading(path):
         print_summary(tree, style, path, *names)

@@ -83,7 +83,7 @@ def censor(
     pair = tuple(censoring) if isinstance(censoring, (tuple, list)) else ()
     if len(pair) != 2:
         raise TypeError(
-            f"{family.name}: censoring must be a pair (lower, upper), with None where there is no "
+            f"{family.name}: censoring must be a pair (lower, upper), with None for a missing "
             f'bound, or "interval", got {in_words(censoring)}{place_text()}{_advice(censoring)}'
         )
     bounds = {

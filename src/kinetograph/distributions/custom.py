@@ -231,8 +231,8 @@ def _support(support: Any, discrete: bool, title: str) -> Support:
     pair = (None, None) if support is None else support
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(
-            f"distribution: the support of {title} must be a pair (lower, upper), with None where "
-            f"there is no bound, got {shown(support)}{place_text()}"
+            f"distribution: the support of {title} must be a pair (lower, upper), with None for a "
+            f"missing bound, got {shown(support)}{place_text()}"
         )
     low, high = pair
     if discrete:

@@ -94,7 +94,7 @@ def truncate(
         if isinstance(truncation, (int, float, np.number, Array)):
             hint = f"; ({bound}, None) excludes smaller numbers, (None, {bound}) larger ones"
         raise TypeError(
-            f"{family.name}: truncation must be a pair (lower, upper), with None where there is no "
+            f"{family.name}: truncation must be a pair (lower, upper), with None for a missing "
             f"bound, got {shown(truncation)}{place_text()}{hint}"
         )
     if family.tails is None or family.quantile is None:

@@ -5,7 +5,7 @@ says that each number lies beyond its bound. Usually the user gave the times of 
 although most of them were observed.
 
 A model may state observed and censored values as two likelihoods of one family with the same
-unknowns. There is no warning about such a model.
+unknowns. Such a model does not give the warning.
 """
 
 from typing import TYPE_CHECKING

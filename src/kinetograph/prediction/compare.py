@@ -11,7 +11,9 @@ from ..graph.public import public
 from ..graph.source import warn_user
 from ..graph.value_texts import in_words
 from ..models.model import Model
-from ..results.advice import LOOKED_AT, SamplingWarning, convergence
+from ..results.advice import SamplingWarning
+from ..results.convergence import convergence
+from ..results.diagnosis import LOOKED_AT
 from ..runs.arguments import check_one_of
 from .elpd import arviz
 from .loo import loo

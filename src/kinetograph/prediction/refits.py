@@ -8,7 +8,8 @@ import numpy as np
 from ..graph.node import Node
 from ..graph.source import warn_user
 from ..models.starting_points import free_states
-from ..results.advice import LOOKED_AT, SamplingWarning, findings
+from ..results.advice import SamplingWarning
+from ..results.diagnosis import LOOKED_AT, findings
 from ..runs.restoring import restored_samplers
 from ..runs.variants import run_variants
 from .masked_model import MaskedModel

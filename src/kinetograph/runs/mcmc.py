@@ -22,7 +22,6 @@ from ..observables.average import Average, as_averages
 from ..observables.observable import Observable, as_observables
 from ..programs.averages import averaged_targets
 from ..programs.program import Program
-from ..results.advice import warn_of_noise
 from ..results.refused_proposals import watching_solvers
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
@@ -33,6 +32,7 @@ from .devices import Devices, devices_of, division
 from .earlier_tuning import tuned_values, unknowns_text
 from .kept_targets import kept_arrays, kept_nodes, kept_unknowns
 from .memory import chain_needs, check_memory, draws_need, store_needs
+from .noisy_potentials import warn_of_noise
 from .processes.turns import chains_of_a_process, in_order, shared_call, shared_seed
 from .progress.display import Progress
 from .progress.reporting import make_progress

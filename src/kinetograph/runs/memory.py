@@ -22,7 +22,7 @@ import numpy as np
 from ..adaptation.host_warmup import SHORTEST, Tuner
 from ..programs.program import Program
 from ..programs.state import Start
-from ..results.advice import LOOKED_AT
+from ..results.diagnosis import LOOKED_AT
 from .queues import held_in_warmup, warming_up_at_once
 from .rows import TransitionRows
 from .store.blocks import Column, block_rows, row_bytes

@@ -14,8 +14,9 @@ from ..graph.source import warn_user
 from ..programs.background import leaving
 from ..programs.engine import Engine, build
 from ..programs.program import Program
-from ..results.advice import LOOKED_AT, SamplingWarning, diagnose_averages, findings
+from ..results.advice import SamplingWarning
 from ..results.check import walkers_of
+from ..results.diagnosis import LOOKED_AT, diagnose_averages, findings
 from ..results.model_picture import drawn
 from ..results.refused_proposals import solvers_used_up
 from ..results.reparametrisation import recorded_hierarchies

@@ -22,7 +22,6 @@ from ..programs.averages import averaged_targets
 from ..programs.engine import build
 from ..programs.program import Program
 from ..programs.state import ChainState, Plan, Where
-from ..results.advice import warn_of_noise
 from ..samplers.hyper import value_of
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
@@ -31,6 +30,7 @@ from .assembly import split_statistics
 from .chain import RunningChain
 from .chains import advance
 from .control import beginnings
+from .noisy_potentials import warn_of_noise
 from .rows import TransitionRows, rows_of
 from .starting_points import explain_failure, starting_points
 

@@ -8,7 +8,8 @@ import numpy as np
 from ..approximations.results import as_tree, log_densities
 from ..graph.source import warn_user
 from ..optimizers.objective import Objective
-from ..results.advice import LOOKED_AT, SamplingWarning, findings
+from ..results.advice import SamplingWarning
+from ..results.diagnosis import LOOKED_AT, findings
 from ..runs.restoring import sampler_attributes
 from .task import TemperingTask
 

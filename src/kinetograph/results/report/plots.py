@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import diagnostics
-from ..advice import ESS_PER_CHAIN
+from ..convergence import ESS_PER_CHAIN
 from . import pictures
 from .figures import INSTALL, SHOWN, Studio
 from .page import cells, chain_key, code, escape, figure_box, note

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...samplers.acceptance import divergences
-from ..advice import ESS_PER_CHAIN, RHAT_LIMIT, Advice, diagnose, diagnose_averages
+from ..advice import Advice
 from ..check import walkers_of
+from ..convergence import ESS_PER_CHAIN, RHAT_LIMIT
+from ..diagnosis import diagnose, diagnose_averages
 from ..refused_proposals import refused
 from ..summary import Summary, row_names, summary
 

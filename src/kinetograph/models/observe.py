@@ -158,8 +158,9 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
 
 def _with_parameters(mean: Any, sd: Any) -> str:
     """Advice on parameters in place of a distribution, or an empty text."""
-    is_distribution = isinstance(mean, Array) and not name_in_scope(mean)
-    if is_distribution or not isinstance(sd, (int, float, np.number, Array)):
+    if not isinstance(sd, (int, float, np.number, Array)):
+        return ""
+    if isinstance(mean, Array) and not name_in_scope(mean):  # a distribution
         return ""
     return f"; write kg.observe(data, kg.normal({brief(mean)}, {brief(sd)}))"
 

@@ -9,6 +9,7 @@ from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
 from kinetograph.models.centring import Centring, ChosenForms
+from kinetograph.models.gaussian_vectors import gaussian_vectors
 
 
 def walks():
@@ -416,6 +417,16 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
             np.testing.assert_allclose(rows[1, :4], counts - np.exp(rows[0, :4]), rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["scaled", "after", "vector"])
+def test_the_law_of_rows_is_that_of_their_product(name):
+    vectors = gaussian_vectors(kg.model(diagonal))
+    (vector,) = (each for each in vectors if each.unknown.name == name)
+    factor, z = np.array([[0.5, 0.0], [1.2, 1.6]]), np.arange(6.0).reshape(3, 2)
+    z = z[0] if name == "vector" else z
+    law = vector.law_of(z.shape, factor.T)
+    np.testing.assert_allclose(law._from_numbers(z), z @ factor.T, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "build",
     [
@@ -428,6 +439,7 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
         lambda sd, z: kg.diag(sd) @ z,  # elements that do not depend on each other
         lambda sd, z: (kg.diag(sd) @ kg.cholesky(sd[0] * np.eye(3)).T) @ z,
         lambda sd, z: (kg.diag(sd) @ (kg.exp(sd) * np.eye(3))) @ z,
+        lambda sd, z: (kg.diag(sd) @ kg.diag(kg.exp(sd))) @ z,
     ],
 )
 def test_other_products_stay_as_written(build):

@@ -169,6 +169,7 @@ def test_an_index_and_the_labels_of_a_dimension_in_another_order():
         COUNTS.reset_index(drop=True),
         COUNTS.to_numpy(),
         COUNTS.set_axis(list("wxyz")),  # other labels may be combined by position
+        COUNTS.set_axis(list("zxwy")),
     ],
 )
 def test_labels_of_a_dimension_that_fit_are_not_warned_of(counts):

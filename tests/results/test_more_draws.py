@@ -15,10 +15,14 @@ def chains(rng, correlation, draws, quantities=5):
     return lfilter([1.0], [1.0, -correlation], steps, axis=1)[:, 500:]
 
 
-def advice_of(values, **groups):
+def results_of(values, **groups):
     posterior = xr.Dataset({"x": (("chain", "draw", "k"), values)})
     stats = xr.Dataset({"lp": (("chain", "draw"), np.zeros(values.shape[:2]))})
-    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats} | groups)
+    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats} | groups)
+
+
+def advice_of(values, **groups):
+    tree = results_of(values, **groups)
     return {each.kind: each.message for each in kg.diagnose(tree)}
 
 
@@ -66,6 +70,11 @@ def test_the_message_says_how_many_draws():
     assert 4000 <= number <= 10000
     message = advice_of(values, sampler_state=xr.Dataset())["rhat"]
     assert f"draws={number}, or {number - 1000} more by kg.extra_samples. If it stays" in message
+    # Nobody has the results of a refit to continue them.
+    tree = results_of(values, sampler_state=xr.Dataset())
+    tree.attrs["refit"] = 1
+    (message,) = (each.message for each in kg.diagnose(tree) if each.kind == "rhat")
+    assert "extra_samples" not in message
     # Control: chains that differ.
     message = advice_of(values + 0.7 * np.arange(4)[:, None, None])["rhat"]
     assert "have not mixed" in message

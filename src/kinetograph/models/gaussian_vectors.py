@@ -165,7 +165,7 @@ def _is_triangular(node: Node, *, upper: bool) -> bool:
     if len(node.shape) != 2 or not isinstance(node, Apply):
         return False
     parents = [parent for parent in node.parents if parent.shape == node.shape]
-    if node.operation is TRANSPOSE and node.attributes["axes"] == (1, 0):
+    if node.operation is TRANSPOSE:
         return _is_triangular(node.parents[0], upper=not upper)
     if node.operation is MATMUL:
         others = [parent for parent in node.parents if not _is_diagonal(parent)]

@@ -80,6 +80,8 @@ def test_rows_are_weights_of_any_sum(share):
     ("make", "error", "text"),
     [
         (lambda: kg.markov_chain(FIRST, MOVES, 0), TypeError, "length must be a whole number"),
+        (lambda: kg.markov_chain(MOVES, FIRST, 4), kg.ShapeError, "is initial, transition"),
+        (lambda: kg.markov_chain(FIRST, FIRST, 4), kg.ShapeError, r"got shape \(2,\) \(.*\)$"),
         (lambda: kg.markov_chain(FIRST, np.eye(3), 4), kg.ShapeError, "2 rows and columns"),
         (lambda: kg.markov_chain([0.5, 0.6], MOVES, 4), ValueError, "initial must be"),
         (lambda: kg.markov_chain(FIRST, MOVES * 2, 4), ValueError, "transition must be"),

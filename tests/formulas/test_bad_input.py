@@ -206,10 +206,11 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ (1 | g)", DATA, {"prior": {"1|g": kg.half_normal(1)}}, "; here it is 'sd_g'$"),
         ("y ~ x", DATA, {"default_priors": "brm"}, "did you mean 'brms'"),
         ("y ~ log(z)", DATA, {}, r"'log\(z\)' is nan in row"),
+        ("log(z) ~ x", DATA, {}, r"'log\(z\)' is nan in row"),
         ("y ~ bs(x, q=3)", DATA, {}, "cannot be computed"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.filterwarnings("error:invalid value")
 def test_data_and_formulas(text, data, settings, message):
     with pytest.raises(ValueError, match=message):
         kg.formula(text, data, **settings)

@@ -66,10 +66,12 @@ class Generator:
         for parameter, node in zip(self.parameters, nodes, strict=True):
             if len(node.shape) < parameter.event_ndim:
                 name = dict.fromkeys((parameter.name, describe(node)))
+                hint = self._swap_hint(parameter, node, nodes)
                 raise ShapeError(
                     f"{self.name}: {' '.join(name)} needs at least "
                     f"{parameter.event_ndim} {'axis' if parameter.event_ndim == 1 else 'axes'}, "
-                    f"got shape {node.shape}{place_text()}{_vector_hint(parameter, node, shape)}"
+                    f"got shape {node.shape}{place_text()}"
+                    f"{hint or _vector_hint(parameter, node, shape)}"
                 )
             if drawn is not None and parameter.integer and node.dtype.kind not in "iub":
                 raise SymbolicError(
@@ -81,6 +83,14 @@ class Generator:
         for parameter, node in zip(self.parameters, nodes, strict=True):
             if isinstance(node, Data):
                 self._check_known(parameter, node, drawn, nodes)
+
+    def _swap_hint(self, parameter: Parameter, node: Node, nodes: Sequence[Node]) -> str:
+        """The order of the parameters, if two of them are swapped."""
+        for other, given in zip(self.parameters, nodes, strict=True):
+            fits = len(given.shape) == parameter.event_ndim and len(node.shape) == other.event_ndim
+            if fits and other.event_ndim < parameter.event_ndim:
+                return f"; the order is {', '.join(each.name for each in self.parameters)}"
+        return ""
 
     def _check_known(
         self, parameter: Parameter, node: Data, drawn: np.dtype | None, nodes: Sequence[Node]

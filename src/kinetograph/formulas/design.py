@@ -215,7 +215,8 @@ class Design:
     def _encoded(self, encode: Any, frame: pd.DataFrame) -> Any:
         """Encode rows; errors of formulaic become DataError."""
         try:
-            with warnings.catch_warnings():
+            # The row of a number that is not finite is named where the columns are checked.
+            with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
                 warnings.simplefilter("error", DataMismatchWarning)
                 ones = frame.assign(**dict.fromkeys(self._calls, 1.0))
                 return encode(ones, context=self._scope, na_action="ignore")
@@ -295,7 +296,8 @@ def evaluated(
         needed = sorted(map(str, Formula(f"0 + {{{text}}}").required_variables))
         check_present(frame, needed, what, scope)
         columns = {name: frame[name] for name in needed if name in frame}
-        result = eval(text, {**scope, **TRANSFORMS}, columns)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            result = eval(text, {**scope, **TRANSFORMS}, columns)
     except DataError:
         raise
     except Exception as error:

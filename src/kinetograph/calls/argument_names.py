@@ -248,7 +248,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "leave it out",
         ),
     },
-    "sort": dict.fromkeys(("descending", "reverse"), "the largest first are kg.sort(x)[::-1]"),
+    "sort": dict.fromkeys(("descending", "reverse"), "the largest first are -kg.sort(-x)"),
     "argsort": dict.fromkeys(("descending", "reverse"), "the largest first are kg.argsort(-x)"),
     "extra_samples": dict.fromkeys(
         ("burn_in", "burnin", "num_warmup", "tune", "warmup"), "a continued run has no warm-up"

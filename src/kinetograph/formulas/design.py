@@ -216,7 +216,7 @@ class Design:
         """Encode rows; errors of formulaic become DataError."""
         try:
             # The row of a number that is not finite is named where the columns are checked.
-            with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("error", DataMismatchWarning)
                 ones = frame.assign(**dict.fromkeys(self._calls, 1.0))
                 return encode(ones, context=self._scope, na_action="ignore")
@@ -296,7 +296,7 @@ def evaluated(
         needed = sorted(map(str, Formula(f"0 + {{{text}}}").required_variables))
         check_present(frame, needed, what, scope)
         columns = {name: frame[name] for name in needed if name in frame}
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):
             result = eval(text, {**scope, **TRANSFORMS}, columns)
     except DataError:
         raise

@@ -33,13 +33,11 @@ __all__ = ["Engine", "build"]
 # Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
 # because the library that it would call takes several times as long. For one chain, less
 # optimisation halves the time to compile a model of 200 unknowns, and the widest vectors are used;
-# the loop of a chain is as fast as with full optimisation. Only long random arrays need full
-# optimisation, which computes them by vectors: arrays of many unknowns, and arrays that are drawn
-# for many transitions at once.
+# the loop of a chain is as fast as with full optimisation. Only random arrays that are drawn for
+# many transitions at once need full optimisation: it computes them by vectors.
 _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 _WIDE = {"xla_cpu_prefer_vector_width": 512}
 _QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
-LONG = 10_000  # unknown numbers
 _ONCE = {"xla_backend_optimization_level": 0}  # of a program that runs a few times
 SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
 
@@ -336,8 +334,7 @@ def _block(program: Program, batch: int | None) -> Any:
     block: Any = program.block
     if batch is not None:
         block = program.batch_block
-    is_long = math.prod(program.space.shape) >= LONG or transitions_at_once(program) > 1
-    options = _options(batch, _WIDE if is_long else _QUICK)
+    options = _options(batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
     jitted = jax.jit(block, compiler_options=options)
     return jitted.lower(chain, _data(program, batch), plan)
 

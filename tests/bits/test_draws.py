@@ -10,7 +10,7 @@ from tests.bits.test_cipher import plain_threefry
 
 from kinetograph.bits import draws
 from kinetograph.bits.quantile import quantile
-from kinetograph.bits.source import Source, event_source, normal, unit
+from kinetograph.bits.source import Source, all_once, event_source, normal, once, unit
 from kinetograph.graph.precision import x64
 
 KEY = draws.chain_key(7, 0)
@@ -160,6 +160,15 @@ def test_tails_of_normals():
     np.testing.assert_allclose(single[0], special.ndtri(2.0**-33), rtol=1e-5)
     assert abs(double[2]) < 1e-15
     assert (double.dtype, single.dtype) == (DOUBLE, SINGLE)
+
+
+def test_words_that_are_computed_once_keep_their_bits():
+    """Also words that are bits of infinities, of quiet and signalling NaN, and of subnormals."""
+    edges = [*EDGES, 0x7F800000, 0x7F800001, 0xFF800001, 0x7FC00000, 0xFFFFFFFE]
+    first, second = (np.array(w, np.uint32).ravel() for w in np.meshgrid(edges, edges))
+    got = compiled(lambda *w: (once(*w), all_once((*w, w[1], w[0]))), first, second)
+    expected = (first, second), (first, second, second, first)
+    assert jax.tree.all(jax.tree.map(np.array_equal, got, expected))
 
 
 def test_tail_counts_of_normals():

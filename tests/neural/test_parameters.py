@@ -34,6 +34,20 @@ def test_weights_come_before_biases_in_row_major_order():
     assert parts.columns == [f"weight{i}" for i in range(20)] + [f"bias{i}" for i in range(6)]
 
 
+def test_a_gradient_is_one_concatenation():
+    parts = layout()
+
+    def total(vector):
+        return sum(np.sum(leaf**2) for leaf in jax.tree.leaves(parts.tree(vector)))
+
+    vector = np.arange(26.0, dtype=np.float32)
+    names = str(jax.make_jaxpr(jax.grad(total))(vector))
+    assert names.count("concatenate") == 1
+    assert " pad[" not in names
+    np.testing.assert_array_equal(jax.grad(total)(vector), 2 * vector)
+    np.testing.assert_allclose(jax.hessian(total)(vector), 2 * np.eye(26), atol=1e-6)
+
+
 def test_fixed_numbers_stay():
     parts = layout().fixing({"layer1/bias": 0.5, "layer0/weights": np.full((3, 4), np.nan)})
     assert parts.free.tolist() == list(range(24))

@@ -1,13 +1,18 @@
 """Random arrays of a step by name."""
 
 import inspect
+from functools import partial
 
+import jax
 import numpy as np
 import pytest
+from tests.bits.test_cipher import plain_threefry
 
 import kinetograph as kg
+from kinetograph.bits.source import unit
 from kinetograph.graph.inputs import placeholder
-from kinetograph.samplers.noise import NamedNoise
+from kinetograph.graph.precision import x64
+from kinetograph.samplers.noise import NamedNoise, _numbers
 
 PARAMETERS = {
     "gamma": dict(alpha=2.0),
@@ -86,3 +91,18 @@ def test_standard_noise_has_the_type_of_the_position():
     assert noise("a", like=np.zeros(3)).shape == (3,)
     assert {noise("a").dtype, noise.normal().dtype, noise.uniform().dtype} == {np.dtype("f4")}
     assert noise.normal(dtype="float64").dtype == float
+
+
+@pytest.mark.parametrize("count", [2, 7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_are_those_of_the_plain_cipher(dtype, count):
+    """Two numbers of a block: the upper bits of words 0 and 2, in two halves of the array."""
+    state, row = [1, 2, 3, 4, 5, 6], 7
+    numbers = partial(_numbers, made=unit, shape=(count,), dtype=np.dtype(dtype))
+    with x64():
+        got = jax.jit(numbers)(np.array(state, np.uint32), np.uint32(row))
+    tag = int.from_bytes(b"nois", "big")
+    blocks = [plain_threefry(state[:4], [tag + row, i, 5, 6]) for i in range((count + 1) // 2)]
+    pairs = [(b[0] << 32 | b[1]) for b in blocks] + [(b[2] << 32 | b[3]) for b in blocks]
+    bits = 53 if dtype == np.float64 else 24
+    assert got.tolist() == [(pair >> 64 - bits) / 2**bits for pair in pairs[:count]]

@@ -56,17 +56,20 @@ def _horner(coefficients: tuple[float, ...], x: Any) -> Any:
     return value
 
 
-def upper_quantile(tail: Any, library: Any = jnp) -> Any:
+def upper_quantile(tail: Any, library: Any = jnp, far: bool = True) -> Any:
     """The quantile z >= 0 of an upper tail probability.
 
     P(Z > z) = tail for a standard normal Z and tail in (0, 1/2]. `library` is jax.numpy or numpy.
+    With `far=False` no tail probability may be below exp(-25), which is 1.4e-11.
     """
     near = tail >= 0.075
     centred = 0.5 - tail
     centre = centred * _ratio(_CENTRE, 0.180625 - centred * centred)
     r = library.sqrt(-library.log(library.where(near, 0.5, tail)))
-    far = library.where(r <= 5.0, _ratio(_TAIL, r - 1.6), _ratio(_FAR, r - 5.0))
-    return library.where(near, centre, far)
+    outer = _ratio(_TAIL, r - 1.6)
+    if far:
+        outer = library.where(r <= 5.0, outer, _ratio(_FAR, r - 5.0))
+    return library.where(near, centre, outer)
 
 
 def quantile(p: Any, library: Any = jnp) -> Any:

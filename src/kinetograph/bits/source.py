@@ -128,27 +128,31 @@ def once(first: Any, second: Any) -> tuple[Any, Any]:
     Without a barrier, XLA computes the cipher again for each use of a word. Its simplifier asks
     whether the arguments of logarithms, absolute values and maxima are non-negative, by a walk that
     takes exponential time in the cipher. A barrier around a single value prevents both.
+
+    The value is a complex number whose parts are the words; no arithmetic is done with them. Its
+    parts have 32 bits, because a loop with a wider result has half as many numbers in a vector.
     """
-    if not jax.config.jax_enable_x64:
-        return lax.optimization_barrier((first, second))
-    return _halves(lax.optimization_barrier(_joined(first, second)))
+    parts = (lax.bitcast_convert_type(word, np.float32) for word in (first, second))
+    return _parts(lax.optimization_barrier(lax.complex(*parts)), np.uint32)
 
 
 def all_once(words: Words) -> Words:
     """Four words, with a cipher that the compiled program computes once.
 
-    The single value of the barrier is a complex number whose parts hold two words each; no
-    arithmetic is done with these parts.
+    Each part of the complex number holds two words.
     """
     if not jax.config.jax_enable_x64:
         return lax.optimization_barrier(words)
     parts = (_joined(*words[:2]), _joined(*words[2:]))
     whole = lax.complex(*(lax.bitcast_convert_type(part, np.float64) for part in parts))
-    whole = lax.optimization_barrier(whole)
-    first, second = (
-        lax.bitcast_convert_type(part, np.uint64) for part in (lax.real(whole), lax.imag(whole))
-    )
+    first, second = _parts(lax.optimization_barrier(whole), np.uint64)
     return *_halves(first), *_halves(second)
+
+
+def _parts(whole: Any, dtype: Any) -> tuple[Any, Any]:
+    """The bits of the parts of a complex number."""
+    first, second = (lax.bitcast_convert_type(part, dtype) for part in (whole.real, whole.imag))
+    return first, second
 
 
 def _joined(first: Any, second: Any) -> Any:
@@ -192,12 +196,13 @@ def normal(words: tuple[Any, Any], dtype: np.dtype) -> Any:
     negative = first < np.uint32(0x80000000)
     first = jnp.where(negative, first, ~first)
     # The tail probability, in (0, 1/2).
-    if dtype == np.float32:
+    single = dtype == np.float32
+    if single:
         tail = (first.astype(np.int32).astype(np.float32) + np.float32(0.5)) * np.float32(2.0**-32)
     else:
         second = jnp.where(negative, second, ~second)
         high = first.astype(np.int32).astype(np.float64)
         low = (second >> np.uint32(1)).astype(np.int32).astype(np.float64)
         tail = (high + (low + 0.5) * 2.0**-31) * 2.0**-32
-    value = upper_quantile(tail)
+    value = upper_quantile(tail, far=not single)
     return jnp.where(negative, -value, value)

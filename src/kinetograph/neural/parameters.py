@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ..graph.public import public
 
@@ -105,9 +106,11 @@ class ParameterLayout:
 
     def tree(self, vector: Any) -> Any:
         """The tree of a vector."""
-        leaves = [
-            jnp.reshape(vector[place], self.shapes[name]) for name, place in self.places.items()
-        ]
+        # A split, because its gradient is one concatenation, that of slices a sum of padded parts.
+        parts = jnp.split(vector, [place.stop for place in self.places.values()])[:-1]
+        parts = lax.optimization_barrier(parts)
+        shapes = self.shapes.values()
+        leaves = [jnp.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)]
         return jax.tree.unflatten(self._leaves[1], leaves)
 
     def filled(self, free: Any) -> Any:

@@ -49,6 +49,9 @@ def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: 
     a, b, c, d = threefry4x32(key, (_TAG + row, counter, state[4], state[5]))
     if count < 2:
         return made(once(a, b), dtype)[:count].reshape(shape)
+    if dtype == np.float32:  # the numbers use the first of their words alone
+        first = jnp.concatenate(once(a, c))[:count]
+        return made((first, np.uint32(0)), dtype).reshape(shape)
     a, b, c, d = all_once((a, b, c, d))
     pair = jnp.concatenate([a, c])[:count], jnp.concatenate([b, d])[:count]
     return made(pair, dtype).reshape(shape)

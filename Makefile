@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-docs test-slow test-random mutants test-all lint types docs bench gpu wheel release clean
+.PHONY: help venv demo test test-wide test-docs test-slow test-random mutants test-all lint types docs bench gpu wheel release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,7 +63,10 @@ demo: $(PLOTS) ## sample eight schools, draw its graph and its posterior, into d
 # Tests -------------------------------------------------------------------------------------------
 
 test: $(TEST) ## run the everyday tests
-	$(PYTEST) --quick-programs -m "not slow and not docs" tests
+	$(PYTEST) --quick-programs -m "not slow and not wide and not docs" tests
+
+test-wide: $(TEST) ## run the cases that make test leaves out for time, once for each change
+	$(PYTEST) --quick-programs -m "wide and not slow" tests
 
 test-docs: $(TEST) ## run what users read: pages, docstrings, examples, types
 	$(PYTEST) -m "docs and not slow" tests
@@ -81,7 +84,7 @@ mutants: $(TEST) ## run the study of mutants: how many small mistakes the tests 
 
 test-all: ## run every test, the slow ones too, on every fitting Python here
 	@pythons=$$(scripts/find-python --all) && \
-	    for python in $$pythons; do $(MAKE) --no-print-directory test test-docs test-slow PY=$$python || exit 1; done
+	    for python in $$pythons; do $(MAKE) --no-print-directory test test-wide test-docs test-slow PY=$$python || exit 1; done
 
 # Checks ------------------------------------------------------------------------------------------
 

@@ -2,16 +2,17 @@
 """Choose the tests that `make test` leaves out, from measured processor times.
 
     make test PYTEST_ADDOPTS="--times .cache/times"
-    python scripts/slow_tests.py .cache/times --seconds 850
+    python scripts/slow_tests.py .cache/times --seconds 850 --list wide
 
-Writes `tests/slow.txt`. The most expensive cases are left out until the remaining ones take at most
-`--seconds`. A case always stays in `make test` if
+Writes `tests/wide.txt` or `tests/slow.txt`. The most expensive cases are left out until the
+remaining ones take at most `--seconds`. A case always stays in `make test` if
 
 - it caught a fault in a study of mutants (`benchmarks/results/*-mutants.md`),
 - or it is the quickest case of its test and takes at most `--keep` seconds,
-- or it is the only everyday test of a whole feature, listed in `WHOLE`.
+- or it is the only test of a whole feature in `.ci/run`, listed in `WHOLE`; `.ci/run` has all those
+  of `tests/wide.txt`.
 
-Cases that the list names already were not measured: they stay in it while their test exists.
+Cases that are listed already were not measured: they stay in their list while their test exists.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.slow_tests import LIST, read, written  # noqa: E402
+from tests.slow_tests import LISTS, read, written  # noqa: E402
 
 WHOLE = {
     "adaptation/test_joint_choice.py::test_chains_leave_the_block_for_a_second_program[threads]",
@@ -41,19 +42,23 @@ def main() -> None:
     parser.add_argument("times", type=Path, help="folder that pytest --times has written")
     parser.add_argument("--seconds", type=float, required=True, help="time of all tests together")
     parser.add_argument("--keep", type=float, default=2.0, help="time of one case that may stay")
+    parser.add_argument("--list", choices=LISTS, default="wide", help="the list to write")
     options = parser.parse_args()
     times = {
         name.partition("tests/")[2]: seconds
         for file in options.times.glob("*.json")
         for name, seconds in json.loads(file.read_text()).items()
     }
-    listed = {case for case in _listed() if (ROOT / "tests" / case.partition("::")[0]).exists()}
-    left_out = chosen(times, _catching() | WHOLE, options.seconds, options.keep)
+    listed = {mark: _listed(path) for mark, path in LISTS.items()}
+    everyday = times.keys() - set().union(*listed.values())
+    times = {case: times[case] for case in sorted(everyday)}
+    always = _catching() | (WHOLE if options.list == "slow" else set())
+    left_out = chosen(times, always, options.seconds, options.keep)
     cases = defaultdict(list)
-    for case in sorted(listed | left_out):
+    for case in sorted(listed[options.list] | left_out):
         file, _, name = case.partition("::")
         cases[file].append(name)
-    LIST.write_text(written(cases))
+    LISTS[options.list].write_text(written(cases))
     total, left = sum(times.values()), sum(times[case] for case in left_out)
     print(f"{len(times)} tests of {total:.0f} s; {len(left_out)} of {left:.0f} s are left out")
 
@@ -82,8 +87,14 @@ def _catching() -> set[str]:
     return {word.strip("`,;()") for word in words if "::" in word}
 
 
-def _listed() -> set[str]:
-    return {f"{file}::{case}" for file, cases in read(LIST.read_text()).items() for case in cases}
+def _listed(path: Path) -> set[str]:
+    """The cases of a list whose file exists."""
+    return {
+        f"{file}::{case}"
+        for file, cases in read(path.read_text()).items()
+        for case in cases
+        if (ROOT / "tests" / file).exists()
+    }
 
 
 if __name__ == "__main__":

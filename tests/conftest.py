@@ -7,7 +7,7 @@ from pathlib import Path
 import jax
 import pytest
 from tests import compiled_programs
-from tests.slow_tests import Times, mark_slow
+from tests.slow_tests import Times, mark_listed
 
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 
@@ -42,7 +42,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    mark_slow(items)
+    mark_listed(items)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,8 +1,8 @@
-"""Tests that are slow by measurement: a list beside the marks in the test files.
+"""Tests that are slow by measurement: two lists beside the marks in the test files.
 
-`slow.txt` names a test file and, below it, cases of its tests. `make test` leaves them out, and
-`make test-slow` runs them. `scripts/slow_tests.py` writes the list from processor times, which
-`pytest --times FOLDER` measures.
+Each list names a test file and, below it, cases of its tests. `make test` leaves them out. Those of
+`wide.txt` run in `make test-wide`, once for each change; those of `slow.txt` in `make test-slow`.
+`scripts/slow_tests.py` writes a list from processor times, which `pytest --times FOLDER` measures.
 """
 
 import json
@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-__all__ = ["LIST", "Times", "mark_slow", "read", "written"]
+__all__ = ["LISTS", "Times", "mark_listed", "read", "written"]
 
-LIST = Path(__file__).parent / "slow.txt"
+LISTS = {name: Path(__file__).parent / f"{name}.txt" for name in ("slow", "wide")}  # by their mark
 
 
 def read(text: str) -> dict[str, list[str]]:
-    """The names of slow cases, by their file below `tests`."""
+    """The names of cases, by their file below `tests`."""
     cases: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line.startswith(" "):
@@ -39,12 +39,17 @@ def written(cases: dict[str, Iterable[str]]) -> str:
     )
 
 
-def mark_slow(items: Iterable[pytest.Item]) -> None:
+def mark_listed(items: Iterable[pytest.Item]) -> None:
     """Mark the listed tests."""
-    listed = {f"{file}::{case}" for file, cases in read(LIST.read_text()).items() for case in cases}
+    marks = {
+        f"{file}::{case}": mark
+        for mark, path in LISTS.items()
+        for file, cases in read(path.read_text()).items()
+        for case in cases
+    }
     for item in items:
-        if item.nodeid.partition("tests/")[2] in listed:
-            item.add_marker(pytest.mark.slow)
+        if mark := marks.get(item.nodeid.partition("tests/")[2]):
+            item.add_marker(mark)
 
 
 class Times:

@@ -1,5 +1,8 @@
 """Losses of one row, against NumPy in extended precision and scikit-learn."""
 
+import re
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -55,6 +58,22 @@ REFERENCES = {
     ),
     "poisson": ([0.5, -1.0], [3.0, 0.0], lambda z, y: -stats.poisson(np.exp(z)).logpmf(y).sum()),
 }
+
+
+def test_formulas_of_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "neural-simulation.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page, re.M)
+    assert [name for name, _ in rows] == list(LOSSES)
+    names = {"abs": abs, "normal": stats.norm, "poisson": stats.poisson, "k": 2}
+    names |= {n: getattr(np, n) for n in ("mean", "log", "exp", "maximum", "sum", "sqrt")}
+    for name, formula in rows:
+        z, y, _ = REFERENCES[name]
+        z, y = np.clip(z, -3, 3), np.array(y)
+        label = int(y[0]) if name == "categorical" else y
+        expected = eval(formula, names | {"z": z, "y": label})
+        assert LOSSES[name].function(jnp.array(z), jnp.array(y)) == pytest.approx(
+            expected, rel=1e-5
+        )
 
 
 def test_every_loss_has_a_reference():

@@ -73,6 +73,10 @@ def test_values_at_the_parameters():
     eigenvalues = np.linalg.eigvalsh(hessian)[::-1]
     np.testing.assert_allclose(nn.hessian_spectrum(3), eigenvalues, rtol=1e-8)
     assert nn.optimal_step_width() == pytest.approx(2 / np.sqrt(eigenvalues[0]), rel=1e-8)
+    nn.set_options(covariance_blending=30.0, inverse_temperature=4.0)
+    coupled = hessian @ (np.eye(len(hessian)) + 30 * np.linalg.inv(4 * hessian))
+    width = 2 / np.sqrt(np.linalg.eigvals(coupled).real.max())
+    assert nn.optimal_step_width() == pytest.approx(width, rel=1e-6)
     rows = 2 * (DESIGN @ w - Y[:, 0])[:, None] * DESIGN
     np.testing.assert_allclose(nn.gradient_covariance(), np.cov(rows.T), rtol=1e-10)
     np.testing.assert_allclose(nn.predict(X[:5])[:, 0], DESIGN[:5] @ w, rtol=1e-12)

@@ -60,15 +60,18 @@ class SimulationValues(SimulationParts):
         return self._each(walker, lambda land, w: land.hessian_eigenpairs(w, count, which)[0], True)
 
     def optimal_step_width(self, walker: int | None = None) -> Any:
-        """The largest stable step size, 2 / sqrt(k).
+        """The largest stable step size, 2 / sqrt(k + eta / beta).
 
         k is the largest eigenvalue of the Hessian of U on all rows.
         Schemes of Langevin dynamics are stable below it near the present parameters. It is infinite
-        if U is not curved upwards.
+        if U is not curved upwards. eta is `covariance_blending`, beta the inverse temperature: for
+        coupled walkers it is the bound if their covariance C is that of the normal approximation,
+        because the dynamics then have the Hessian H (I + eta C) with C = H^-1 / beta.
         """
+        coupling = self._options["covariance_blending"] / self._options["inverse_temperature"]
 
         def bound(land: Any, w: np.ndarray) -> float:
-            (k,) = land.hessian_eigenpairs(w)[0]
+            k = land.hessian_eigenpairs(w)[0][0] + coupling
             return float(2 / np.sqrt(k)) if k > 0 else float("inf")
 
         return self._each(walker, bound, True)

@@ -174,7 +174,7 @@ def test_new_rows_outside_of_the_box_are_named(scale):
         ("y ~ mo(t)", "pandas.Categorical"),
         ("y ~ mo(one)", "has one level"),
         ("y ~ gp(x, lscale=2)", r"the length is an unknown, and prior=\{'lscale': ...\} replaces"),
-        ("y ~ gp(t)", "must be numbers, but is text"),
+        ("y ~ gp(t)", "takes numbers, but 't' is a column of text"),
         ("y ~ gp(one)", "has one value in all rows"),
         ("y ~ offset(x, z)", "must have one argument"),
     ],

@@ -198,7 +198,7 @@ def test_priors_of_splines():
         ("y ~ s(x, by=gg)", "unknown column 'gg'.*mean 'g'"),
         ("y ~ s(x, by=one)", "'one' has one level, 'a'.*leave by= out"),
         ("y ~ s(close, k=10)", "needs k=10 different values, but close has 9"),
-        ("y ~ s(t)", "must be numbers, but is text"),
+        ("y ~ s(t)", "takes numbers, but 't' is a column of text"),
         ("y ~ s(x):z", r"'\+ s\(x\)', or '\+ s\(x, by=z\)' for a function that depends on z"),
         ("y ~ t2(x, z)", r"is gp\(x, z\)"),
     ],

@@ -238,7 +238,10 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "discard_warmup": "give keep_warmup=True to keep it",
         "quiet": "give progress=False",
         "iter": "give draws=, without the warm-up that iter of rstan and brms includes",
-        "data": "data belong to the model: kg.observe(data, distribution) before kg.model",
+        "data": (
+            "data belong to the model: kg.observe(data, distribution) before kg.model, or "
+            "kg.formula(text, data)"
+        ),
         **dict.fromkeys(("formula", "family", "prior"), "kg.formula(text, frame) makes models"),
         **dict.fromkeys(
             (

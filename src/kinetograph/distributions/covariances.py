@@ -1,5 +1,6 @@
 """Covariance matrices as parameters: their checks and their Cholesky factors."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,25 @@ from ..graph.source import place_text
 __all__ = ["factor_of", "mean_of"]
 
 
-def _check_matrix(name: str, node: Node, what: str, factor: bool, factor_name: str | None) -> None:
+def _check_matrix(
+    name: str,
+    node: Node,
+    what: str,
+    factor: bool,
+    factor_name: str | None,
+    before: Mapping[str, Any],
+) -> None:
     """Refuse a matrix that cannot be a covariance or a factor.
 
     If `factor`, the matrix must be a Cholesky factor. `factor_name` is the parameter
-    that takes one.
+    that takes one. `before` has the parameters in front of the matrix.
     """
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
         hint = ""
-        if len(node.shape) < 2:
+        if len(node.shape) < 2 and any(map(_may_be_covariance, before.values())):
+            order = ", ".join([*before, f"{what}=..." if factor else what])
+            hint = f"; the arguments look swapped: the order is {name}({order})"
+        elif len(node.shape) < 2:
             hint = "; a matrix of this diagonal is " + ("np.diag" if node.shape else "np.eye(n) *")
             hint += f"({describe(node)})" if node.shape else f" {describe(node)}"
         raise ShapeError(
@@ -62,6 +73,17 @@ def _check_matrix(name: str, node: Node, what: str, factor: bool, factor_name: s
         raise ValueError(f"{name}: {what} {describe(node)} {fault}{place_text()}{way_out}")
 
 
+def _may_be_covariance(value: Any) -> bool:
+    """Whether another parameter looks like the matrix or its factor."""
+    node = as_node(value)
+    if len(node.shape) < 2 or node.shape[-1] != node.shape[-2] or node.shape[-1] < 2:
+        return False
+    if not isinstance(node, Data):
+        return True
+    matrix = node.value
+    return np.allclose(matrix, np.swapaxes(matrix, -1, -2)) or not np.any(np.triu(matrix, 1))
+
+
 def _is_lower(node: Node) -> bool:
     """Whether a matrix is certainly lower triangular, and not only diagonal."""
     if not isinstance(node, Apply):
@@ -84,12 +106,13 @@ def _symmetric(cov: Array) -> Array:
     return abs(cov - cov.mT) <= 1e-5 * sd[..., :, None] * sd[..., None, :]
 
 
-def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
+def factor_of(name: str, checked: bool, before: Mapping[str, Any], **given: Any) -> Node:
     """The lower Cholesky factor of the one matrix that is given.
 
-    A matrix whose name ends in `chol` is returned as it is. If `checked`, a matrix that is known
-    only at run time has the factor NaN if it is not symmetric. The tolerance is 1e-5 standard
-    deviations, so that products in single precision pass whose order of rounding differs.
+    A matrix whose name ends in `chol` is returned as it is. `before` has the parameters in front
+    of the matrix, by name: a message says if they look swapped. If `checked`, a matrix that is
+    known only at run time has the factor NaN if it is not symmetric. The tolerance is 1e-5
+    standard deviations, so that products in single precision pass whose order of rounding differs.
 
     Raises
     ------
@@ -107,7 +130,7 @@ def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
     ((what, matrix),) = matrices.items()
     node, is_factor = as_node(matrix), what.endswith("chol")
     factor_name = next((other for other in given if other.endswith("chol")), None)
-    _check_matrix(name, node, what, is_factor, factor_name)
+    _check_matrix(name, node, what, is_factor, factor_name, before)
     if is_factor:
         return node
     if isinstance(node, Data) and node.literal:

@@ -65,8 +65,8 @@ def factors_of(
 ) -> tuple[Any, Node, Node]:
     """The mean as a matrix, and both Cholesky factors."""
     name = "matrix_normal"
-    rows = factor_of(name, checked, row_cov=row_cov, row_chol=row_chol)
-    columns = factor_of(name, checked, col_cov=col_cov, col_chol=col_chol)
+    rows = factor_of(name, checked, {}, row_cov=row_cov, row_chol=row_chol)
+    columns = factor_of(name, checked, {}, col_cov=col_cov, col_chol=col_chol)
     centre, size = as_node(mean), (rows.shape[-1], columns.shape[-1])
     if not centre.shape:
         return mean + np.zeros(size), rows, columns

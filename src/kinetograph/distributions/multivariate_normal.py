@@ -161,6 +161,6 @@ def multivariate_normal(
     (10, 2)
     """
     name = "multivariate_normal"
-    factor = factor_of(name, drawn, cov=cov, chol=chol, precision=precision)
+    factor = factor_of(name, drawn, {"mean": mean}, cov=cov, chol=chol, precision=precision)
     family = MULTIVARIATE_NORMAL if precision is None else BY_PRECISION
     return Chosen(family, (mean_of(name, mean, factor.shape[-1]), factor))

@@ -97,6 +97,6 @@ def multivariate_student(
     >>> kg.multivariate_student(4, [0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], shape=(10, 2)).shape
     (10, 2)
     """
-    factor = factor_of("multivariate_student", drawn, cov=cov, chol=chol)
+    factor = factor_of("multivariate_student", drawn, {"df": df, "mean": mean}, cov=cov, chol=chol)
     mean = mean_of("multivariate_student", mean, factor.shape[-1])
     return Chosen(MULTIVARIATE_STUDENT, (df, mean, factor))

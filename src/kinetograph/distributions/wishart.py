@@ -138,5 +138,5 @@ def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False
     >>> X.shape
     (3, 3)
     """
-    factor = factor_of("wishart", drawn, scale=scale, chol=chol)
+    factor = factor_of("wishart", drawn, {"df": df}, scale=scale, chol=chol)
     return Chosen(WISHART, (df, factor))

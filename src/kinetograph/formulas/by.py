@@ -13,6 +13,7 @@ from ..graph.errors import DataError
 from ..graph.source import place_text
 from .columns import check_present, is_text, label_texts, level_codes, levels_of
 from .design import evaluated
+from .frames import categories_text
 
 __all__ = ["ByColumn"]
 
@@ -29,6 +30,7 @@ class ByColumn:
     def __init__(self, text: str, frame: pd.DataFrame, scope: Any, what: str) -> None:
         self.text, self._scope, self._what = text, scope, what
         self.levels: list[Any] = []
+        self._check_text(text, frame)
         if text in frame and is_text(frame[text]):
             check_present(frame, [text], what)
             self.levels = levels_of(frame[text])
@@ -37,6 +39,16 @@ class ByColumn:
                     f"formula: {what}: {text!r} has one level, {self.levels[0]!r}, in all "
                     f"{len(frame)} rows{place_text()}; leave by= out"
                 )
+
+    def _check_text(self, text: str, frame: pd.DataFrame) -> None:
+        """Refuse a column in quotes, and one in C()."""
+        name = text.removeprefix("C(").removesuffix(")").strip("'\"`")
+        if text == name or name not in frame or text in frame:
+            return
+        advice = f"write by={name}, the name of the column alone"
+        if not is_text(frame[name]):
+            advice += f", and for categories {categories_text(frame, name)} as the column"
+        raise DataError(f"formula: {self._what} has by={text}{place_text()}; {advice}")
 
     @property
     def labels(self) -> list[str]:

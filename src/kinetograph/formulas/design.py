@@ -21,6 +21,7 @@ from formulaic.transforms import TRANSFORMS
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
+from .encoding_faults import encoding_fault, outside_fault
 from .frames import frame_name
 from .texts import reason_of
 
@@ -222,25 +223,14 @@ class Design:
                 return encode(ones, context=self._scope, na_action="ignore")
         except (FormulaicError, DataMismatchWarning, ValueError, TypeError) as error:
             reason = str(error.__cause__ or error)
-            if "'xor'" in reason:  # ^ within I(...)
-                reason = "^ is not the power within a call; write **, as in I(x**2)"
-            if "'df' or 'knots'" in reason and "cs(" in self.text:
-                reason = (
-                    "cs(x, df=5) is a cubic spline here; effects that differ between the classes "
-                    "of a response (cs of brms) need family='categorical'"
+            fault = None
+            if "extrapolation" in reason and hasattr(self, "_spec"):
+                fault = outside_fault(
+                    self._spec.transform_state,
+                    frame,
+                    lambda text: evaluated(text, frame, self._scope, repr(self.text)),
                 )
-            raise DataError(
-                f"formula: {self.text!r} cannot be computed{place_text()}: {reason}"
-                f"{self._of_dates(frame)}"
-            ) from None
-
-    def _of_dates(self, frame: pd.DataFrame) -> str:
-        """Advice on a column of dates, or an empty text."""
-        for name in self.needed:
-            if name in frame and pd.api.types.is_datetime64_any_dtype(frame[name]):
-                column = f"{frame_name(frame)}[{name!r}]"
-                return f"; {name!r} has dates: give numbers, ({column} - {column}.min()).dt.days"
-        return ""
+            raise fault or encoding_fault(reason, self.text, frame, self.needed) from None
 
     def labels(self, term: str) -> list[str]:
         """The labels of a term's columns: levels, or column names."""

@@ -27,8 +27,9 @@ from ..graph.inputs import data
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .by import ByColumn
-from .columns import row_text
+from .columns import is_text, row_text
 from .design import evaluated
+from .frames import is_new, numbers_text
 from .population import plain_name
 from .splines import BASES, SplineBasis, different
 from .texts import FormulaCall
@@ -116,6 +117,14 @@ class _SmoothTerm:
     def columns(self, frame: pd.DataFrame) -> np.ndarray:
         """The columns of the function, (rows, columns)."""
         parts = self.call.positional
+        for name in parts:
+            if name in frame and is_text(frame[name]) and not is_new(frame):
+                raise DataError(
+                    f"formula: {self.call.text} takes numbers, but {name!r} is a column of text"
+                    f"{place_text()}; its levels have effects by {name} or (1 | {name}), and "
+                    f"functions of their own by {self.call.function}(x, by={name}); "
+                    f"text that holds numbers is converted by {numbers_text(frame, name)}"
+                )
         return np.column_stack([evaluated(t, frame, self._scope, self.call.text) for t in parts])
 
 

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.errors import ShapeError
+from ..graph.errors import DataError, ShapeError
 from ..graph.functions.arranging import reshape
 from ..graph.functions.mathematics import exp
 from ..graph.messages import describe
 from ..graph.missing import refuse_masked
+from ..graph.number_advice import not_numbers
 from ..graph.operations.elementwise import elementwise
 from ..graph.operations.operands import as_node
 from ..graph.public import public
-from ..graph.source import place_text
+from ..graph.source import place_text, variable_here
+from ..graph.tables import name_of
 from ..graph.value_texts import in_words
 
 __all__ = [
@@ -133,11 +135,27 @@ def points(x: Any, what: str) -> Array:
 
     Raises
     ------
+    DataError
+        If they are not numbers.
     ShapeError
         If they are not a vector or a matrix.
     """
     refuse_masked(x, what)
-    array = x if isinstance(x, Array) else Array(as_node(np.asarray(x, float), what))
+    if isinstance(x, Array):
+        array = x
+    else:
+        try:
+            numbers = np.asarray(x, float)
+        except (TypeError, ValueError) as error:
+            if "inhomogeneous" in str(error):
+                return Array(as_node(x, what))  # raises, and says so
+            name = name_of(x) or variable_here(x)
+            of = f" {name}" if name else ""
+            values = x if hasattr(x, "dtype") else np.asarray(x, object)
+            raise DataError(
+                f"{what}: the points{of}{place_text()}: {not_numbers(x, np.asarray(values))}"
+            ) from None
+        array = Array(as_node(numbers, what))
     if len(array.shape) == 1:
         return reshape(array, (array.shape[0], 1))
     if len(array.shape) != 2:

@@ -1,0 +1,123 @@
+"""Messages about terms that formulaic cannot compute."""
+
+import ast
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..graph.errors import DataError
+from ..graph.source import place_text
+from .columns import is_text, row_text
+from .frames import frame_name, numbers_text
+
+__all__ = ["encoding_fault", "outside_fault"]
+
+_SPLINES = ("bs", "cr", "cs", "cc")
+
+
+def encoding_fault(
+    reason: str, text: str, frame: pd.DataFrame, needed: Collection[str]
+) -> DataError:
+    """The error for terms that cannot be computed.
+
+    `reason` is the text of formulaic, and `needed` has the names of the columns.
+    """
+    if "unexpected keyword argument 'by'" in reason:
+        for call in _calls(text):
+            other = next((each for each in call.keywords if each.arg == "by"), None)
+            if other is not None and _name(call) in _SPLINES:
+                return _by_fault(call, other)
+    if "'xor'" in reason:  # ^ within I(...)
+        reason = "^ is not the power within a call; write **, as in I(x**2)"
+    if "'df' or 'knots'" in reason and "cs(" in text:
+        reason = (
+            "cs(x, df=5) is a cubic spline here; effects that differ between the classes "
+            "of a response (cs of brms) need family='categorical'"
+        )
+    advice = _of_dates(frame, needed)
+    if "could not convert string" in reason:
+        advice = advice or _of_texts(text, frame, needed)
+    return DataError(f"formula: {text!r} cannot be computed{place_text()}: {reason}{advice}")
+
+
+def outside_fault(
+    states: Mapping[str, Any],
+    frame: pd.DataFrame,
+    values_of: Callable[[str], np.ndarray],
+) -> DataError | None:
+    """The error for a row outside of a spline, or None.
+
+    `states` has the bounds of the splines by their texts, and `values_of(text)` computes an
+    expression.
+    """
+    for text, state in states.items():
+        call = next(_calls(text), None)
+        if call is None or _name(call) not in _SPLINES or not call.args:
+            continue
+        low, high = state.get("lower_bound"), state.get("upper_bound")
+        if low is None or high is None:
+            continue
+        column = ast.unparse(call.args[0])
+        values = values_of(column)
+        outside = np.flatnonzero((values < low) | (values > high))
+        if not len(outside):
+            continue
+        longer = ast.unparse(call)[:-1] + ", extrapolation='extend')"
+        return DataError(
+            f"formula: {column} is {values[outside[0]]:g} in {row_text(frame, int(outside[0]))}"
+            f"{place_text()}, but {text} is defined from {low:g} to {high:g}; make the model with "
+            f"{longer}, which continues its polynomials, or with s({column}), which is a straight "
+            "line there"
+        )
+    return None
+
+
+def _calls(text: str) -> Iterator[ast.Call]:
+    """The calls in the text of a formula."""
+    try:
+        tree = ast.parse(text.replace("~", "-").strip(), mode="eval")
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _by_fault(call: ast.Call, by: ast.keyword) -> DataError:
+    text, column = ast.unparse(call), by.value
+    name = str(column.value) if isinstance(column, ast.Constant) else ast.unparse(column)
+    call.keywords.remove(by)
+    argument = ast.unparse(call.args[0]) if call.args else "x"
+    return DataError(
+        f"formula: {text} has by=, which {_name(call)} does not take{place_text()}; splines that "
+        f"differ by {name} are {ast.unparse(call)}:{name}, or with a penalty "
+        f"s({argument}, by={name})"
+    )
+
+
+def _of_dates(frame: pd.DataFrame, needed: Collection[str]) -> str:
+    """Advice on a column of dates, or an empty text."""
+    for name in needed:
+        if name in frame and pd.api.types.is_datetime64_any_dtype(frame[name]):
+            column = f"{frame_name(frame)}[{name!r}]"
+            return f"; {name!r} has dates: give numbers, ({column} - {column}.min()).dt.days"
+    return ""
+
+
+def _of_texts(text: str, frame: pd.DataFrame, needed: Collection[str]) -> str:
+    """Advice on a column of text in a call, if any."""
+    for call in _calls(text):
+        inside = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
+        for name in needed:
+            if name in inside and name in frame and is_text(frame[name]):
+                return (
+                    f"; {name!r} is a column of text: its levels have effects by {name} alone; "
+                    f"text that holds numbers is converted by {numbers_text(frame, name)}"
+                )
+    return ""

@@ -204,3 +204,21 @@ def test_results_that_tell_nothing(results):
         kg.calculate(a + lonely, values=tree)
     with pytest.raises(kg.ModelError, match="lonely depends on none of the draws"):
         kg.calculate(lonely, values=tree, draws=5)
+
+
+@pytest.mark.filterwarnings("error:calculate:")
+def test_draws_of_another_unknown_of_the_same_name():
+    def fitted():
+        mu = kg.normal(0, 1, name="mu")
+        kg.observe([1.0, 2.0], kg.normal(mu, 1))
+        return mu
+
+    model = kg.model(fitted)
+    results = kg.mcmc(model, draws=4, warmup=4, chains=2, seed=1, progress=False)
+    for other in (kg.normal(5, 1, name="mu"), kg.laplace(0, 1, name="mu")):
+        with pytest.warns(kg.KinetographWarning, match="are of another unknown .*mu ~ normal"):
+            kg.calculate(y=other + 1, values=results)
+    again = kg.normal(0, 1, name="mu")
+    for mu in (again, model["mu"]):
+        values = kg.calculate(y=mu + 1, values=results)["posterior"]["y"].values
+        np.testing.assert_allclose(values, results["posterior"]["mu"].values + 1)

@@ -106,3 +106,28 @@ def test_numbers_are_those_of_the_plain_cipher(dtype, count):
     pairs = [(b[0] << 32 | b[1]) for b in blocks] + [(b[2] << 32 | b[3]) for b in blocks]
     bits = 53 if dtype == np.float64 else 24
     assert got.tolist() == [(pair >> 64 - bits) / 2**bits for pair in pairs[:count]]
+
+
+@pytest.mark.filterwarnings("error:noise:")
+def test_one_number_for_all_coordinates_is_warned_of():
+    class Walk(kg.Sampler):
+        def __init__(self, proposed):
+            self.proposed = proposed
+
+        def step(self, at):
+            return self.evaluate(self.proposed(self, at.q))
+
+    def run(proposed, size=3):
+        model = kg.model(kg.normal(0, 1, shape=size))
+        settings = {"draws": 2, "warmup": 0, "chains": 1, "progress": False}
+        kg.mcmc(model, sampler=Walk(proposed), **settings)
+
+    for proposed in (
+        lambda self, q: q + self.noise("R"),
+        lambda self, q: (0.5 * q - 0.1 * self.noise("R")) - 0.2,
+    ):
+        with pytest.warns(kg.KinetographWarning, match="added to all 3 coordinates"):
+            run(proposed)
+    run(lambda self, q: q + self.noise("R"), size=1)
+    run(lambda self, q: q + self.noise("R", like=q))
+    run(lambda self, q: q + self.noise("R") * self.noise.sphere("d", like=q))

@@ -171,6 +171,7 @@ def check_support(
         f"{doing}: {follows.family.name} data must be {support.describe()}, but "
         f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
         f"{place_text()}{_labels_from_one(value, support)}{_zeros(value[place], follows)}"
+        f"{_logarithms(value[place], follows)}"
     )
 
 
@@ -178,6 +179,17 @@ def _zeros(value: Any, follows: Distribution) -> str:
     """Advice for a 0 that a family of positive numbers excludes."""
     name = WITH_ZEROS.get(follows.family.name)
     return f"; for data with zeros use kg.{name}" if name and value == 0 else ""
+
+
+def _logarithms(value: Any, follows: Distribution) -> str:
+    """Advice for a negative number that may be a logarithm."""
+    if not follows.family.name.endswith("lognormal") or not value < 0:
+        return ""
+    mean, sd = follows.family.parameters[-2:]
+    return (
+        f"; {follows.family.name} takes the numbers themselves: of their logarithms observe "
+        f"kg.normal({mean.name}, {sd.name})"
+    )
 
 
 def _labels_from_one(value: np.ndarray, support: Support) -> str:

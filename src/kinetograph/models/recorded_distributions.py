@@ -7,15 +7,21 @@ same model agree with it for all data, and for expressions written in another wa
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from ..distributions.variable import Distribution
+from ..distributions.variable import Distribution, Variable
 from ..graph.errors import KinetographWarning
 from ..graph.node import Data, Node
 from ..graph.source import place_text, warn_user
 from .model import Model
 
-__all__ = ["DISTRIBUTIONS", "recorded_distributions", "warn_of_other_distributions"]
+__all__ = [
+    "DISTRIBUTIONS",
+    "recorded_distributions",
+    "warn_of_other_distributions",
+    "warn_of_other_unknowns",
+]
 
 DISTRIBUTIONS = "distributions"  # the name of the attribute
 MOST_BYTES = 20_000  # netCDF has room for 64 KiB in an attribute
@@ -31,12 +37,7 @@ def recorded_distributions(model: Model) -> dict[str, str]:
 
 def warn_of_other_distributions(doing: str, model: Model, results: Any) -> bool:
     """Warn of results of other distributions; returns whether it did."""
-    try:
-        there = dict(json.loads(results.attrs.get(DISTRIBUTIONS, "{}")))
-    except (TypeError, ValueError):
-        return False
-    here = _distributions(model)
-    texts = [text for name in here if name in there and (text := _change(here, there, name))]
+    texts = _changes(_distributions(model), results)
     if texts:
         more = f" (and {len(texts) - 1} more differ)" if len(texts) > 1 else ""
         warn_user(
@@ -45,6 +46,34 @@ def warn_of_other_distributions(doing: str, model: Model, results: Any) -> bool:
             KinetographWarning,
         )
     return bool(texts)
+
+
+def warn_of_other_unknowns(doing: str, names: Mapping[Node, str], results: Any) -> None:
+    """Warn of unknowns that only share the name with draws of other unknowns.
+
+    An unknown of a model that has this name there has the draws of this model.
+    """
+    here = {
+        name: _recorded(node.distribution)
+        for node, name in names.items()
+        if isinstance(node, Variable) and node.distribution and name not in node.called
+    }
+    if texts := _changes(here, results):
+        warn_user(
+            f"{doing}: the draws are taken by name, and are of another unknown{place_text()}: "
+            f"{texts[0]} in the targets; give results of a model with the unknowns of the targets, "
+            "or another name=",
+            KinetographWarning,
+        )
+
+
+def _changes(here: dict[str, Recorded], results: Any) -> list[str]:
+    """Texts on distributions that differ from the ones of the results."""
+    try:
+        there = dict(json.loads(results.attrs.get(DISTRIBUTIONS, "{}")))
+    except (TypeError, ValueError):
+        return []
+    return [text for name in here if name in there and (text := _change(here, there, name))]
 
 
 def _distributions(model: Model) -> dict[str, Recorded]:

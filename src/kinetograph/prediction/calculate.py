@@ -20,6 +20,7 @@ from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
 from ..models.missing import completed, missing_of
+from ..models.recorded_distributions import warn_of_other_unknowns
 from ..models.rewritten_model import Remaker
 from ..runs.arguments import check_seed, check_whole
 from .predicted_groups import as_group, tree_of
@@ -53,7 +54,8 @@ def calculate(
     values
         A dictionary of values of unknowns or data, by name or by array (a single number fills the
         whole array; data may have other lengths); or results of `kg.mcmc` or another method.
-        Results hold unknowns under the names that the fitted model gave them.
+        Results hold unknowns under the names that the fitted model gave them. An unknown that no
+        model contains, as after the program has run again, takes the draws with its name.
     draws
         The number of draws.
     seed
@@ -77,6 +79,11 @@ def calculate(
         If a value lies outside its unknown's support.
     TypeError
         If a target is not an array.
+
+    Warns
+    -----
+    KinetographWarning
+        If an unknown takes draws by its name, and the draws are of another distribution.
 
     Examples
     --------
@@ -172,6 +179,7 @@ def _from_results(
     posterior_draws = recorded(
         "calculate", results, recorded_names | _completed_names(results, above, recorded_names)
     )
+    warn_of_other_unknowns("calculate", recorded_names, results)
     if draws is not None:
         posterior_draws = _random_rows(posterior_draws, int(draws), seed)
     missing = {n for n in recorded_names if n not in posterior_draws.values}

@@ -18,19 +18,21 @@ from ..bits.source import all_once, normal, once, unit
 from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
-from ..graph.errors import ShapeError
+from ..graph.errors import KinetographWarning, ShapeError
 from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Node, Operation
-from ..graph.source import place_text
+from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
 from ..streams.asked import sized
 from ..streams.methods import Draws
 from ..streams.operations import WORDS, advance_stream, batch_row
 
-__all__ = ["NamedNoise"]
+__all__ = ["NamedNoise", "warn_of_one_number"]
 
+_SUMS = (ELEMENTWISE["add"], ELEMENTWISE["subtract"])
 _TAG = np.uint32(0x6E6F6973)  # "nois": separates these numbers from draws that use a sub-key
 
 
@@ -82,6 +84,38 @@ class _NoiseCell(Cell):
         Each row draws from its own lane of the cipher, so no numbers are used twice.
         """
         return Apply(FURTHEST, (versions,), (WORDS,), versions.dtype)
+
+
+def warn_of_one_number(position: Node) -> None:
+    """Warn of one random number that is added to all coordinates of a position."""
+    nodes, visited = [position], set[Node]()
+    while nodes:
+        node = nodes.pop()
+        if node in visited or not isinstance(node, Apply):
+            continue
+        visited.add(node)
+        if node.operation not in _SUMS or node.size < 2:
+            continue
+        for parent in node.parents:
+            if parent.shape or not _is_noise(parent):
+                nodes.append(parent)
+                continue
+            warn_user(
+                f"noise: one random number is added to all {node.shape[-1]} coordinates of the "
+                f"position{place_text()}; for a number of each write "
+                'self.noise("p", like=at.q)',
+                KinetographWarning,
+            )
+            return
+
+
+def _is_noise(node: Node) -> bool:
+    """Whether a single number is noise, or noise times known numbers."""
+    if not isinstance(node, Apply) or node.shape:
+        return False
+    if node.operation is NUMBERS:
+        return True
+    return node.operation is ELEMENTWISE["multiply"] and any(map(_is_noise, node.parents))
 
 
 def _named(given: Any) -> str:

@@ -31,7 +31,7 @@ from ..kernels.step_checks import Given, refuse_cells, refuse_effects, refuse_el
 from ..kernels.tracing_checks import watched
 from ..models.bound_density import BoundDensity, Position
 from .inner import bound
-from .noise import NUMBERS, NamedNoise
+from .noise import NUMBERS, NamedNoise, warn_of_one_number
 from .points import Point
 from .sampler import HERE, Sampler
 from .scale import covariance_of, divided, gradient_of, times
@@ -248,6 +248,7 @@ class Session:
     def _coordinates(self, q: Any, what: str) -> tuple[Array, Array]:
         """A position in the step's coordinates and in the model's coordinates."""
         scaled, scale = self._position(q, what), self._scale
+        warn_of_one_number(scaled.node)
         return scaled, scaled if scale is None else times(scaled, scale)
 
     def _evaluated(self, scaled: Array, free: Array, bundle: Bundle) -> Point:

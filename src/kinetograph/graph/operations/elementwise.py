@@ -45,6 +45,7 @@ from .operands import (
     literal,
     type_of,
 )
+from .recorded_draws import refuse_draws
 
 __all__ = ["ELEMENTWISE", "elementwise", "power"]
 
@@ -230,6 +231,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
             types.append(type(node))
             complete = False
         else:
+            refuse_draws(name, operand, operands)
             node = literal(operand, operation=name)
             types.append(node.dtype)
         nodes.append(node)

@@ -19,6 +19,7 @@ from ..source import place_text
 from ..suggestions import meant
 from .elementwise import floating
 from .operands import Operand, as_node
+from .recorded_draws import refuse_draws
 
 __all__ = ["CUMULATIVE", "REDUCTIONS", "Axis", "cumulative", "normalise_axes", "reduce"]
 
@@ -158,6 +159,7 @@ def reduce(
     name: str, x: Operand, axis: Axis = None, keepdims: bool = False, **options: Any
 ) -> Node:
     """Combine elements along `axis`; None means all axes."""
+    refuse_draws(name, x, (x,))
     node = as_node(x, name)
     operation, rule = REDUCTIONS[name]
     axes = normalise_axes(node, axis, name)

@@ -379,3 +379,19 @@ def test_importing_kinetograph_imports_no_formulaic():
 
     code = "import sys, kinetograph as kg; kg.normal; sys.exit('formulaic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("term", "labels"),
+    [
+        ("text", ["T.low", "T.middle"]),
+        ("ordered", ["T.middle", "T.high"]),
+        ("C(text, levels=['low', 'middle', 'high'])", ["T.middle", "T.high"]),
+        ("C(text, contr.treatment(base='low'))", ["T.high", "T.middle"]),
+    ],
+)
+def test_the_order_of_levels(term, labels):
+    text = ["low", "middle", "high", "low"]
+    ordered = pd.Categorical(text, ["low", "middle", "high"])
+    model = kg.formula(f"y ~ {term}", {"y": [1.0, 2, 4, 3], "text": text, "ordered": ordered})
+    assert model.coords[f"b_{term}_column"].tolist() == labels

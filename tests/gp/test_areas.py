@@ -17,13 +17,13 @@ for i, j, weight in [(0, 1, 1), (1, 2, 2), (2, 3, 1), (3, 0, 1), (0, 4, 1)]:
 
 def basis(adjacency, **settings):
     """B of x = B u, from the effects of unit vectors u."""
-    effects = kg.gp.icar(adjacency, name="u", **settings)
+    effects = kg.gp.icar(adjacency, name="x", **settings)
     return np.stack([at(effects, unit) for unit in np.eye(effects.shape[0] - 1)], 1)
 
 
 def at(effects, u):
     """The effects for given u."""
-    return kg.calculate(x=effects, values={"u": u})["x"]
+    return kg.calculate(x=effects, values={"x_u": u})["x"]
 
 
 @pytest.mark.parametrize("adjacency", [ROAD, RING])
@@ -37,7 +37,7 @@ def test_the_covariance_is_the_generalised_inverse_of_the_laplacian(adjacency):
 def test_the_prior_is_that_of_the_differences_of_neighbours():
     """Ratios of densities, with the pairs written out."""
     sd = 0.7
-    effects = kg.gp.icar(RING, sd, name="u")
+    effects = kg.gp.icar(RING, sd, name="x")
     model = kg.model(effects)
     rng = np.random.default_rng(1)
     pairs = [(i, j) for i in range(5) for j in range(i)]
@@ -136,3 +136,13 @@ def test_an_unknown_matrix():
     weights = kg.half_normal(1, shape=(3, 3), name="weights")
     with pytest.raises(TypeError, match=r"adjacency must be known, got .*weights"):
         kg.gp.icar(weights)
+
+
+def test_the_name_is_that_of_the_effects():
+    phi = kg.gp.icar(RING, name="phi", dims="area")
+    kg.observe([1.0, 2.0, 0.5, -1.0, 3.0], kg.normal(phi, 0.5))
+    model = kg.model(phi)
+    assert model.target_names == ("phi",)
+    results = kg.mcmc(model, draws=4, warmup=4, chains=2, seed=1, progress=False)
+    assert results["posterior"]["phi"].dims == ("chain", "draw", "area")
+    assert model["phi_u"].shape == (4,)

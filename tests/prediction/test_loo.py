@@ -554,3 +554,26 @@ def test_models_compared_by_evidence():
     shifted = model, kg.temper(model, particles=100, seed=1, progress=False)
     with pytest.raises(kg.ModelError, match="'far' and 'near' observe different data"):
         kg.compare(fits | {"near": shifted}, method="evidence")
+
+
+def test_refits_of_compared_models_show_progress_and_name_the_model(capfd):
+    def build():
+        x = kg.normal(0, 5, shape=3)
+        kg.observe([0.4, 9.0, -3.0], kg.normal(x, 1), name="y")
+        return x
+
+    fits = {}
+    for name in ("first", "second"):
+        model = kg.model(build)
+        fits[name] = model, kg.mcmc(model, draws=100, warmup=100, seed=1, progress=False)
+    capfd.readouterr()
+    with pytest.warns(kg.SamplingWarning) as caught:
+        kg.compare(fits, draws=8, warmup=4, seed=1)
+    texts = [str(each.message) for each in caught if "refits have problems" in str(each.message)]
+    assert [text.partition(": 3 of 3")[0] for text in texts] == [
+        "compare: 'first'",
+        "compare: 'second'",
+    ]
+    shown = capfd.readouterr().err
+    assert "3 refits of 'first': compiling ..." in shown
+    assert "3 refits of 'second': compiling ..." in shown

@@ -13,7 +13,7 @@ from ..graph.errors import ShapeError
 from ..graph.inputs import data
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.value_texts import in_words
+from ..graph.value_texts import check_name, in_words
 
 __all__ = ["icar"]
 
@@ -48,7 +48,7 @@ def icar(
         Whether B is divided so that the geometric mean of the variances of the x_i is sd**2. Then
         `sd` means the same for all maps, and BYM2 needs it.
     name
-        The name of u in the results.
+        The name of the effects x in the results; u is then called `name_u`.
     dims
         The dim of the areas, as a name or as `kg.dim(name, labels)`. With a name, a data frame
         gives its labels.
@@ -90,7 +90,10 @@ def icar(
     if scaled:
         basis = basis / np.exp(np.log(np.square(basis).sum(1)).mean() / 2)
     rows = data(_labelled(basis, adjacency, dims), dims=None if dims is None else (dims, None))
-    effects: Array = rows @ normal(0.0, sd, shape=len(basis) - 1, name=name)
+    check_name("gp.icar", name)
+    u = normal(0.0, sd, shape=len(basis) - 1, name=f"{name}_u" if name else None)
+    effects: Array = rows @ u
+    effects.node.name = name
     return effects
 
 

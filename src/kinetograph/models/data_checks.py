@@ -171,7 +171,7 @@ def check_support(
         f"{doing}: {follows.family.name} data must be {support.describe()}, but "
         f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
         f"{place_text()}{_labels_from_one(value, support)}{_zeros(value[place], follows)}"
-        f"{_logarithms(value[place], follows)}"
+        f"{_logarithms(value[place], follows)}{_other_size(value, follows)}"
     )
 
 
@@ -190,6 +190,23 @@ def _logarithms(value: Any, follows: Distribution) -> str:
         f"; {follows.family.name} takes the numbers themselves: of their logarithms observe "
         f"kg.normal({mean.name}, {sd.name})"
     )
+
+
+def _other_size(value: np.ndarray, follows: Distribution) -> str:
+    """The order of the parameters if another one fits as `size`."""
+    parameters, parents = follows.family.parameters, follows.parents
+    numbers = {
+        parameter.name: parent.value
+        for parameter, parent in zip(parameters, parents, strict=True)
+        if isinstance(parent, Data) and not parent.shape
+    }
+    size = numbers.pop("size", None)
+    if size is None or np.max(value) <= size or np.min(value) < 0:
+        return ""
+    if not any(number == np.floor(number) >= np.max(value) for number in numbers.values()):
+        return ""
+    order = ", ".join(parameter.name for parameter in parameters)
+    return f"; the order of the values is {follows.family.name}({order})"
 
 
 def _labels_from_one(value: np.ndarray, support: Support) -> str:

@@ -49,7 +49,7 @@ def warn_of_other_distributions(doing: str, model: Model, results: Any) -> bool:
 
 
 def warn_of_other_unknowns(doing: str, names: Mapping[Node, str], results: Any) -> None:
-    """Warn of unknowns that only share the name with draws of other unknowns.
+    """Warn of unknowns that have the name of other unknowns of results.
 
     An unknown of a model that has this name there has the draws of this model.
     """

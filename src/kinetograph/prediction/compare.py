@@ -16,7 +16,7 @@ from ..results.convergence import convergence
 from ..results.diagnosis import LOOKED_AT
 from ..runs.arguments import check_one_of
 from .elpd import arviz
-from .loo import loo
+from .loo import loo, loo_of
 from .observations import Observations
 
 __all__ = ["compare"]
@@ -56,7 +56,7 @@ def compare(
     reference
         The name of the model with which the other models are compared; by default the best model.
     options
-        Further arguments of `kg.loo`, such as `refits`.
+        Further arguments of `kg.loo`, such as `refits`; `progress` is True by default.
 
     Returns
     -------
@@ -127,8 +127,11 @@ def compare(
         return _by_evidence(models, reference)
     _check_data(models, var_name, by)
     stats = arviz("compare")
+    options = {"progress": True} | options
     results = {
-        name: loo(*each, var_name=var_name, by=by, **options) if _is_pair(each) else each
+        name: loo_of(f"compare: {name!r}", *each, var_name=var_name, by=by, **options)
+        if _is_pair(each)
+        else each
         for name, each in models.items()
     }
     _warn_of_convergence(models)

@@ -17,7 +17,7 @@ from .observations import Observations, log_mean_exp
 from .pointwise import densities_for
 from .refits import refit
 
-__all__ = ["loo", "unit_densities"]
+__all__ = ["loo", "loo_of", "unit_densities"]
 
 # Where an observation alone informs an unknown, such as the effect of a group with one row, most
 # draws lie at the observation, and the estimate of k is often below the threshold although the
@@ -124,12 +124,30 @@ def loo(
     >>> print(f"{kg.loo(model, results).elpd:.1f}")
     -5.3
     """
+    chosen = {"var_name": var_name, "by": by, "moment_match": moment_match, "refits": refits}
+    run = {"draws": draws, "warmup": warmup, "seed": seed, "progress": progress}
+    return loo_of("loo", model, results, **chosen, **run)
+
+
+def loo_of(
+    doing: str,
+    model: Model,
+    results: Any,
+    *,
+    var_name: str | None = None,
+    by: Any = None,
+    moment_match: bool = True,
+    refits: int = 50,
+    draws: int | None = None,
+    **run: Any,
+) -> Any:
+    """The result of `kg.loo`; `doing` begins its messages."""
     stats = arviz("loo")
-    check_flag("loo", "moment_match", moment_match)
-    check_whole("loo", {"refits": (refits, 0)})
-    observations = Observations("loo", model, var_name, by)
-    observations.check_results("loo", model, results)
-    tree = _spread_out(unit_densities("loo", model, results, observations), observations.name)
+    check_flag(doing, "moment_match", moment_match)
+    check_whole(doing, {"refits": (refits, 0)})
+    observations = Observations(doing, model, var_name, by)
+    observations.check_results(doing, model, results)
+    tree = _spread_out(unit_densities(doing, model, results, observations), observations.name)
     densities = tree["log_likelihood"][observations.name]
     lpd = log_mean_exp(densities.values)
     with warnings.catch_warnings():
@@ -138,22 +156,21 @@ def loo(
     elpd.good_k, unsure = float(elpd.good_k), np.arange(0)
     bad = _to_refit(observations, elpd, lpd, refits)
     if bad.size and (moment_match or refits):
-        masked = MaskedModel("loo", model, observations)
+        masked = MaskedModel(doing, model, observations)
         free = masked.free(results) if moment_match and len(bad) > refits else None
         if free is not None:
             elpd = _moved(stats, elpd, tree, masked, free)
             bad = _to_refit(observations, elpd, lpd, refits)
         if bad.size and len(bad) <= refits:
-            options = {"warmup": warmup, "seed": seed, "progress": progress}
-            options |= {"draws": draws or densities.sizes["draw"], "chains": _chains(results)}
+            options = {"draws": draws or densities.sizes["draw"], "chains": _chains(results)} | run
             unsure = _refitted(elpd, masked, bad, densities.values, results, options)
     bad = np.setdiff1d(_unreliable(elpd, lpd), unsure)
     if len(unsure):
-        warn_user(text_of_unlikely("loo", observations, unsure), SamplingWarning)
+        warn_user(text_of_unlikely(doing, observations, unsure), SamplingWarning)
     if observations.labels is not None and observations.count > refits:
         bad = np.arange(observations.count)
     if bad.size:
-        warn_user(_advice(observations, elpd, bad, refits), SamplingWarning)
+        warn_user(_advice(doing, observations, elpd, bad, refits), SamplingWarning)
     return finished(elpd, lpd)
 
 
@@ -284,13 +301,13 @@ def _refitted(
     return np.array(unsure, int)
 
 
-def _advice(observations: Observations, elpd: Any, bad: np.ndarray, refits: int) -> str:
+def _advice(doing: str, observations: Observations, elpd: Any, bad: np.ndarray, refits: int) -> str:
     named = ", ".join(observations.text(unit) for unit in bad[:5])
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
     if observations.labels is not None:
         count = observations.count
         return (
-            "loo: importance weights hide that a group has an effect of its own, also where "
+            f"{doing}: importance weights hide that a group has an effect of its own, also where "
             f"Pareto k is small, and {count} groups are more than refits={refits}, so the elpd may "
             f"be too high. kg.loo(..., refits={count}) fits the model again without each of them, "
             "and kg.kfold(model, results, by=...) needs ten refits"
@@ -300,7 +317,7 @@ def _advice(observations: Observations, elpd: Any, bad: np.ndarray, refits: int)
         "kg.kfold(model, results) needs ten refits"
     )
     return (
-        f"loo: the importance weights of {len(bad)} of {observations.count} observations are "
+        f"{doing}: the importance weights of {len(bad)} of {observations.count} observations are "
         f"unreliable (Pareto k above {elpd.good_k:.2g}, or above {SAFE_K} where the observation "
         f"raises its own density much): {named}{more}; more than refits={refits} "
         f"would have to be fitted again, so the elpd may be too high. {remedy}"

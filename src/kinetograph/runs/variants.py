@@ -101,7 +101,8 @@ def run_variants(
         for number, sink in enumerate(sinks)
     ]
     with stoppable() as check:
-        display.say("compiling ...")
+        of = doing.partition(": ")[2]
+        display.say(f"{len(variants)} refits{f' of {of}' if of else ''}: compiling ...")
         jointly = any(chain.begins_jointly for chain in running)
         engine = build(program, count if method == "batch" else None, jointly=jointly)
         threads = min(count, threads_available())

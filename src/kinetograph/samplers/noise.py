@@ -87,7 +87,7 @@ class _NoiseCell(Cell):
 
 
 def warn_of_one_number(position: Node) -> None:
-    """Warn of one random number that is added to all coordinates of a position."""
+    """Warn of one random number that is added to all coordinates."""
     nodes, visited = [position], set[Node]()
     while nodes:
         node = nodes.pop()

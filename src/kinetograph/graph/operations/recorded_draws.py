@@ -15,7 +15,7 @@ __all__ = ["refuse_draws"]
 
 
 def refuse_draws(operation: str, value: Any, operands: Sequence[Any]) -> None:
-    """Refuse draws of results if no operand is an array of a graph.
+    """Refuse draws of results if no operand is an array.
 
     Their function would be a constant of a graph, and numbers are meant.
 

@@ -35,9 +35,9 @@ _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 def warn_of_row_labels(model: "Model") -> None:
     """Warn if pandas would combine the rows of data in another way."""
     component = model.component
-    indexed: dict[Node, Rows] = {}
+    indexed: dict[Node, LabelledRows] = {}
     indexed |= {n: rows for n in component.observed if (rows := _rows_of(n)) is not None}
-    pairs: dict[tuple[Rows, Rows], None] = {}
+    pairs: dict[tuple[LabelledRows, LabelledRows], None] = {}
     observed = dict(zip(component.likelihoods, component.observed, strict=True))
     for node in component.nodes:
         rows = _rows_of(node) if node not in indexed else None
@@ -58,7 +58,7 @@ def warn_of_row_labels(model: "Model") -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LabelledRows:
     """The labels of the rows of data or of an unknown."""
 
     node: Node
@@ -66,19 +66,19 @@ class Rows:
     is_dim: bool = False
 
 
-def _rows_of(node: Node) -> Rows | None:
+def _rows_of(node: Node) -> LabelledRows | None:
     """The labels of the rows, from a pandas object or a dimension."""
     if not isinstance(node, (Data, Variable)):
         return None
     if isinstance(node, Data) and node.rows is not None:
-        return Rows(node, node.rows)
+        return LabelledRows(node, node.rows)
     dim = node.dims[0] if node.dims else None
     labels = None if dim is None else node.coords.get(dim)
     if labels is None or not named(labels):
         return None
     import pandas as pd  # not before a model has labels: the import takes long
 
-    return Rows(node, pd.Index(labels), True)
+    return LabelledRows(node, pd.Index(labels), True)
 
 
 def _followed(node: Node) -> Iterable[Node]:
@@ -109,7 +109,7 @@ def _aligned(node: Node, operands: Iterable[Node]) -> list[Node]:
     ]
 
 
-def _differ(first: Rows, second: Rows) -> str:
+def _differ(first: LabelledRows, second: LabelledRows) -> str:
     """A text about how two indices differ.
 
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
@@ -135,7 +135,7 @@ def _continues(a: Any, b: Any) -> bool:
     return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
 
 
-def _text(found: Sequence[tuple[Rows, Rows, str]]) -> str:
+def _text(found: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
     a, b, how = found[0]
     x, y = (f"{describe(each.node)}{site_text(each.node)}" for each in (a, b))
     pairs = enumerate(zip(a.index, b.index, strict=True))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ..errors import SymbolicError
 from ..node import Node
@@ -29,6 +28,8 @@ def refuse_draws(operation: str, value: Any, operands: Sequence[Any]) -> None:
         return
     if any(isinstance(getattr(operand, "node", operand), Node) for operand in operands):
         return
+    import scipy.special  # here, because the import takes long
+
     name, variable = name_of(value), variable_here(value) or "draws"
     library = "np" if hasattr(np, operation) else "scipy.special"
     way_out = "compute with NumPy"

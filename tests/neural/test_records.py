@@ -9,7 +9,10 @@ import kinetograph as kg
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(20, 1))
 Y = 0.5 * X + 0.1 * RNG.normal(size=(20, 1))
-BASE = ["id", "step", "epoch", "accuracy", "loss", "time_per_nth_step", "beta", "step_width"]
+BASE = [
+    *("id", "step", "epoch", "accuracy", "loss", "potential"),
+    *("time_per_nth_step", "beta", "step_width"),
+]
 FORCE = ["scaled_gradient", "virial"]
 LANGEVIN = ["total_energy", "kinetic_energy", "scaled_momentum", *FORCE, "scaled_noise"]
 TEST = ["average_rejection_rate", "accepted"]
@@ -90,6 +93,35 @@ def test_columns_and_values_of_an_optimiser(optimizer):
     assert list(data.run_info) == [*BASE, *FORCE, "learning_rate"]
     check(data.run_info, data)
     assert (data.run_info["learning_rate"] == 0.05).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sampler": "BAOAB"},
+        {"sampler": "HMC"},
+        {"sampler": "NUTS"},
+        {"sampler": "MALA"},
+        {"number_walkers": 4, "covariance_blending": 0.5, "covariance_after_steps": 1},
+    ],
+)
+def test_the_potential_of_the_rows(options):
+    """It has the prior and the scale of the loss, and no inverse temperature."""
+    nn = linear(prior=0.5, loss_scale="sum", inverse_temperature=3.0, step_width=0.05, **options)
+    info = (data := nn.sample()).run_info
+    exact = nn.landscape.potential(data.trajectory[["weight0", "bias0"]].to_numpy())
+    np.testing.assert_allclose(info["potential"], exact, rtol=1e-12)
+    if "total_energy" in info:
+        potential = info["total_energy"] - info["kinetic_energy"]
+        np.testing.assert_allclose(potential, info["potential"], rtol=1e-12)
+    assert (info["potential"] > 20 * info["loss"]).all()
+
+
+def test_the_potential_of_training():
+    nn = linear(prior=0.5)
+    data = nn.fit()
+    exact = nn.landscape.potential(data.trajectory[["weight0", "bias0"]].to_numpy())
+    np.testing.assert_allclose(data.run_info["potential"], exact, rtol=1e-12)
 
 
 def test_averages_begin_after_the_burn_in():

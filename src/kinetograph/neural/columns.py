@@ -36,7 +36,10 @@ from .descending import Descending
 
 __all__ = ["RUN", "columns_of", "observables_of", "values_of"]
 
-RUN = ("id", "step", "epoch", "accuracy", "loss", "time_per_nth_step", "beta", "step_width")
+RUN = (
+    *("id", "step", "epoch", "accuracy", "loss", "potential"),
+    *("time_per_nth_step", "beta", "step_width"),
+)
 _FORCE = ("scaled_gradient", "virial")
 _MOMENTA = ("total_energy", "kinetic_energy", "scaled_momentum", *_FORCE)
 _LANGEVIN = (*_MOMENTA, "scaled_noise")

@@ -40,8 +40,9 @@ class TrajectoryData:
     Attributes
     ----------
     run_info
-        Columns id (of the walker), step, epoch, accuracy, loss, time_per_nth_step, beta, step_width
-        and the columns of the sampler or optimiser.
+        Columns id (of the walker), step, epoch, accuracy, loss, potential (U of the density
+        exp(-beta U), on the batch of the step as the loss), time_per_nth_step, beta, step_width and
+        the columns of the sampler or optimiser.
     trajectory
         Columns id, step, loss and the free parameters: weight0, ..., bias0, ...; or c0, ..., the
         projections on directions.

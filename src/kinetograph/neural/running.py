@@ -52,7 +52,7 @@ class Recorder:
         columns = _base(walkers, rows, model, options)
         columns["time_per_nth_step"] = np.full((count, width), seconds / max(count, 1))
         extra = columns_of(walkers.sampler, options["do_accumulates"])
-        potential = -_density(rows.statistics)
+        potential = columns["potential"]
         for name in extra:
             columns[name] = np.asarray(
                 values_of(name, rows.statistics, potential, columns["step_width"], columns["beta"]),
@@ -101,6 +101,7 @@ def _base(
         "epoch": model.epochs(steps),
         "accuracy": accuracy,
         "loss": loss,
+        "potential": np.asarray(-_density(rows.statistics), float),
         "beta": np.full((count, width), float(walkers.hyper("inverse_temperature"))),
         "step_width": np.asarray(widths, float),
     }

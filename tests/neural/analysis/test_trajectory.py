@@ -12,7 +12,8 @@ from kinetograph.neural.analysis.tables import TABLES
 def made(**options):
     """A trajectory of two walkers and two parameters."""
     x = np.random.default_rng(1).standard_normal((2, 300, 2))
-    records = {"loss": 0.5 * np.sum(x * x, -1), "kinetic_energy": np.abs(x[..., 0])}
+    loss = 0.5 * np.sum(x * x, -1)
+    records = {"loss": loss, "potential": loss, "kinetic_energy": np.abs(x[..., 0])}
     return analysis.Analysis(x, records, ["weight0", "bias0"], **options)
 
 
@@ -57,7 +58,8 @@ def test_covariances_alone_need_no_eigenvectors(counts):
 
 
 HEADERS = {
-    "averages": "id end average_loss variance_loss average_kinetic_energy variance_kinetic_energy",
+    "averages": "id end average_loss variance_loss average_kinetic_energy variance_kinetic_energy "
+    "average_potential variance_potential",
     "parameters": "parameter average variance",
     "convergence": "parameter mean sd mcse_mean ess_bulk ess_tail r_hat",
     "covariance": "parameter weight0 bias0",
@@ -124,7 +126,7 @@ def test_another_temperature():
 @pytest.mark.parametrize(
     "records",
     [
-        ["epoch", "accuracy", "loss", "time_per_nth_step", "beta", "step_width"],
+        ["epoch", "accuracy", "loss", "potential", "time_per_nth_step", "step_width"],
         ["loss", "total_energy", "kinetic_energy", "scaled_momentum", "virial", "scaled_noise"],
         ["loss", "old_total_energy", "average_rejection_rate", "accepted"],
         ["loss", "thermostat", "noise_covariance_trace", "learning_rate", "eta_effective"],
@@ -176,7 +178,7 @@ X = np.zeros((2, 10, 1))
         (lambda: analysis.Analysis(X).averages, "expected one of the records loss, kinetic"),
         (
             lambda: analysis.Analysis(X).at_temperature(2.0),
-            "unknown record 'loss'.*; the records are none",
+            "no record 'potential', the potential U .*; the records are none; give the run file",
         ),
         (lambda: analysis.Analysis(X).table("averges"), "did you mean 'averages'"),
         (lambda: analysis.Analysis(X, names=["a", "b"]), "expected 1 names of parameters, got 2"),

@@ -11,6 +11,7 @@ levels            landmarks and level sets
 free_energies     free energies of a coordinate and of level sets
 files             tables as CSV files
 tables            tables of all results, by name
+sampled_density   the inverse temperature and the potential that were sampled
 trajectory        one trajectory with all of its analyses
 inputs            checks of arrays
 """

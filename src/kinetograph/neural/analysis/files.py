@@ -20,7 +20,8 @@ __all__ = ["RECORDS", "read_table", "write_table"]
 # The columns of the run files of all samplers and optimisers. Every other column of a trajectory
 # is a parameter or a projection.
 RECORDS = {
-    *("id", "step", "epoch", "accuracy", "loss", "time_per_nth_step", "beta", "step_width"),
+    *("id", "step", "epoch", "accuracy", "loss", "potential"),
+    *("time_per_nth_step", "beta", "step_width"),
     *("scaled_gradient", "virial", "scaled_noise", "scaled_momentum", "momentum_norm"),
     *("total_energy", "old_total_energy", "kinetic_energy", "average_rejection_rate", "accepted"),
     *("thermostat", "noise_covariance_trace", "learning_rate", "unpreconditioned", "eta_effective"),
@@ -77,7 +78,8 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        Arrays of floats by name, or of texts for a column whose entries are not all numbers.
+        Arrays of floats by name, with NaN for empty entries, or of texts for a column whose entries
+        are not all numbers.
 
     Raises
     ------
@@ -106,12 +108,20 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     try:
         # NumPy's reader holds numbers only, which takes less memory than texts.
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # no rows
-            values = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, encoding="utf-8")
+            try:
+                values = _numbers(path)
+            except ValueError:
+                values = _numbers(path, converters=lambda text: float(text or "nan"))
     except ValueError:
         return _texts(path, names)
     if values.size and values.shape[1] == len(names):
         return dict(zip(names, values.T, strict=True))
     return _texts(path, names)
+
+
+def _numbers(path: Any, **options: Any) -> np.ndarray:
+    """The numbers below the header, (rows, columns)."""
+    return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, encoding="utf-8", **options)
 
 
 def _texts(path: Any, names: list[str]) -> dict[str, np.ndarray]:
@@ -133,18 +143,18 @@ def _texts(path: Any, names: list[str]) -> dict[str, np.ndarray]:
 
 def _values(texts: tuple[str, ...]) -> np.ndarray:
     try:
-        return np.array(texts, float)
+        return np.array([text.strip() or "nan" for text in texts], float)
     except ValueError:
         return np.array(texts)
 
 
 def chains_of(
-    columns: Mapping[str, np.ndarray], path: Any
+    columns: Mapping[str, np.ndarray], title: str
 ) -> tuple[np.ndarray, list[str], dict[str, np.ndarray]]:
     """The draws of a table, the names of parameters, and the records.
 
     The draws have the shape (chain, draw, parameter). Rows with the same `id` form a chain,
-    in the order of the file.
+    in the order of the file. The title is the file in messages.
     """
     length = len(next(iter(columns.values())))
     ids = columns.get("id", np.zeros(length))
@@ -152,13 +162,13 @@ def chains_of(
     if not length or len({*counts.tolist()}) != 1:
         sizes = dict(zip(walkers.tolist(), counts.tolist(), strict=True))
         raise ValueError(
-            f"trajectory {str(path)!r}: expected equally many rows of each walker (column id), got "
+            f"{title}: expected equally many rows of each walker (column id), got "
             f"{sizes or 'no rows'}; cut the file to complete walkers"
         )
     order = np.argsort(ids, kind="stable")
     shape = (len(walkers), int(counts[0]))
     arrays = {
-        name: numbers(values, f"trajectory {str(path)!r}: column {name}")[order].reshape(shape)
+        name: numbers(values, f"{title}: column {name}")[order].reshape(shape)
         for name, values in columns.items()
         if name != "id"
     }

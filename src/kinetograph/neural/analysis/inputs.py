@@ -83,7 +83,7 @@ def positive(value: Any, what: str, name: str) -> float:
 def tree_arrays(tree: Any, what: str) -> tuple[np.ndarray, list[str], dict[str, np.ndarray]]:
     """The draws of results, the names of their parameters, and the records.
 
-    The record `potential` is minus the log density.
+    The record `potential` is minus the log density; the record `step` has the numbers of the draws.
     """
     parts, names = [], []
     for name, variable in check_tree(tree, what).data_vars.items():
@@ -99,4 +99,7 @@ def tree_arrays(tree: Any, what: str) -> tuple[np.ndarray, list[str], dict[str, 
                 records[str(name)] = np.asarray(variable.values, float)
     if "lp" in records:
         records["potential"] = -records["lp"]
+    if "epoch" in records:
+        draws = tree["sample_stats"]["draw"].to_numpy()
+        records["step"] = np.broadcast_to(draws.astype(float), records["epoch"].shape)
     return np.concatenate(parts, -1), names, records

@@ -20,10 +20,16 @@ from .diffusion import diffusion_map as diffusion_map_of
 from .files import chains_of, read_table, write_table
 from .free_energies import FreeEnergy
 from .free_energies import free_energy as free_energy_of
-from .inputs import as_draws, as_rows, positive, tree_arrays
+from .inputs import as_draws, as_rows, tree_arrays
 from .levels import LevelSets
 from .levels import landmarks as landmarks_of
 from .levels import level_sets as level_sets_of
+from .sampled_density import (
+    inverse_temperature_of,
+    potential_of,
+    settings_temperature,
+    warn_of_batches,
+)
 from .tables import TABLES
 
 __all__ = ["Analysis"]
@@ -49,9 +55,12 @@ class Analysis:
     names
         The names of the parameters; c0, c1, ... by default.
     inverse_temperature
-        The inverse temperature beta that was sampled.
+        The inverse temperature beta that was sampled. By default it is the record beta, or 1
+        without this record. A value that differs from the record is an error.
     potential
-        The name of the record U of the density exp(-beta U).
+        The name of the record U of the density exp(-beta U). By default it is `potential`, or if
+        this record is missing, total_energy - kinetic_energy. The loss is U only without prior and
+        with a scale of 1.
     drop, every
         How many rows of each chain are left out at its start, and which of the rest are used:
         rows drop, drop + every, ...
@@ -71,13 +80,15 @@ class Analysis:
     Raises
     ------
     ValueError
-        If shapes do not match, no row is left, or the inverse temperature is not positive.
+        If shapes do not match, no row is left, or the inverse temperature is not positive, changes
+        within the rows, or differs from the record beta.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> x = kg.laws.autoregression(0.5, chains=2, draws=300, seed=1)[:, :, None]
-    >>> study = kg.neural.analysis.Analysis(x, {"loss": x[:, :, 0] ** 2 / 2}, names=["weight0"])
+    >>> records = {"potential": x[:, :, 0] ** 2 / 2}
+    >>> study = kg.neural.analysis.Analysis(x, records, names=["weight0"])
     >>> study.covariance.shape, study.diffusion_map.eigenvalues.shape
     ((1, 1), (4,))
     >>> list(study.table("autocorrelation"))
@@ -87,8 +98,8 @@ class Analysis:
     draws: Any
     records: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] | None = None
-    inverse_temperature: float = 1.0
-    potential: str = "loss"
+    inverse_temperature: float = None  # type: ignore[assignment]  # from the records
+    potential: str = None  # type: ignore[assignment]
     drop: int = 0
     every: int = 1
     steps: int = 10
@@ -101,7 +112,6 @@ class Analysis:
 
     def __post_init__(self) -> None:
         x = as_draws(self.draws, "Analysis")
-        positive(self.inverse_temperature, "Analysis", "inverse_temperature")
         if self.drop < 0 or self.every < 1 or len(range(self.drop, x.shape[1], self.every)) < 2:
             raise ValueError(
                 f"Analysis: drop={self.drop} and every={self.every} must leave two rows or more "
@@ -115,11 +125,14 @@ class Analysis:
                     f"got {values.shape}"
                 )
         part = slice(self.drop, None, self.every)
-        names = parameter_names(self.names, x.shape[2], "Analysis")
+        rows = {name: values[:, part] for name, values in rows.items()}
+        potential, rows = potential_of(self.potential, rows)
         for name, value in (
             ("draws", x[:, part]),
-            ("records", {name: values[:, part] for name, values in rows.items()}),
-            ("names", names),
+            ("records", rows),
+            ("names", parameter_names(self.names, x.shape[2], "Analysis")),
+            ("inverse_temperature", inverse_temperature_of(self.inverse_temperature, rows)),
+            ("potential", potential),
         ):
             object.__setattr__(self, name, value)
 
@@ -128,7 +141,7 @@ class Analysis:
         """The analysis of a trajectory file and a run file.
 
         Columns that are not records, such as weight0, bias0 or c0, are parameters. Rows of the same
-        `id` are a chain.
+        `id` are a chain. The inverse temperature is the column beta of the run file.
 
         Parameters
         ----------
@@ -143,14 +156,15 @@ class Analysis:
             If a walker has fewer rows than another, the files have different rows, or the
             trajectory has no parameters.
         """
-        draws, names, records = chains_of(read_table(trajectory), trajectory)
+        title = f"trajectory {str(trajectory)!r}"
+        draws, names, records = chains_of(read_table(trajectory), title)
         if not names:
             raise ValueError(
                 f"Analysis.from_files: {str(trajectory)!r} has no parameters, only the records "
                 f"{', '.join(records)}; give the trajectory file first, then the run file"
             )
         if run is not None:
-            more = chains_of(read_table(run), run)[2]
+            more = chains_of(read_table(run), f"run file {str(run)!r}")[2]
             for values in more.values():
                 if values.shape != draws.shape[:2]:
                     raise ValueError(
@@ -165,7 +179,8 @@ class Analysis:
         """The analysis of all targets in results of `kg.mcmc`.
 
         The records are the sample statistics of shape (chain, draw), and `potential` is minus the
-        log density `lp`.
+        log density `lp`. The inverse temperature is a setting of the sampler. Records of a
+        `Simulation` are taken as a tree, too: `from_tree(records.to_tree())`.
 
         Parameters
         ----------
@@ -180,8 +195,9 @@ class Analysis:
             If the tree has no posterior.
         """
         draws, names, records = tree_arrays(tree, "Analysis.from_tree")
-        if "potential" in records:
-            options = {"potential": "potential"} | options
+        beta = settings_temperature(tree.attrs)
+        if beta is not None:
+            records.setdefault("beta", np.full(draws.shape[:2], beta))
         return Analysis(draws, records, names, **options)
 
     @cached_property
@@ -205,6 +221,7 @@ class Analysis:
         ValueError
             If the potential is not among the records, or the inverse temperature is not positive.
         """
+        warn_of_batches("Analysis.at_temperature", self.records)
         moved = boltzmann_weights(
             self._energy("at_temperature"), self.inverse_temperature, inverse_temperature
         )
@@ -214,9 +231,11 @@ class Analysis:
     def _energy(self, what: str) -> np.ndarray:
         if self.potential not in self.records:
             raise ValueError(
-                f"Analysis.{what}: unknown record {self.potential!r}; the records are "
-                f"{', '.join(self.records) or 'none'}; write Analysis(draws, {{'loss': losses}}), "
-                "or potential= with the name of a record"
+                f"Analysis.{what}: no record {self.potential!r}, the potential U of the sampled "
+                f"density exp(-beta U); the records are {', '.join(self.records) or 'none'}; give "
+                "the run file, too, or write Analysis(draws, {'potential': values}), or potential= "
+                "with the name of a record. The loss is U only without prior and with "
+                "loss_scale='mean': then potential='loss' is right"
             )
         return self.records[self.potential]
 

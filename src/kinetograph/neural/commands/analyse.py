@@ -21,7 +21,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("trajectory", type=_FILE)
 @click.argument("run", type=_FILE, required=False)
-@option_flags(names=("inverse_temperature",))
+@option_flags()
+@signature_flag(
+    Analysis,
+    "inverse_temperature",
+    "The inverse temperature that was sampled; by default the column beta of the run file, or 1.",
+    kind=float,
+)
 @click.option(
     "--table",
     "tables",
@@ -36,7 +42,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @signature_flag(Analysis, "landmark_count", "The number of landmarks.")
 @signature_flag(Analysis, "estimator", "The estimator of autocorrelation times.")
 @signature_flag(Analysis, "walkers", "How autocorrelation times treat walkers.")
-@signature_flag(Analysis, "potential", "The record U of the density exp(-beta U).")
+@signature_flag(
+    Analysis,
+    "potential",
+    "The record U of the density exp(-beta U); by default potential.",
+    kind=str,
+)
 @signature_flag(Analysis, "bins", "The number of bins of free energies.")
 @click.option(
     "--diffusion-map-method", default="vanilla", show_default=True, help="vanilla or tmdmap."
@@ -51,7 +62,6 @@ def analyse(
     trajectory: Path,
     run: Path | None,
     tables: tuple[str, ...],
-    inverse_temperature: float | None,
     diffusion_map_method: str,
     reweight_to: float | None,
     out: Path | None,
@@ -63,8 +73,6 @@ def analyse(
     They are files of --trajectory-file and --run-file of the other commands. The tables are the
     tables of kg.neural.analysis.Analysis. They are printed, or written to a folder.
     """
-    if inverse_temperature is not None:
-        settings["inverse_temperature"] = inverse_temperature
     with explained(show_traceback):
         study = Analysis.from_files(
             trajectory, run, map_options={"method": diffusion_map_method}, **settings

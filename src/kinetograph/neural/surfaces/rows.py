@@ -174,7 +174,7 @@ def rows_of(
 def _draws(landscape: Landscape, rows: Any, doing: str) -> tuple[np.ndarray, np.ndarray]:
     """Draws of shape (chain, draw, size), and the steps."""
     if isinstance(rows, (str, os.PathLike)):
-        draws, names, records = chains_of(read_table(rows), rows)
+        draws, names, records = chains_of(read_table(rows), f"trajectory {str(rows)!r}")
         missing = [name for name in landscape.names if name not in names]
         if missing:
             raise ValueError(f"{doing}: {str(rows)!r} has no column {missing[0]!r}")

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 __all__ = ["changes_text"]
 
@@ -97,6 +96,8 @@ def _exchange(parts: Sequence[GroupMoments]) -> tuple[float, int]:
     found = 0.0, 0
     if not 2 <= len(parts[0][0]) <= MOST_ORDERED:
         return found
+    from scipy.optimize import linear_sum_assignment  # here, because the import takes long
+
     for (a, a_sd), (b, b_sd) in combinations(parts, 2):
         sd = np.maximum(np.minimum(a_sd[:, None], b_sd), TINY)
         misfits = np.mean(((a[:, None] - b) / sd) ** 2, -1)

@@ -1,9 +1,10 @@
 """Errors that leave a public call, with the user's line.
 
 Errors of Python, NumPy or JAX about arguments that kinetograph did not check are replaced by an
-error that names the public function, its arguments and the user's line. Errors that kinetograph
-itself raises have complete texts: they get the user's line, and the frames of kinetograph are
-removed from their traceback. Errors raised by the user's own functions pass unchanged.
+error that names the public function, its arguments and the user's line. Errors of scikit-learn keep
+their class and all lines of their text. Errors that kinetograph itself raises have complete texts:
+they get the user's line, and the frames of kinetograph are removed from their traceback. Errors
+raised by the user's own functions pass unchanged.
 """
 
 import dis
@@ -40,12 +41,17 @@ def retold(
     """
     if isinstance(error, KinetographError) or _OF_CALLBACK in str(error):
         return None
+    if _of_scikit_learn(error):
+        return _titled(error, title)
     if not _from_depth(error.__traceback__, _codes((*values, *named.values()))):
         return None
     kind: type[Exception] = TypeError if isinstance(error, AttributeError) else ValueError
     if isinstance(error, (TypeError, IndexError, KeyError)):
         kind = next(k for k in (TypeError, IndexError, KeyError) if isinstance(error, k))
-    reason = str(error).strip().partition("\n")[0] or type(error).__name__
+    reason, _, lines = str(error).strip().partition("\n")
+    if reason.endswith(":"):
+        reason = f"{reason} {lines.strip().partition(chr(10))[0]}"
+    reason = reason or type(error).__name__
     if "truth value of an" in reason:  # NumPy's text advises on an `if` that the user did not write
         reason = "an array is given where one number, text, True or False is expected"
     text = f"{title}: {reason:.200}{place_text()}"
@@ -54,6 +60,32 @@ def retold(
     replacement = kind(plain_numbers(text))
     replacement.__cause__ = error
     return replacement
+
+
+def _of_scikit_learn(error: Exception) -> bool:
+    """Whether scikit-learn raised the error, whose classes its users catch."""
+    if type(error).__module__.partition(".")[0] == "sklearn":
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    return str(name).partition(".")[0] == "sklearn"
+
+
+def _titled(error: Exception, title: str) -> Exception:
+    """The same error with the name and line of the user's call.
+
+    All lines of its text stay. It is unchanged if kinetograph or a library made the call.
+    """
+    wrapper = error.__traceback__
+    caller = None if wrapper is None else wrapper.tb_frame.f_back
+    files = (PACKAGE, *_libraries())
+    by_user = caller is not None and not caller.f_code.co_filename.startswith(files)
+    if by_user and error.args and type(error.args[0]) is str and not hasattr(error, "_title"):
+        error.args = (_placed(f"{title}: {error.args[0]}"), *error.args[1:])
+        error._title = title  # type: ignore[attr-defined]
+    return error
 
 
 def shortened[E: Exception](error: E) -> E:

@@ -13,15 +13,17 @@ import xarray as xr
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..graph.errors import ShapeError
 from ..graph.source import warn_user
 from ..results import diagnostics
 from ..results.advice import SamplingWarning
 from ..results.summary import summary
 from ..samplers.sampler import Sampler
-from .losses import LOSSES
+from .estimator_inputs import check_texts
+from .losses import LOSSES, count_outputs
 from .members import sample_members
 from .network import Network, as_network, mlp
-from .posterior import Prior
+from .posterior import Prior, check_prior
 
 __all__ = ["MemberEnsemble", "spread"]
 
@@ -33,6 +35,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
     """The common part of regression and classification."""
 
     _loss = "gaussian"
+    _outputs_text = "2 outputs, a mean and a noise"
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         self._compiled: Any = None
         self.input_mean_, self.input_sd_ = x.mean(0), spread(x)
         x = self._inputs(x)
+        self._check_outputs(network, x[0], width)
         order = np.random.default_rng(self.seed).permutation(len(x))
         held, rows = np.split(order, [round(self.held_out * len(x))])
         self.members_ = sample_members(
@@ -137,6 +141,20 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
             )
         return network
 
+    def _check_outputs(self, network: Network, row: np.ndarray, width: int) -> None:
+        """Refuse a network with another number of outputs."""
+        name = type(self).__name__
+
+        def outputs() -> Any:
+            return network.row(network.start(jax.random.key(0), row, width), row)
+
+        got = count_outputs(outputs, name)
+        if got != width:
+            raise ShapeError(
+                f"{name}: the network ({network.title}) must have "
+                f"{self._outputs_text.format(width)}; got {got} output{'s' * (got != 1)}"
+            )
+
     def _check_settings(self, rows: int) -> None:
         leasts = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}
         leasts["seed"] = 0
@@ -155,6 +173,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__}: held_out must be a part of the rows, at least 0 and below "
                 f"1, got {self.held_out!r}"
             )
+        check_prior(self.prior)
         if not (self.sampler is None or isinstance(self.sampler, Sampler)):
             raise TypeError(
                 f"{type(self).__name__}: sampler must be a sampler, such as kg.samplers.MCLMC(), "
@@ -193,6 +212,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         `compute` takes outputs, (draws of all members, rows, width), and the parts of `by_row`.
         """
         check_is_fitted(self, "members_")
+        check_texts(X, type(self).__name__)
         x = validate_data(self, X, reset=False, dtype=float)
         draws = int(np.prod(self.members_.draws.shape[:2]))
         size = max(1, ELEMENTS // draws)

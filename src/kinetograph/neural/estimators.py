@@ -13,11 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import logsumexp, ndtr, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..graph.errors import DataError, ShapeError
+from ..graph.errors import DataError
 from ..graph.public import public
 from .ensembles import MemberEnsemble, spread
+from .estimator_inputs import check_numbers, check_texts, labels_of, numbers_of
 
 __all__ = ["EnsembleClassifier", "EnsembleRegressor", "ensemble"]
 
@@ -93,6 +95,8 @@ class EnsembleRegressor(RegressorMixin, MemberEnsemble):  # type: ignore[misc]
         SamplingWarning
             If the predictions of members disagree, by R-hat at 50 training rows.
         """
+        check_texts(X, "EnsembleRegressor")
+        check_numbers(y)
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
         self.label_mean_, self.label_sd_ = float(y.mean()), float(spread(y))
         labels = ((y - self.label_mean_) / self.label_sd_)[:, None].astype(np.float32)
@@ -151,7 +155,7 @@ class EnsembleRegressor(RegressorMixin, MemberEnsemble):  # type: ignore[misc]
             mean, sd = self._normals(outputs)
             return (ndtr((labels - mean) / sd).mean(0),)
 
-        (chances,) = self._in_parts(X, chance, _numbers(X, y, "cdf"))
+        (chances,) = self._in_parts(X, chance, numbers_of(X, y, "cdf"))
         return np.asarray(chances)
 
     def log_score(self, X: Any, y: Any) -> np.ndarray:
@@ -163,7 +167,7 @@ class EnsembleRegressor(RegressorMixin, MemberEnsemble):  # type: ignore[misc]
             densities = -0.5 * z * z - np.log(sd) - 0.5 * _LOG_2_PI
             return (np.asarray(logsumexp(densities, 0) - np.log(len(densities))),)
 
-        (scores,) = self._in_parts(X, score, _numbers(X, y, "log_score"))
+        (scores,) = self._in_parts(X, score, numbers_of(X, y, "log_score"))
         return np.asarray(scores)
 
 
@@ -188,6 +192,7 @@ class EnsembleClassifier(ClassifierMixin, MemberEnsemble):  # type: ignore[misc]
     """
 
     _loss = "categorical"
+    _outputs_text = "{} outputs, one for each class of the labels"
 
     def fit(self, X: Any, y: Any) -> "EnsembleClassifier":
         """Train and sample.
@@ -199,6 +204,7 @@ class EnsembleClassifier(ClassifierMixin, MemberEnsemble):  # type: ignore[misc]
         ValueError
             If a setting is out of its range, or rows of inputs and labels differ.
         """
+        check_texts(X, "EnsembleClassifier")
         X, y = validate_data(self, X, y, dtype=float)
         try:
             self.classes_, codes = np.unique(y, return_inverse=True)
@@ -207,6 +213,7 @@ class EnsembleClassifier(ClassifierMixin, MemberEnsemble):  # type: ignore[misc]
             raise DataError(
                 f"EnsembleClassifier: labels of different types: {', '.join(kinds)}"
             ) from None
+        check_classification_targets(y)
         if len(self.classes_) < 2:
             raise DataError(f"EnsembleClassifier: all labels are {self.classes_.tolist()[0]!r}")
         self._fit(X, codes[:, None].astype(np.float32), len(self.classes_))
@@ -222,11 +229,13 @@ class EnsembleClassifier(ClassifierMixin, MemberEnsemble):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
+        check_is_fitted(self, "members_")
         return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
     def log_score(self, X: Any, y: Any) -> np.ndarray:
         """The log probability of each label."""
-        labels = _labels(X, y)
+        check_is_fitted(self, "members_")
+        labels = labels_of(X, y)
         unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()), key=str)
         if unknown:
             raise DataError(
@@ -295,26 +304,3 @@ def _quantile(mean: np.ndarray, sd: np.ndarray, level: float) -> np.ndarray:
         below = ndtr((middle - mean) / sd).mean(0) < level
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return 0.5 * (low + high)
-
-
-def _labels(X: Any, y: Any, doing: str = "log_score") -> np.ndarray:
-    """The labels, one for each row of inputs."""
-    labels = np.asarray(y)
-    if labels.shape != (len(X),):
-        raise ShapeError(
-            f"{doing}: expected {len(X)} labels, one for each row, got shape {labels.shape}"
-        )
-    return labels
-
-
-def _numbers(X: Any, y: Any, doing: str) -> np.ndarray:
-    """The labels as finite numbers, one for each row of inputs."""
-    labels = _labels(X, y, doing)
-    try:
-        numbers = labels.astype(float)
-    except (TypeError, ValueError):
-        raise DataError(f"{doing}: labels must be numbers, got {str(labels[0])!r}") from None
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        raise DataError(f"{doing}: the label of row {wrong[0]} is {numbers[wrong[0]]}")
-    return numbers

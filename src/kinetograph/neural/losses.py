@@ -18,7 +18,15 @@ from ..graph.errors import DataError, ShapeError
 from ..graph.public import public
 from .choice import chosen
 
-__all__ = ["LOSSES", "Loss", "check_labels", "check_outputs", "check_widths", "loss"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "check_labels",
+    "check_outputs",
+    "check_widths",
+    "count_outputs",
+    "loss",
+]
 
 _EPSILON = 1e-7
 _LOG_2_PI = float(np.log(2 * np.pi))
@@ -173,14 +181,7 @@ def check_widths(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str
         With both numbers; otherwise arrays of different widths would be broadcast. Or if the
         network does not take the inputs.
     """
-    try:
-        got = int(np.prod(jax.eval_shape(outputs).shape))
-    except (TypeError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ShapeError(
-            f"{doing}: the network does not take inputs with the shape of a row, or parameters of "
-            f"this layout: {reason}"
-        ) from error
+    got = count_outputs(outputs, doing)
     if loss is not LOSSES.get(loss.name):
         return
     width = int(np.prod(np.shape(labels)[1:]))
@@ -196,6 +197,24 @@ def check_widths(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str
             f"{doing}: the network has {got} outputs, but the loss {loss.name} needs "
             f"{loss.width(width, 0)} for labels of {width} column(s)"
         )
+
+
+def count_outputs(outputs: Callable[[], Any], doing: str) -> int:
+    """The number of outputs; `outputs` makes the outputs of one row.
+
+    Raises
+    ------
+    ShapeError
+        If the network does not take the inputs.
+    """
+    try:
+        return int(np.prod(jax.eval_shape(outputs).shape))
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ShapeError(
+            f"{doing}: the network does not take inputs with the shape of a row, or parameters of "
+            f"this layout: {reason}"
+        ) from error
 
 
 def check_outputs(loss: Loss, activation: str | None, doing: str) -> None:

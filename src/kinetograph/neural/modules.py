@@ -5,6 +5,9 @@ pickled if its module can.
 """
 
 from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from types import FunctionType, MethodType
 from typing import Any
 
 import jax
@@ -19,10 +22,15 @@ def network_of_module(value: Any) -> Network | None:
     """The network of a module or of its factory, otherwise None."""
     if "flax.linen" in _library(value):
         return _network(_Linen(value), value)
+    module = _module_of(value)
     for library, kind in (("flax.nnx", _Nnx), ("equinox", _Equinox)):
-        module = _of_factory(value, library)
-        if module is not None:
+        if library in _library(module):
             return _network(kind(module, value), module)
+    if module is not value:
+        raise TypeError(
+            "network: expected a function of a JAX key that makes a module of Flax NNX or "
+            f"Equinox, or a pair (function, parameters); the function returned {_described(module)}"
+        )
     return None
 
 
@@ -100,14 +108,28 @@ class _Equinox(_Made):
         return equinox.combine(parameters, self._split(self.module)[1])(row)
 
 
-def _of_factory(value: Any, library: str) -> Any:
-    """The module of a library, given or made by a function."""
-    if library in _library(value):
+def _module_of(value: Any) -> Any:
+    """The module that a function makes, or the value itself.
+
+    Errors of the user's function pass unchanged.
+    """
+    is_module = any(library in _library(value) for library in ("flax.nnx", "equinox"))
+    if is_module or not callable(value) or isinstance(value, type):
         return value
-    if not callable(value) or isinstance(value, type):
-        return None
+    key = jax.random.key(0)
     try:
-        made = value(jax.random.key(0))
-    except Exception:  # the function does not take a key: it is something else
-        return None
-    return made if library in _library(made) else None
+        signature(value).bind(key)
+    except (TypeError, ValueError):  # it does not take a key: it is something else
+        return value
+    if isinstance(value, (FunctionType, MethodType, partial)):
+        return value(key)
+    try:
+        return value(key)
+    except Exception:  # it takes another value
+        return value
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Network):
+        return "a kg.neural.Network; give this network without the function"
+    return f"{type(value).__name__}"

@@ -32,6 +32,8 @@ class Option:
         A function that returns the names to choose from; none for any text.
     objects
         Other values that are accepted in Python, as a text; otherwise empty.
+    accepts
+        Whether a value is one of these objects.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Option:
     below: float | None = None
     names: Callable[[], Sequence[str]] | None = None
     objects: str = ""
+    accepts: Callable[[Any], bool] = callable
 
     def check(self, value: Any) -> Any:
         """The value in its type.
@@ -65,8 +68,10 @@ class Option:
 
     def _one(self, kind: str, value: Any) -> Any:
         """One value of a kind."""
-        if kind == "object" or (self.objects and not isinstance(value, (str, bool, int, float))):
+        if kind == "object" or (self.objects and self.accepts(value)):
             return value
+        if self.objects and getattr(value, "ndim", None) == 0:  # a number of NumPy or JAX
+            value = value.item()
         types: dict[str, Any] = {
             "flag": (bool, np.bool_),
             "whole number": (int, np.integer),

@@ -105,6 +105,7 @@ _TABLE = (
     Option(
         "loss", "mean_squared", "name", "network",
         "The loss of a row.", "network", names=_losses, objects="a kg.neural.Loss",
+        accepts=lambda value: callable(value) or hasattr(value, "function"),
     ),
     Option(
         "fix_parameters", None, "object", "network",
@@ -139,6 +140,7 @@ _TABLE = (
     Option(
         "sampler", "BAOAB", "name", "sampling",
         "The sampler.", "sampling", names=_samplers, objects="a sampler of kg.samplers",
+        accepts=lambda value: hasattr(value, "step"),
     ),
     Option(
         "step_width", 0.1, "number", "sampling",
@@ -219,6 +221,7 @@ _TABLE = (
         "optimizer", "gradient_descent", "name", "training",
         "The optimiser.", "training", names=_optimisers,
         objects="an optimiser of kg.optimizers or a transformation of optax",
+        accepts=lambda value: not isinstance(value, (str, bool, int, float)),
     ),
     Option(
         "learning_rate", 0.03, "number", "training",

@@ -18,7 +18,7 @@ from .losses import loss as as_loss
 from .network import as_network
 from .parameters import ParameterLayout
 
-__all__ = ["Prior", "log_prior_of", "posterior", "posterior_scale", "scale_factor"]
+__all__ = ["Prior", "check_prior", "log_prior_of", "posterior", "posterior_scale", "scale_factor"]
 
 Prior = float | Callable[[Any], Any] | None
 
@@ -116,15 +116,34 @@ def posterior(
     return in_batches(made, nodes, count, "cyclic", False, None, False, network.noise)
 
 
+def check_prior(prior: Any) -> None:
+    """Refuse a value that is not a prior.
+
+    Raises
+    ------
+    ValueError
+        If it is not a positive number, a function or None.
+    """
+    if prior is None or callable(prior):
+        return
+    is_number = isinstance(prior, (int, float, np.number)) or np.ndim(prior) == 0
+    is_text = isinstance(prior, (str, bytes, bool))
+    if is_text or not is_number or not 0 < float(prior) < np.inf:
+        raise ValueError(
+            "prior: expected a positive standard deviation of a normal prior, a JAX function of "
+            "the tree of parameters that returns the log density, or None for a flat prior, got "
+            f"{prior!r:.60}"
+        )
+
+
 def log_prior_of(prior: Prior, tree: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The log prior of a vector, whose parameters are `tree` of it."""
+    check_prior(prior)
     if prior is None:
         return lambda w: jnp.zeros((), w.dtype)
     if callable(prior):
         return lambda w: prior(tree(w))
     sd = float(prior)
-    if not sd > 0:
-        raise ValueError(f"prior: expected a positive standard deviation, got {prior!r}")
     log_norm = np.log(sd * np.sqrt(2 * np.pi))
     return lambda w: -0.5 * jnp.sum((w / sd) ** 2) - w.size * log_norm
 

@@ -57,8 +57,9 @@ _TABLE = (
         "CSV files with inputs and labels, in place of a dataset.", "data",
     ),
     Option(
-        "output_dimension", 1, "whole number", "data",
-        "The number of columns of a file that are labels; they are the last ones.", "data", 1,
+        "output_dimension", None, "whole number", "data",
+        "The number of last columns of a file that are labels; None: the columns whose names begin "
+        "with label, or else the last one.", "data", 1,
     ),
     Option(
         "input_columns", (), "texts", "data",

@@ -66,12 +66,66 @@ def test_unusable_data(data, options, kind, message):
         ("a,label\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
         ("a,label\n", "has no rows"),
         ("", "is not a CSV file with a header"),
+        ("1,2.5\n3,4\n", "has no header: .* only numbers, 1,2.5.*; .* such as x1,label"),
+        ("a,label\n1,2,3\n3,4,5\n", "rows with more values than the 2 names"),
+        (",a,label\n0,1,2\n", "column 1 has no name .*index=False"),
+        ("a,label,\n0,1,\n", "column 3 has no name .*commas at the ends"),
+        ("a;b;label\n1;2;3\n", "one column, 'a;b;label', .* separated by ';' .* sep=';'"),
+        ("a;b;label\n1,5;2;3\n", "separated by ';'"),
     ],
 )
 def test_wrong_rows_of_files(tmp_path, text, message):
     (tmp_path / "points.csv").write_text(text)
     with pytest.raises(kg.DataError, match=f"points.csv.*{message}"):
         sets.read(tmp_path / "points.csv")
+
+
+@pytest.mark.parametrize("frame", [True, False])
+def test_a_repeated_name_is_refused(tmp_path, frame):
+    data = tmp_path / "points.csv"
+    data.write_text("a,a,label\n1,2,3\n")
+    if frame:
+        data = pd.DataFrame([[1, 2, 3]], columns=["a", "a", "label"])
+    with pytest.raises(ValueError, match=r"has the column 'a' 2 times"):
+        sets.read(data)
+
+
+def test_a_pair_with_a_repeated_name_is_refused():
+    with pytest.raises(ValueError, match="the frame of inputs has the column 'a' 2 times"):
+        sets.read((pd.DataFrame(X, columns=["a", "a"]), Y))
+
+
+def test_files_of_different_columns_are_named(tmp_path):
+    FRAME.to_csv(tmp_path / "1.csv", index=False)
+    FRAME.rename(columns={"b": "c"}).to_csv(tmp_path / "2.csv", index=False)
+    with pytest.raises(kg.ShapeError, match=r"2.csv has columns a, c, label, .*1.csv has a, b, la"):
+        sets.read([tmp_path / "1.csv", tmp_path / "2.csv"])
+
+
+HEADERS = ["x,label_a,label_b", "label,a,b", "a,b,area"]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_simulation_has_the_inputs_and_labels_of_read(tmp_path, header):
+    (tmp_path / "points.csv").write_text(f"{header}\n1,2,3\n4,5,6\n")
+    data = sets.read(tmp_path / "points.csv")
+    nn = kg.neural.Simulation(batch_data_files=tmp_path / "points.csv")
+    for found, wanted in zip(nn.dataset, data[:2], strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    count = len(data.labels)
+    named = [name for name in header.split(",") if name.startswith("label")]
+    assert data.labels == tuple(named or ["area"])
+    if header != HEADERS[1]:
+        nn = kg.neural.Simulation(batch_data_files=tmp_path / "points.csv", output_dimension=count)
+        np.testing.assert_array_equal(nn.dataset[1], data.y)
+
+
+@pytest.mark.parametrize("header", HEADERS[:2])
+def test_a_number_of_labels_makes_no_label_an_input(tmp_path, header):
+    (tmp_path / "points.csv").write_text(f"{header}\n1,2,3\n4,5,6\n")
+    nn = kg.neural.Simulation(batch_data_files=tmp_path / "points.csv", output_dimension=1)
+    with pytest.raises(ValueError, match=r"points.csv: with 1 as .* label.* an input"):
+        _ = nn.dataset
 
 
 def test_expressions_follow_numpy():

@@ -1,7 +1,9 @@
 """CSV files with a header, read and written by pandas."""
 
 import os
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from ...graph.public import public
 if TYPE_CHECKING:
     from .reading import LabelledData
 
-__all__ = ["read_frame", "write_csv"]
+__all__ = ["check_distinct", "read_frame", "write_csv"]
 
 
 @public
@@ -35,10 +37,64 @@ def write_csv(path: str | os.PathLike[str], data: "LabelledData") -> None:
     frame.to_csv(path, index=False, lineterminator="\n")
 
 
+def _check_header(names: list[Any], path: Any) -> None:
+    """Refuse a first line that does not name columns.
+
+    Raises DataError, except for a repeated name: ValueError.
+    """
+    if all(_is_number(name) for name in names):
+        columns = [f"x{i + 1}" for i in range(len(names) - 1)]
+        raise DataError(
+            f"read: {path} has no header: its first line has only numbers, "
+            f"{','.join(map(str, names))!s:.60}; write the names of the columns above it, such as "
+            f"{','.join([*columns, 'label'])!s:.60}"
+        )
+    unnamed = [i for i, name in enumerate(names, 1) if pd.isna(name)]
+    if unnamed:
+        way = "; remove commas at the ends of lines, or write a name"
+        if unnamed[0] == 1:
+            way = "; if it is the index of a frame, write frame.to_csv(path, index=False)"
+        raise DataError(f"read: {path}: column {unnamed[0]} has no name in the header{way}")
+    separators = [mark for mark in ";\t|" if len(names) == 1 and mark in names[0]]
+    if separators:
+        raise DataError(
+            f"read: {path} has a header of one column, {names[0]!r:.60}, because its values are "
+            f"separated by {separators[0]!r} and not by commas; write it with commas, for example "
+            f"by pandas.read_csv(path, sep={separators[0]!r}).to_csv(path, index=False)"
+        )
+    check_distinct(names, f"{path}")
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return not pd.isna(text)
+
+
+def check_distinct(names: Sequence[str], title: str) -> None:
+    """Refuse names of columns that occur twice, by a ValueError."""
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"read: {title} has the column {twice[0]!r} {list(names).count(twice[0])} times; give "
+            "each column its own name"
+        )
+
+
 def read_frame(path: str | os.PathLike[str]) -> pd.DataFrame:
     """The numbers of a CSV file; errors name file, line and column."""
     try:
-        frame = pd.read_csv(path, skipinitialspace=True)
+        first = pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str)
+        _check_header(first.iloc[0].tolist(), path)
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
+            frame = pd.read_csv(path, skipinitialspace=True, index_col=False)
+    except pd.errors.ParserWarning as error:
+        raise DataError(
+            f"read: {path} has rows with more values than the {first.shape[1]} names of its "
+            "header; write a name for each column"
+        ) from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise DataError(f"read: {path} is not a CSV file with a header: {error}") from error
     if not len(frame):

@@ -10,7 +10,7 @@ import pandas as pd
 from ...graph.errors import DataError, ShapeError
 from ...graph.public import public
 from ...graph.suggestions import meant
-from .files import read_frame
+from .files import check_distinct, read_frame
 
 __all__ = ["LabelledData", "read"]
 
@@ -69,7 +69,8 @@ def read(
         memory.
     labels
         Of frames and files: the names of the columns with labels, or the number of last columns. By
-        default the columns whose names begin with `label`, or else the last column.
+        default the columns whose names begin with `label`, or else the last column. A number that
+        would make such a column an input is an error.
     reader
         A function of a path that returns one of the above, for files that are not CSV files.
 
@@ -85,7 +86,7 @@ def read(
     ShapeError
         If the numbers of rows of inputs and labels differ, or parts have different columns.
     ValueError
-        If the name of a column is unknown.
+        If the name of a column is unknown or occurs twice, or the number of labels does not fit.
     TypeError
         If data are of another type.
 
@@ -106,7 +107,9 @@ def read(
         return _of_frame(data, labels, "the frame")
     paths = isinstance(data, (list, tuple)) and all(isinstance(d, (str, os.PathLike)) for d in data)
     if isinstance(data, Iterator) or paths:
-        return _joined([read(part, labels=labels, reader=reader) for part in data])
+        parts = list(data) if paths else data
+        titles = [f"{path}" for path in parts] if paths else []
+        return _joined([read(part, labels=labels, reader=reader) for part in parts], titles)
     if isinstance(data, (list, tuple)) and len(data) == 2:
         return _of_pair(*data)
     raise TypeError(
@@ -117,6 +120,8 @@ def read(
 
 def _of_pair(inputs: Any, labels: Any) -> LabelledData:
     names = [list(map(str, v.columns)) if hasattr(v, "columns") else None for v in (inputs, labels)]
+    for columns, title in zip(names, ("the frame of inputs", "the frame of labels"), strict=True):
+        check_distinct(columns or (), title)
     x, y = _numbers(inputs, "inputs", names[0]), _numbers(labels, "labels", names[1])
     if len(x) != len(y):
         raise ShapeError(
@@ -164,6 +169,7 @@ def _first_text(array: np.ndarray) -> tuple[int, Any]:
 
 def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:
     names = [str(name) for name in frame.columns]
+    check_distinct(names, title)
     if isinstance(labels, int) and not isinstance(labels, bool):
         chosen_names = names[len(names) - labels :] if 0 < labels < len(names) else []
     elif labels is None:
@@ -182,20 +188,30 @@ def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:
             f"read: {title} needs columns of inputs and of labels, got columns {', '.join(names)} "
             f"and labels={labels!r}"
         )
+    left = [name for name in inputs if name.startswith("label")]
+    if left and isinstance(labels, int):
+        raise ValueError(
+            f"read: {title}: with {labels} as the number of labels, {', '.join(chosen_names)} "
+            f"would be labels and {', '.join(left)} an input; columns whose names begin with "
+            "`label` are the labels if no number is given: leave it out, or rename these columns"
+        )
     frame = frame.set_axis(names, axis=1)
     parts = (frame[inputs], frame[chosen_names])
     return _of_pair(*parts)
 
 
-def _joined(parts: Sequence[LabelledData]) -> LabelledData:
+def _joined(parts: Sequence[LabelledData], titles: Sequence[str]) -> LabelledData:
     if not parts:
         raise DataError("read: expected at least one part, got none")
     first = parts[0]
     for number, part in enumerate(parts[1:], 1):
         if (part.inputs, part.labels) != (first.inputs, first.labels):
+            here, there = (
+                (titles[number], titles[0]) if titles else (f"part {number}", "the first part")
+            )
             raise ShapeError(
-                f"read: part {number} has columns {', '.join(part.inputs + part.labels)}, the "
-                f"first part has {', '.join(first.inputs + first.labels)}"
+                f"read: {here} has columns {', '.join(part.inputs + part.labels)}, {there} "
+                f"has {', '.join(first.inputs + first.labels)}"
             )
     return first._replace(
         x=np.concatenate([part.x for part in parts]), y=np.concatenate([part.y for part in parts])

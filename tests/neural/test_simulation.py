@@ -297,6 +297,74 @@ def test_a_restored_run_is_the_uninterrupted_one(tmp_path, options, trained):
             np.testing.assert_array_equal(*(frame.to_numpy() for frame in frames))
 
 
+@pytest.mark.parametrize("given", [None, "float32", "float64"])
+def test_the_precision_of_a_state(tmp_path, given):
+    """It is an option of the file."""
+    path = str(tmp_path / "state.npz")
+    saved = linear(precision="float64")
+    saved.sample()
+    saved.save(path)
+    options = {} if given is None else {"precision": given}
+    nn = kg.neural.Simulation([X, Y], max_steps=20, restore_model=path, **options)
+    assert nn.get_options("precision") == (given or "float64")
+    np.testing.assert_allclose(nn.parameters, saved.parameters, rtol=1e-6)
+    later = kg.neural.Simulation([X, Y], max_steps=20, **options)
+    later.load(path)
+    wanted = saved.sample().parameters
+    np.testing.assert_array_equal(later.sample().parameters, wanted)
+    if given != "float32":
+        np.testing.assert_array_equal(nn.sample().parameters, wanted)
+    else:
+        assert nn.sample().trajectory["step"].iloc[0] == 21
+
+
+def test_options_that_are_none_are_restored(tmp_path):
+    saved = linear()
+    saved.sample()
+    saved.save(str(tmp_path / "state"))
+    other = linear(batch_size=8, every_nth=5)
+    other.load(str(tmp_path / "state"))
+    assert other.get_options("batch_size") is None
+    np.testing.assert_array_equal(other.sample().parameters, saved.sample().parameters)
+
+
+def test_a_precision_that_is_changed_keeps_the_walkers():
+    nn = linear(precision="float64", number_walkers=2)
+    nn.sample()
+    before = np.array(nn.parameters)
+    nn.set_options(precision="float32")
+    np.testing.assert_allclose(nn.parameters, before, rtol=1e-6)
+    assert nn.sample().parameters.shape == (2, 20, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"run_file": "a.csv", "trajectory_file": "b/../a.csv"}, "trajectory_file: .* of run_file"),
+        ({"trajectory_file": "t.parquet"}, r"trajectory_file: 't.parquet' .*\.csv .* \.zarr"),
+        ({"averages_file": "averages"}, "averages_file: 'averages' has an unknown format"),
+        (
+            {"batch_data_files": ["x.csv", "d.csv"], "run_file": "d.csv"},
+            "run_file: .* overwritten",
+        ),
+        ({"directions_file": "d.csv", "averages_file": "d.csv"}, "averages_file: .* overwritten"),
+        ({"save_model": "a", "sql_db": "a"}, "sql_db: 'a' is also the file of save_model"),
+    ],
+)
+def test_files_that_cannot_be_written(tmp_path, monkeypatch, options, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b").mkdir()
+    with pytest.raises(ValueError, match=text):
+        kg.neural.Simulation(**options)
+    nn = linear()
+    with pytest.raises(ValueError, match=text):
+        nn.set_options(step_width=0.2, **options)
+    assert nn.get_options("step_width") != 0.2
+    assert nn.get_options("run_file") is None
+    nn.save("state")
+    nn.set_options(save_model="state", restore_model="state")
+
+
 def test_options_take_the_place_of_the_options_of_a_file(tmp_path):
     path = str(tmp_path / "state.npz")
     saved = linear(max_steps=5, step_width=0.05)
@@ -351,7 +419,9 @@ def test_other_numbers_of_walkers_are_mapped_explicitly(tmp_path):
 
 def test_runs_without_rows_move_on():
     parts = linear(max_steps=6, every_nth=8)
-    none = parts.sample()
+    text = "no rows: .* every_nth=8, .* 6 steps from 1 to 6.* smaller every_nth"
+    with pytest.warns(kg.KinetographWarning, match=text):
+        none = parts.sample()
     assert none.trajectory.shape == (0, 6)
     assert none.to_tree()["posterior"].sizes["draw"] == 0
     parts.sample()

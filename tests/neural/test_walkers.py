@@ -38,6 +38,21 @@ def test_without_blending_walkers_are_independent():
     assert type(made) is kg.samplers.BAOAB
 
 
+def test_rows_of_walkers_that_take_turns():
+    options = EQN | {"max_steps": 20, "every_nth": None}
+    nn = linear(**options)
+    assert nn.sample().run_info["step"].unique().tolist() == [5, 10, 15, 20]
+    assert nn.step()["step"].unique().tolist() == [25]
+    for name, value, way in (
+        ("max_steps", 12, "take max_steps=15, or covariance_after_steps=12"),
+        ("every_nth", 1, "take every_nth=None for a row after each turn"),
+        ("every_nth", 7, "covariance_after_steps=7"),
+    ):
+        text = rf"{name}={value} must be a multiple of covariance_after_steps=5: .*{way}"
+        with pytest.raises(ValueError, match=text):
+            linear(**options | {name: value}).sample()
+
+
 def test_the_blocks_of_a_network_are_its_layers():
     nn = linear(hidden_dimension=[2], fix_parameters={"layer0/bias": [np.nan, 0.0]})
     layout = nn.landscape.layout

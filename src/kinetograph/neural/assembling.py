@@ -18,6 +18,7 @@ from .ingredients import (
     with_settings,
 )
 from .options import OPTIONS, check_options, option_named, options_text
+from .record_files import check_files
 from .records import TrajectoryData
 from .running import Recorder, run
 from .walkers import Walkers
@@ -35,6 +36,7 @@ class SimulationParts:
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         given = check_options(options)
         self._options = {name: option.default for name, option in OPTIONS.items()} | given
+        check_files(self._options)
         self._options, _ = with_settings(self._options, given)
         self._dataset, self._given_network = dataset, network
         self._seed = self._options["seed"]
@@ -158,6 +160,7 @@ class SimulationParts:
             As the constructor; then no option is changed.
         """
         given = check_options(options)
+        check_files(self._options | given)
         changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
         self._options |= changed
         if "seed" in changed and changed["seed"] is not None:

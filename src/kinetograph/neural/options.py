@@ -174,8 +174,9 @@ _TABLE = (
         "The steps before the first row that averages include.", least=0,
     ),
     Option(
-        "every_nth", 1, "whole number", "sampling",
-        "Records and averages have the rows of every n-th step.", least=1,
+        "every_nth", None, "whole number", "sampling",
+        "Records and averages have the rows of every n-th step; None: of every step, or with "
+        "covariance_blending of every covariance_after_steps-th step.", least=1,
     ),
     Option(
         "seed", None, "whole number", "sampling",
@@ -202,7 +203,8 @@ _TABLE = (
     ),
     Option(
         "covariance_after_steps", 100, "whole number", "walkers",
-        "The number of steps after which the covariance is computed again.", "sampling", 1,
+        "The number of steps after which the covariance is computed again. With "
+        "covariance_blending, max_steps and every_nth are multiples of it.", "sampling", 1,
     ),
     Option(
         "covariance_structure", "full", "name", "walkers",
@@ -233,11 +235,17 @@ _TABLE = (
         "The learning rate: constant, or falling within max_steps steps to a hundredth.",
         "training", names=_of("constant", "exponential", "cosine"),
     ),
-    Option("run_file", None, "file", "output", "A CSV file for the rows of the run."),
     Option(
-        "trajectory_file", None, "file", "output", "A CSV file for the parameters of each row.",
+        "run_file", None, "file", "output",
+        "A CSV file NAME.csv or a folder NAME.zarr for the rows of the run.",
     ),
-    Option("averages_file", None, "file", "output", "A CSV file for running averages."),
+    Option(
+        "trajectory_file", None, "file", "output",
+        "A file, as run_file, for the parameters of each row.",
+    ),
+    Option(
+        "averages_file", None, "file", "output", "A file, as run_file, for running averages.",
+    ),
     Option(
         "directions_file", None, "file", "output",
         "A CSV file of directions; trajectories have projections on them, not parameters.",
@@ -249,7 +257,7 @@ _TABLE = (
     Option(
         "restore_model", None, "file", "output",
         "A file of save() from which the simulation continues; options that are set at the same "
-        "time take the place of the file's options.",
+        "time take the place of the file's options. The precision is an option of the file, too.",
     ),
     Option(
         "parse_parameters_file", None, "file", "output",

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..graph.errors import KinetographWarning
 from ..graph.source import warn_user
 from ..results.advice import SamplingWarning
 from .columns import RUN, columns_of, values_of
 from .counter import counted
 from .database import run_database
 from .ingredients import ModelPart, NetworkPart
+from .record_files import RECORD_FILES
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .walkers import WalkerRows, Walkers
 
@@ -21,7 +23,6 @@ __all__ = ["Recorder", "run"]
 
 NUMBERS = 2**22  # the numbers of a block of rows, which bound its memory
 BLOCKS = 50  # at least as many, where they are shown
-FILES = ("run_file", "trajectory_file", "averages_file")
 
 
 class Recorder:
@@ -146,12 +147,17 @@ def run(
     `files` are the files that have been begun, by option; they are appended to.
     """
     steps, nth, length = options["max_steps"], options["every_nth"], walkers.round
-    if steps % length or (nth > 1 and nth % length):
-        raise ValueError(
-            f"max_steps and every_nth must be multiples of covariance_after_steps={length}, after "
-            f"which walkers take turns; got {steps} and {nth}"
-        )
-    thin, left = max(1, nth // length), steps // length
+    for name, value, way in (
+        ("max_steps", steps, f"max_steps={-(-steps // length) * length}"),
+        ("every_nth", nth or 0, "every_nth=None for a row after each turn"),
+    ):
+        if value % length:
+            raise ValueError(
+                f"{name}={value} must be a multiple of covariance_after_steps={length}: with "
+                "covariance_blending, walkers take turns after that many steps, and rows are "
+                f"states after a turn; take {way}, or covariance_after_steps={value}"
+            )
+    thin, left = max(1, (nth or 1) // length), steps // length
     directions = None
     if options["directions_file"] is not None:
         directions = read_directions(options["directions_file"], len(network.names))
@@ -159,6 +165,7 @@ def run(
     if options["progress"] or options["verbose"] > 2 or options["sql_scalars"]:
         at_once = min(at_once, 1 + left // thin // BLOCKS)
     blocks: list[list[pd.DataFrame]] = []
+    rows_made, writes = 0, keep or any(options[name] is not None for name in RECORD_FILES)
     not_finite = pd.DataFrame()  # the first such row of each walker
     start = time.perf_counter()
     with (
@@ -172,7 +179,7 @@ def run(
             rows = walkers.step(transitions, thin)
             seconds = time.perf_counter() - begun
             frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
-            for name, frame in zip(FILES, frames, strict=True):
+            for name, frame in zip(RECORD_FILES, frames, strict=True):
                 if options[name] is not None:
                     write_block(options[name], frame, files.get(name) != options[name])
                     files[name] = options[name]
@@ -180,7 +187,7 @@ def run(
             not_finite = (
                 pd.concat([not_finite, wrong]).drop_duplicates("id") if len(wrong) else not_finite
             )
-            left -= transitions
+            left, rows_made = left - transitions, rows_made + len(frames[0])
             advance(transitions * length)
             if database is not None:
                 database.add(frames[0], walkers.count)
@@ -198,6 +205,8 @@ def run(
         rate = f"{steps / seconds:,.0f} steps/s" if seconds > 0 else "no time"
         of = f" of {walkers.count} walkers" if walkers.count > 1 else ""
         _note(f"{role}: {steps:,} steps{of} in {seconds:.2f} s, {rate}")
+    if writes and steps and not rows_made:
+        _warn_of_no_rows(role, walkers.made - steps, steps, thin * length)
     if len(not_finite):
         _warn_of_steps(role, not_finite, walkers.count)
     joined = [pd.concat(parts, ignore_index=True) for parts in zip(*blocks, strict=True)]
@@ -210,6 +219,16 @@ def run(
         "stationary": stationary,
     }
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
+
+
+def _warn_of_no_rows(role: str, before: int, steps: int, nth: int) -> None:
+    """Warn of a run whose records have no rows."""
+    warn_user(
+        f"{role}: the records have no rows: they have the rows of every step that is a multiple of "
+        f"every_nth={nth}, and the run made the {steps} steps from {before + 1} to "
+        f"{before + steps}. Take a smaller every_nth, or a larger max_steps.",
+        KinetographWarning,
+    )
 
 
 def _warn_of_steps(role: str, rows: pd.DataFrame, count: int) -> None:

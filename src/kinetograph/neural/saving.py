@@ -22,6 +22,7 @@ from .walkers import Walkers
 
 __all__ = ["load_state", "save_state"]
 
+_KINDS = (int, float, str, tuple, type(None))  # of values in a file
 _OWN = ("output", "system")  # groups of options that a file does not change
 
 
@@ -31,7 +32,7 @@ def save_state(simulation: Any, path: str) -> None:
     options = {
         name: value
         for name, value in simulation._options.items()
-        if OPTIONS[name].group not in _OWN and isinstance(value, (int, float, str, tuple))
+        if OPTIONS[name].group not in _OWN and isinstance(value, _KINDS)
     }
     text: dict[str, Any] = {
         "options": options,
@@ -107,7 +108,9 @@ def load_state(
 def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path: str) -> None:
     """Take over a complete state."""
     options = {n: tuple(v) if isinstance(v, list) else v for n, v in text["options"].items()}
-    simulation._forget("network")
+    options["precision"] = arrays["parameters"].dtype.name  # of all numbers of the state
+    same = options["precision"] == simulation._options["precision"]
+    simulation._forget("network" if same else "data")
     simulation._options |= options
     simulation._seed, simulation._batch = text["seed"], text["batch"]
     simulation._collapsed = text["collapsed"]

@@ -10,6 +10,7 @@ from ..graph.public import public
 from .assembling import ROLES
 from .ingredients import DataPart
 from .options import check_options
+from .record_files import check_files
 from .records import TrajectoryData
 from .saving import load_state, save_state
 from .values import SimulationValues
@@ -85,6 +86,7 @@ class Simulation(SimulationValues):
         """
         given = check_options(options)
         if given.get("restore_model") is not None:
+            check_files(self._options | given)
             count = given.get("number_walkers", self._options["number_walkers"])
             load_state(self, given["restore_model"], False, None, count)
         super().set_options(**given)
@@ -152,8 +154,14 @@ class Simulation(SimulationValues):
             self.save(self._options["save_model"])
 
     def step(self) -> pd.DataFrame:
-        """Make one step of the sampler; return its row of each walker."""
-        return self._run("sampling", True, {"max_steps": 1, "every_nth": 1, **QUIET}).run_info
+        """Make one step of the sampler; return its row of each walker.
+
+        With `covariance_blending` these are `covariance_after_steps` steps.
+        """
+        steps = self._walkers().round
+        return self._run(
+            "sampling", True, {"max_steps": steps, "every_nth": None, **QUIET}
+        ).run_info
 
     # Parameters and momenta.
     @property
@@ -280,7 +288,7 @@ class Simulation(SimulationValues):
     ) -> None:
         """Read a state of `save`.
 
-        A run then continues as if it had not been interrupted.
+        A run then continues as if it had not been interrupted. The precision is that of the file.
 
         Parameters
         ----------

@@ -49,6 +49,8 @@ def dataset(
     """
     if (test > 0) != (test_out is not None):
         raise InputError("--test needs --test-out, and --test-out needs --test")
+    if test_out is not None and out.absolute() == test_out.absolute():
+        raise InputError(f"--test-out: {test_out} is also the file of --out; give another name")
     targets = [check_target(path, (".csv",)) for path in (out, test_out) if path is not None]
     settings: dict[str, Any] = {} if noise is None else {"noise": noise}
     with explained(show_traceback):

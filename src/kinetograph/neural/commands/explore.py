@@ -59,7 +59,7 @@ def explore(show_traceback: bool, out: Path, **values: Any) -> None:
                 "sampling", every, every["number_walkers"], simulation.landscape.layout
             ),
             steps=every["max_steps"],
-            thin=every["every_nth"],
+            thin=every["every_nth"] or 1,
             seed=simulation.seed,
             progress=every["progress"],
             **settings,

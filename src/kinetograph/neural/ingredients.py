@@ -96,7 +96,10 @@ class DataPart(NamedTuple):
 
 
 class NetworkPart(NamedTuple):
-    """The network, the layout of its parameters, its loss, and initial parameters."""
+    """The network, the layout of its parameters, its loss, and initial parameters.
+
+    `features` are the features of inputs, if there are any.
+    """
 
     network: Network
     layout: ParameterLayout
@@ -104,6 +107,7 @@ class NetworkPart(NamedTuple):
     seed: int
     width: int
     row: np.ndarray
+    features: InputColumns | None = None
 
     @classmethod
     def make(cls, given: Any, data: DataPart, options: Options, seed: int) -> "NetworkPart":
@@ -126,8 +130,11 @@ class NetworkPart(NamedTuple):
                 dropout=options["dropout"],
             )
         )
+        features = None
         if options["input_columns"]:
-            network = InputColumns(options["input_columns"], data.columns).network(network)
+            features = InputColumns(options["input_columns"], data.columns)
+            features.check(data.x, "input_columns")
+            network = features.network(network)
         loss = as_loss(options["loss"], "Simulation")
         check_labels(loss, data.y, "Simulation")
         classes = int(data.y.max()) + 1 if loss.labels == "classes" else 0
@@ -136,7 +143,7 @@ class NetworkPart(NamedTuple):
         layout = ParameterLayout(jax.tree.map(np.asarray, tree))
         if options["fix_parameters"]:
             layout = layout.fixing(options["fix_parameters"])
-        return cls(network, layout, loss, seed, width, data.x[0])
+        return cls(network, layout, loss, seed, width, data.x[0], features)
 
     def start(self, walker: int, options: Options) -> np.ndarray:
         """The initial free parameters of a walker."""

@@ -262,6 +262,8 @@ class Simulation(SimulationValues):
     def dataset(self, pair: Any) -> None:
         data, model = DataPart.make(pair, self._options), self._parts.get("model")
         if model is not None and self._data.is_like(data, self._network.loss.labels == "classes"):
+            if self._network.features is not None:
+                self._network.features.check(data.x, "input_columns")
             self._parts["model"] = model.with_data(data)
             self._parts["data"] = data
             for role in ROLES:

@@ -154,6 +154,8 @@ def test_a_search(call, monkeypatch):
     assert sampler.settings()["inverse_temperature"] == 100  # as of the API
     given = {"trajectories": 2, "max_legs": 1, "steps": 30, "thin": 1, "seed": 1}
     assert given.items() <= settings.items()
+    assert " kind " in result.stdout.splitlines()[0]
+    assert f"{search}; wrote found" in result.stderr
     for name in ("minima", "corner_points", "legs", "averages"):
         table = pd.read_csv(f"found/{name}.csv")
         wanted = getattr(search, name)
@@ -277,3 +279,14 @@ def test_the_group_is_listed_without_an_import():
 
 def test_flags_that_are_not_given_stay_at_their_defaults():
     assert given_options({"bias": False, "seed": 0, "loss": None}) == {"bias": False, "seed": 0}
+
+
+def test_a_search_that_finds_nothing_says_so(call):
+    legs = ("--max-legs", 1, "--max-steps", 30, "--gradient-tolerance", 1e-30)
+    result = call("explore", "--config", "c.toml", *legs, "--out", "found")
+    assert result.exit_code == 0, result.output
+    assert "no minimum was found: no refinement reached a gradient of at most 1e-30" in (
+        result.stdout
+    )
+    assert "--prior" in result.stdout
+    assert "Empty" not in result.output

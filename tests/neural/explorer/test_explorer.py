@@ -251,6 +251,37 @@ def test_ensembles_of_walkers(clusters):
     assert len(result.minima) >= 1
 
 
+@pytest.fixture(scope="module")
+def valleys():
+    """A search in (a^2 - 1)^2 + b^2 that begins at its saddle, too."""
+    cold = kg.samplers.BAOAB(step_size=0.05, inverse_temperature=1e14)
+    starts = [[0.0, 0.0], [0.9, 0.1], [-0.8, 0.1]]
+    land = analytic(lambda w: (w[0] ** 2 - 1) ** 2 + w[1] ** 2, 2)
+    settings = {"sampler": cold, "trajectories": 3, "steps": 40, "max_legs": 1, "progress": False}
+    return explorer.explore(land, starts, symmetric=False, **settings)
+
+
+def test_minima_and_saddles_are_counted_apart(valleys):
+    assert valleys.minima["kind"].tolist() == ["minimum", "minimum", "saddle"]
+    assert valleys.minima.columns[0] == "kind"
+    assert str(valleys) == "2 minima and 1 saddle after 1 leg, stopped by max_legs"
+    counts = valleys.legs[["new_minima", "minima", "saddles"]]
+    assert counts.to_numpy().tolist() == [[2, 2, 1]]
+    pytest.importorskip("matplotlib").use("Agg")
+    lines = {line.get_label(): line for line in valleys.plot().lines}
+    assert len(lines["minima"].get_xdata()) == 2
+    assert len(lines["saddles"].get_xdata()) == 1
+
+
+def test_a_search_without_a_minimum_says_what_to_do():
+    land = analytic(lambda w: w[0], 1)
+    settings = {"steps": 20, "max_legs": 1, "seed": 1, "progress": False}
+    result = explorer.explore(land, symmetric=False, **settings)
+    assert len(result.points) == 0
+    assert str(result).startswith("no minimum was found after 1 leg")
+    assert "prior" in str(result)
+
+
 def test_a_plot_has_all_minima(found):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")

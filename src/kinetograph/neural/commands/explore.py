@@ -68,5 +68,14 @@ def explore(show_traceback: bool, out: Path, **values: Any) -> None:
         for name in TABLES:
             getattr(search, name).to_csv(out / f"{name}.csv", index=False)
         shown = [n for n in search.minima.columns if n not in simulation.landscape.names]
-        click.echo(search.minima[shown].to_string(index=False))
-        note(f"stopped by {search.stopped_by}; wrote {out}")
+        if len(search.minima):
+            click.echo(search.minima[shown].to_string(index=False))
+            note(f"{search}; wrote {out}")
+        else:
+            click.echo(
+                f"no minimum was found: no refinement reached a gradient of at most "
+                f"{values['gradient_tolerance']:g}. Take --prior, which keeps minima finite, "
+                "--precision float64 for smaller gradients, a larger --gradient-tolerance, or "
+                "longer legs by --max-steps"
+            )
+            note(f"stopped by {search.stopped_by}; wrote {out}")

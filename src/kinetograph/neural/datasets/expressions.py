@@ -2,12 +2,16 @@
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
+from ...graph.errors import DataError
+from ...graph.precision import x64
 from ...graph.public import public
 from ...graph.suggestions import meant
 from ..interface import Network
@@ -68,6 +72,30 @@ class InputColumns:
         rows = jnp.asarray(rows)
         values = [jnp.broadcast_to(f(rows), rows.shape[:-1]) for f in self._features]
         return jnp.stack(values, -1)
+
+    def check(self, rows: np.ndarray, doing: str) -> None:
+        """Refuse rows for which a feature is not finite.
+
+        Raises
+        ------
+        DataError
+            The message names the expression, the row and the values of its columns.
+        """
+        with x64():
+            values = np.asarray(self(rows))
+        wrong = np.argwhere(~np.isfinite(values))
+        if len(wrong):
+            row, feature = (int(i) for i in wrong[0])
+            text, count = self.names[feature], len(np.unique(wrong[:, 0]))
+            words = set(re.findall(r"\w+", text)) | {text}
+            there = ", ".join(
+                f"{name} = {rows[row, i]:g}" for i, name in enumerate(self.columns) if name in words
+            )
+            more = f" (and in {count - 1} other rows)" if count > 1 else ""
+            raise DataError(
+                f"{doing}: the feature {text!r} is {values[row, feature]:g} in row {row}, where "
+                f"{there}{more}; remove such rows, or write an expression that is finite"
+            )
 
     def network(self, network: Any) -> Network:
         """The network whose inputs are the features of a row.

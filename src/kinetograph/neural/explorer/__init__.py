@@ -5,6 +5,7 @@ legs          one leg of trajectories, and its pool of rows
 candidates    rows near stationary points
 minima        refinement, classification and merging of minima
 symmetry      permutations and signs of hidden units
+tables        tables of minima, legs and averages
 picture       a plot of an exploration
 """
 

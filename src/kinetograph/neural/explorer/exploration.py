@@ -28,8 +28,16 @@ from ..parts import FinishedParts
 from ..surfaces.evaluation import identity
 from .candidates import candidates
 from .legs import Leg, pool, random_starts, sampled_leg
-from .minima import classify, merged, refine
+from .minima import merged, refine
 from .symmetry import hidden_layers
+from .tables import (
+    average_table,
+    corner_table,
+    is_minimum,
+    leg_row,
+    leg_table,
+    minima_table,
+)
 
 __all__ = ["Exploration", "explore"]
 
@@ -47,18 +55,20 @@ class Exploration:
     landscape
         The losses.
     minima
-        A table of the minima that were found, by potential: potential, loss, accuracy,
-        gradient_norm, negative, zero and positive (numbers of eigenvalues of the Hessian), kind,
-        leg, and all free parameters.
+        A table of the stationary points that were found, by potential: kind ("minimum",
+        "degenerate minimum", "saddle" or "maximum"), potential, loss, accuracy, gradient_norm,
+        negative, zero and positive (numbers of eigenvalues of the Hessian), leg, and all free
+        parameters. A refinement that begins near a saddle may end there.
     corner_points
         A table of the corner points: leg, potential, and all free parameters.
     legs
         A table of the legs: rows, mean and standard deviation of the potential over all rows,
-        eigenvalues of the diffusion map, their largest relative change, new minima.
+        eigenvalues of the diffusion map, their largest relative change, new minima, and the numbers
+        of minima and saddles so far.
     averages
         A table of the averages over all rows of all legs: mean and sd of each parameter.
     stopped_by
-        "eigenvalues", "minima" (no new ones) or "max_legs".
+        "eigenvalues", "minima" (no new stationary points) or "max_legs".
     """
 
     landscape: Landscape
@@ -70,8 +80,24 @@ class Exploration:
 
     @property
     def points(self) -> np.ndarray:
-        """The free parameters of the minima, (minimum, size)."""
+        """The free parameters of the rows of `minima`, (point, size)."""
         return np.asarray(self.minima[self.landscape.names].to_numpy(float))
+
+    def __str__(self) -> str:
+        count = len(self.legs)
+        legs = f"after {count} leg{'s' * (count != 1)}, stopped by {self.stopped_by}"
+        if not len(self.minima):
+            return (
+                f"no minimum was found {legs}: no refinement reached the gradient_tolerance. A "
+                "prior keeps minima finite; a larger gradient_tolerance accepts flatter valleys, "
+                "and float64 has smaller gradients; longer legs have more rows to refine"
+            )
+        minima = int(is_minimum(self.minima).sum())
+        saddles = len(self.minima) - minima
+        minimum = "minimum" if minima == 1 else "minima"
+        return f"{minima} {minimum} and {saddles} saddle{'s' * (saddles != 1)} {legs}"
+
+    __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the loss on the plane through three minima.
@@ -142,7 +168,7 @@ def explore(
         transitions tune the sampler.
     max_legs, tolerance, patience
         The largest number of legs; the relative change of the eigenvalues of the diffusion map, and
-        the number of legs without a new minimum, that end the search.
+        the number of legs without a new stationary point, that end the search.
     points
         The largest number of rows in the diffusion map.
     prune
@@ -283,19 +309,20 @@ def explore(
             if previous is not None:
                 change = float(np.max(np.abs(values - previous) / np.abs(previous)))
             previous = values
-            rows.append(_leg_row(number, leg, values, change, new, len(minima)))
+            rows.append(leg_row(number, leg, values, change))
             next_starts = part["corners"]
             idle = 0 if new else idle + 1
             advance(1)
             if change < tolerance or idle >= patience:
                 stopped_by = "eigenvalues" if change < tolerance else "minima"
                 break
+    table = minima_table(landscape, minima, origin)
     return Exploration(
         landscape,
-        _minima_table(landscape, minima, origin),
-        _corner_table(landscape, corners),
-        pd.DataFrame(rows),
-        _average_table(landscape, legs),
+        table,
+        corner_table(landscape, corners),
+        leg_table(rows, table),
+        average_table(landscape, legs),
         stopped_by,
     )
 
@@ -317,48 +344,3 @@ def _corners(
     rows = pool(legs, points, prune)
     slow = diffusion_map(rows, **options)
     return slow.eigenvalues, rows[landmarks(slow.coordinates, count)]
-
-
-def _leg_row(
-    number: int, leg: Leg, values: np.ndarray, change: float, new: int, minima: int
-) -> dict[str, Any]:
-    potential = leg.potential[np.isfinite(leg.potential)]
-    return {
-        "leg": number,
-        "rows": leg.potential.size,
-        "mean_potential": potential.mean(),
-        "sd_potential": potential.std(),
-        **{f"eigenvalue{i}": value for i, value in enumerate(values, 1)},
-        "change": change,
-        "new_minima": new,
-        "minima": minima,
-    }
-
-
-def _minima_table(landscape: Landscape, points: np.ndarray, origin: np.ndarray) -> pd.DataFrame:
-    potential = landscape.potential(points)
-    order = np.argsort(potential, kind="stable")
-    points = points[order]
-    loss, accuracy = landscape.loss_and_accuracy(points) if len(points) else (points[:, 0],) * 2
-    columns = {
-        "potential": potential[order],
-        "loss": loss,
-        "accuracy": accuracy,
-        "gradient_norm": np.linalg.norm(landscape.gradient(points), axis=-1),
-        **(classify(landscape, points) if len(points) else {}),
-        "leg": origin[order],
-    }
-    return pd.DataFrame(columns | dict(zip(landscape.names, points.T, strict=True)))
-
-
-def _corner_table(landscape: Landscape, corners: list[tuple[int, np.ndarray]]) -> pd.DataFrame:
-    points = np.concatenate([part for _, part in corners])
-    legs = np.repeat([number for number, _ in corners], [len(part) for _, part in corners])
-    columns = {"leg": legs, "potential": landscape.potential(points)}
-    return pd.DataFrame(columns | dict(zip(landscape.names, points.T, strict=True)))
-
-
-def _average_table(landscape: Landscape, legs: list[Leg]) -> pd.DataFrame:
-    rows = np.concatenate([leg.draws.reshape(-1, landscape.size) for leg in legs])
-    columns = {"parameter": landscape.names, "mean": rows.mean(0), "sd": rows.std(0)}
-    return pd.DataFrame(columns)

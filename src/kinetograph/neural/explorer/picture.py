@@ -6,6 +6,7 @@ import numpy as np
 
 from ..surfaces.directions import random_directions
 from ..surfaces.grids import subgrid
+from .tables import is_minimum
 
 if TYPE_CHECKING:
     from .exploration import Exploration
@@ -37,7 +38,10 @@ def plot_exploration(found: "Exploration", axes: Any = None) -> Any:
     contours = axes.contourf(table.c0, table.c1, np.log10(table.loss.T + 1e-12), 20, cmap="Blues_r")
     pyplot.colorbar(contours, ax=axes, label="log10 of the loss")
     axes.plot(*marks.T, ".", color="0.6", markersize=3, label="corner points")
-    axes.plot(*dots.T, "o", color="#e07b39", markersize=6, label="minima")
+    minimum = is_minimum(found.minima)
+    axes.plot(*dots[minimum].T, "o", color="#e07b39", markersize=6, label="minima")
+    if not minimum.all():
+        axes.plot(*dots[~minimum].T, "x", color="#e07b39", markersize=6, label="saddles")
     axes.set(xlim=table.c0[[0, -1]].values, ylim=table.c1[[0, -1]].values, xlabel="c0", ylabel="c1")
     axes.legend(frameon=False, labelcolor="white", fontsize=8)
     return axes

@@ -165,16 +165,14 @@ def test_expressions_that_are_refused(text, message):
 def test_features_that_are_not_finite_are_named():
     rows = np.array([[1.0, 2.0], [-1.0, 0.0], [3.0, 0.0]])
     data, options = [rows, rows[:, 0]], {"seed": 1, "max_steps": 2}
-    text = r"input_columns: the feature 'log\(x1\)' is nan in row 1, where x1 = -1; remove such"
+    text = r"input_columns: the feature 'log\(x1\)' is nan in row 1, where x1 = -1"
     nn = kg.neural.Simulation(data, input_columns=["x2", "log(x1)"], **options)
     with pytest.raises(kg.DataError, match=text):
         nn.fit()
     nn = kg.neural.Simulation(data, input_columns=["x1*2"], **options)
     nn.fit()
-    with pytest.raises(
-        kg.DataError, match=r"'x1/x2' is -?inf in row 1, .* \(and in 1 other rows\)"
-    ):
-        nn.set_options(input_columns=["x1/x2"])
+    nn.set_options(input_columns=["x1/x2"])
+    with pytest.raises(kg.DataError, match=r"'x1/x2' is -inf in row 1, .*, and in 1 other"):
         nn.fit()
     nn = kg.neural.Simulation([np.abs(rows), rows[:, 0]], input_columns=["log(x1)"], **options)
     nn.fit()

@@ -91,7 +91,7 @@ class InputColumns:
             there = ", ".join(
                 f"{name} = {rows[row, i]:g}" for i, name in enumerate(self.columns) if name in words
             )
-            more = f" (and in {count - 1} other rows)" if count > 1 else ""
+            more = f", and in {count - 1} other row{'s' * (count > 2)}" if count > 1 else ""
             raise DataError(
                 f"{doing}: the feature {text!r} is {values[row, feature]:g} in row {row}, where "
                 f"{there}{more}; remove such rows, or write an expression that is finite"

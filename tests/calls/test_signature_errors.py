@@ -8,6 +8,7 @@ import pytest
 import kinetograph as kg
 from kinetograph import distributions
 from kinetograph.calls.argument_names import COMPUTED, OURS, SETTINGS
+from kinetograph.neural.options import OPTIONS
 from kinetograph.samplers.hyper import declared
 
 MODULES = (
@@ -91,6 +92,7 @@ def test_every_word_is_one_for_some_parameter():
     ours |= {
         name for sampler in kg.samplers.__all__ for name in declared(getattr(kg.samplers, sampler))
     }
+    ours |= {*OPTIONS, *kg.neural.EnsembleRegressor().get_params()}
     assert set(OURS) <= ours, set(OURS) - ours
     assert {own for several in COMPUTED.values() for own, _ in several} <= ours
     assert {own for settings in SETTINGS.values() for own in settings} <= ours

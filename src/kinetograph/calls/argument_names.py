@@ -1,8 +1,8 @@
 """Argument names of other libraries, and the parameters here.
 
-The libraries are PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy and torch. `OURS` lists for each
-parameter of kinetograph the names in other libraries; `WORDS` is the inverse. If a name means
-several parameters, the first that the function has is suggested.
+The libraries are PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy, torch and scikit-learn. `OURS` lists
+for each parameter of kinetograph the names in other libraries; `WORDS` is the inverse. If a name
+means several parameters, the first that the function has is suggested.
 """
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "OURS",
     "REMARKS",
     "SETTINGS",
+    "STEPS",
     "WORDS",
 ]
 
@@ -200,14 +201,53 @@ OTHERS = {
     "new": "X data new_data newdata",
 }
 
+NETWORKS = {
+    "step_width": "delta_t dt eps epsilon h step_size stepsize",
+    "friction_constant": "friction gamma",
+    "burn_in_steps": "burn_in burnin n_burnin num_warmup tune warmup",
+    "every_nth": "thin thinning",
+    "number_walkers": "chains n_chains n_walkers num_chains num_walkers nwalkers walkers",
+    "hidden_dimension": (
+        "hidden hidden_layer_sizes hidden_layers hidden_sizes layers n_hidden units widths"
+    ),
+    "hidden_activation": "activation activations",
+    "optimizer": "optimiser solver",
+    "schedule": "learning_rate_schedule lr_scheduler scheduler",
+    "batch_size": "batchsize minibatch minibatch_size",
+    "loss": "criterion loss_fn loss_function objective",
+    "fix_parameters": "fixed freeze frozen",
+    "dropout": "dropout_rate",
+    "members": "ensemble_size n_estimators n_members num_members",
+    "epochs": "max_epochs max_iter n_epochs n_iter num_epochs",
+    "held_out": "test_size validation_fraction validation_split",
+    "patience": "early_stopping n_iter_no_change",
+}
+
+# Words for `max_steps` of a simulation; the steps of a differential equation are something else.
+STEPS = (
+    *("draws", "epochs", "iterations", "max_epochs", "max_iter", "n_epochs", "n_iter", "n_samples"),
+    *("n_steps", "num_epochs", "num_iter", "num_samples", "num_steps", "steps"),
+)
+
 OURS: dict[str, tuple[str, ...]] = {}
 WORDS: dict[str, tuple[str, ...]] = {}
-for _table in (OTHERS, RUNS, DISTRIBUTIONS):
+for _table in (NETWORKS, OTHERS, RUNS, DISTRIBUTIONS):
     for _name, _text in _table.items():
         OURS[_name] = (*OURS.get(_name, ()), *(word for word in _text.split() if word != _name))
 for _name, _words in OURS.items():
     for _word in _words:
         WORDS[_word] = (*WORDS.get(_word, ()), _name)
+
+_PENALTIES = {
+    "l2": "a normal prior is a penalty w^2 / (2 prior^2): give prior=1 / sqrt(2 * l2)",
+    "weight_decay": (
+        "a normal prior is a penalty w^2 / (2 prior^2): give prior=1 / sqrt(weight_decay)"
+    ),
+}
+_ENSEMBLES = _PENALTIES | dict.fromkeys(
+    ("hidden", "hidden_dimension", "hidden_layer_sizes", "hidden_layers", "hidden_sizes", "layers"),
+    "give the widths as network=(16, 16), or network=kg.neural.mlp([16, 16])",
+)
 
 # Advice for words that have another meaning in other libraries: by function, then by word. Each
 # distribution adds its advice.
@@ -251,6 +291,16 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "leave it out",
         ),
     },
+    "Simulation": _PENALTIES
+    | {
+        **dict.fromkeys(
+            ("dataset", "data", "X", "x"),
+            "data are a pair: Simulation([X, Y]), or dataset = [X, Y]",
+        ),
+        "network": "it is given where the simulation is made: Simulation([X, Y], network)",
+    },
+    "EnsembleRegressor": _ENSEMBLES,
+    "EnsembleClassifier": _ENSEMBLES,
     "sort": dict.fromkeys(("descending", "reverse"), "the largest first are -kg.sort(-x)"),
     "argsort": dict.fromkeys(("descending", "reverse"), "the largest first are kg.argsort(-x)"),
     "extra_samples": dict.fromkeys(
@@ -332,6 +382,7 @@ OF_COUNTS = {
     ),
 }
 OF_SURPLUS = {
+    "ensemble": "inputs and labels are a pair: write kg.neural.ensemble(network, (X, y))",
     "condition": "write kg.condition(model, mu=1.0), with the names of unknowns",
     "observe": "write kg.observe(data, kg.normal(mean, sd)), with the distribution called",
     "compare": 'give the models by name, as in kg.compare({"linear": (model, results), ...})',
@@ -344,6 +395,7 @@ OF_MISSING = {
 }
 # Parameters of other libraries that are functions of ones here; the first match is suggested.
 COMPUTED = {
+    "temperature": (("inverse_temperature", "1 / temperature"),),
     "mean": (("rate", "1 / mean"),),
     "precision": (("sd", "1 / sqrt(precision)"),),
     "scale": (("rate", "1 / scale"),),

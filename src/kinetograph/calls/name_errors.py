@@ -81,6 +81,22 @@ _ATTRIBUTES = {
     },
 }
 
+_ATTRIBUTES["Simulation"] = {
+    **dict.fromkeys(("optimize", "train", "train_model"), "fit(), which trains"),
+    **dict.fromkeys(("mcmc", "run", "sampling"), "sample()"),
+    **dict.fromkeys(("evaluate", "cost"), "loss()"),
+    **dict.fromkeys(("params", "w", "weights"), "parameters"),
+    **dict.fromkeys(("get_params", "options"), "get_options()"),
+    "set_params": "set_options(...)",
+    "summary": "kg.summary(records.to_tree()) of the records of sample()",
+    **dict.fromkeys(("forward", "predict_proba"), "predict(X)"),
+    **dict.fromkeys(("history", "losses"), "records.run_info of the records of fit() or sample()"),
+}
+_ATTRIBUTES["TrajectoryData"] = {
+    **dict.fromkeys(("posterior", "sample_stats"), "to_tree()"),
+    **dict.fromkeys(("loss", "losses"), "run_info['loss']"),
+    **dict.fromkeys(("mean", "std", "to_csv", "head", "tail", "plot"), "a method of trajectory"),
+}
 _ATTRIBUTES["FormulaModel"] = _ATTRIBUTES["Model"] | {
     **dict.fromkeys(
         ("posterior_predict", "posterior_predictive", "sample_posterior_predictive"),

@@ -121,6 +121,9 @@ def _answer(
         names = _taken_by_name(call_parameters)
         for word in named:
             if word not in names:
+                advice = _of_object(values[0], function, word, ()) if bound else ""
+                if advice and not _hint(title, word, names):
+                    return f"{title}: unknown parameter {word}{place_text()}; {advice}"
                 if (whole := _of_model(word, positional)) is not None:
                     return f"{title}: unknown parameter {word}{place_text()}; {whole}"
                 variadic = next(
@@ -135,6 +138,9 @@ def _answer(
             if word not in missing and _hint(title, word, missing):
                 return no_parameter(title, word, _taken_by_name(call_parameters))
     if Parameter.VAR_POSITIONAL not in kinds and len(positional) > len(by_position):
+        if bound and (advice := _of_object(values[0], function, "", positional)):
+            count = f"{len(positional)} value{'s' * (len(positional) > 1)}"
+            return f"{title}: got {count} by position{place_text()}; {advice}"
         return _too_many(title, positional, by_position, [p.name for p in call_parameters])
     positional_only = _positional_only(expected)
     for name, value in zip(by_position, positional, strict=False):
@@ -186,6 +192,18 @@ def _exchanged(function: Callable[..., Any], title: str, values: tuple[Any, ...]
         f"{title}: the arguments are the wrong way round{place_text()}; write "
         f"kg.{title}({', '.join(expected)})"
     )
+
+
+def _of_object(
+    holder: Any, function: Callable[..., Any], word: str, values: tuple[Any, ...]
+) -> str:
+    """Advice of an object on a wrong call of its method.
+
+    `word` is the unknown keyword, and `values` are too many values. A class gives the advice by a
+    method `_advice_on_call`.
+    """
+    advise = getattr(type(holder), "_advice_on_call", None)
+    return "" if advise is None else str(advise(holder, function.__name__, word, values))
 
 
 def _is_model(value: Any) -> bool:

@@ -107,8 +107,10 @@ class Closed:
         super().__setattr__(name, value)
 
 
-def refuse_assignment(holder: Any, name: str, filename: str) -> None:
+def refuse_assignment(holder: Any, name: str, filename: str, instead: str = "") -> None:
     """Refuse an assignment to an attribute from the user's code.
+
+    `instead` is advice, by default the class's `_instead`.
 
     Assignments from kinetograph's files, to classes of the user, and to properties with a setter
     are allowed.
@@ -116,7 +118,7 @@ def refuse_assignment(holder: Any, name: str, filename: str) -> None:
     Raises
     ------
     FixedAttributeError
-        With advice, the class's `_instead`.
+        With the advice.
     """
     kind = type(holder)
     attribute = getattr(kind, name, None)
@@ -127,7 +129,7 @@ def refuse_assignment(holder: Any, name: str, filename: str) -> None:
     meaning = "is fixed" if exists else "does not exist"
     raise FixedAttributeError(
         f"attribute {name!r} of a {kind.__name__} {meaning} and cannot be assigned{place_text()}; "
-        f"{holder._instead}",
+        f"{instead or holder._instead}",
         name=name,
     )
 

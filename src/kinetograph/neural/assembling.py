@@ -8,7 +8,11 @@ import numpy as np
 
 from ..bits.draws import chain_key
 from ..graph.precision import precision
+from ..graph.public import public
+from ..graph.source import place_text
+from ..graph.suggestions import Closed, MissingAttributeError, read_missing, refuse_assignment
 from .columns import columns_of, observables_of
+from .descending import check_rate
 from .ingredients import (
     DataPart,
     ModelPart,
@@ -17,10 +21,13 @@ from .ingredients import (
     make_sampler,
     with_settings,
 )
+from .option_words import option_of, setting
 from .options import OPTIONS, check_options, option_named, options_text
+from .parameters import ParameterLayout
 from .record_files import check_files
 from .records import TrajectoryData
 from .running import Recorder, run
+from .vectors import carried
 from .walkers import Walkers
 
 __all__ = ["ROLES", "SimulationParts"]
@@ -30,11 +37,29 @@ ORDER = ("data", "network", "model", "sampling")  # a part depends on those befo
 _OF_BOTH = {"number_walkers", "do_accumulates"}  # options of both roles
 
 
-class SimulationParts:
+@public
+class SimulationParts(Closed):
     """A simulation without its public values."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            refuse_assignment(
+                self, name, sys._getframe(1).f_code.co_filename, setting(name, OPTIONS, value)
+            )
+        super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OPTIONS:
+            raise MissingAttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{place_text()}; it is an "
+                f"option: get_options({name!r})",
+                name=name,
+            )
+        return read_missing(self, name)
 
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         given = check_options(options)
+        check_rate(given, given)
         self._options = {name: option.default for name, option in OPTIONS.items()} | given
         check_files(self._options)
         self._options, _ = with_settings(self._options, given)
@@ -42,6 +67,7 @@ class SimulationParts:
         self._seed = self._options["seed"]
         self._parts: dict[str, Any] = {}
         self._positions: np.ndarray | None = None
+        self._layout: ParameterLayout | None = None  # of the positions
         self._momenta: np.ndarray | None = None
         self._made: dict[str, tuple[int, int]] = {}
         self._recorders: dict[str, Recorder] = {}
@@ -51,6 +77,20 @@ class SimulationParts:
             self._seed = secrets.randbits(31)
         if dataset is not None:
             _ = self._data  # wrong data are an error at once
+
+    def _advice_on_call(self, method: str, word: str, values: tuple[Any, ...]) -> str:
+        """Advice on an unknown keyword or surplus values of a call."""
+        if word:
+            return setting(word, OPTIONS) + ", before the call" if option_of(word, OPTIONS) else ""
+        if method == "set_options":
+            name, *rest = values
+            pair = isinstance(name, str) and len(rest) == 1
+            given = f"{name}={rest[0]!r:.40}" if pair else "sampler='SGLD'"
+            given = "**" + f"{name!r:.60}" if isinstance(name, dict) else given
+            return f"options are given by name: set_options({given})"
+        if method in ("sample", "fit") and isinstance(values[0], int):
+            return f"the number of steps is an option: write set_options(max_steps={values[0]})"
+        return ""
 
     # Parts.
     @property
@@ -122,8 +162,11 @@ class SimulationParts:
         part, count = self._network, self._options["number_walkers"]
         old, kind = self._positions, np.dtype(self._options["precision"])
         size = len(part.layout.free)
+        if old is not None and self._layout is not None and self._layout is not part.layout:
+            old = carried(old, self._layout, part.layout)
         if old is None or old.shape[1] != size:
             old = np.zeros((0, size), kind)
+        self._layout = part.layout
         if len(old) != count:
             starts = [part.start(i, self._options) for i in range(len(old), count)]
             old = np.concatenate([old[:count], np.array(starts, kind).reshape(-1, size)])
@@ -161,6 +204,7 @@ class SimulationParts:
         """
         given = check_options(options)
         check_files(self._options | given)
+        check_rate(self._options | given, given)
         changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
         self._options |= changed
         if "seed" in changed and changed["seed"] is not None:

@@ -203,7 +203,10 @@ def _probabilities(values: Any, subject: str) -> np.ndarray:
 
 
 def _classes(probabilities: Any, labels: Any, doing: str) -> tuple[np.ndarray, np.ndarray]:
-    chances, classes = _probabilities(probabilities, "probabilities"), np.asarray(labels)
+    classes = np.asarray(labels)
+    if np.asarray(probabilities).dtype.kind in "OSU" and classes.ndim == 2:
+        raise DataError(f"{doing}: the probabilities come first; write {doing}(P, labels)")
+    chances = _probabilities(probabilities, "probabilities")
     if chances.ndim != 2 or not len(chances) or classes.shape != (len(chances),):
         raise ShapeError(
             f"{doing}: expected probabilities (rows, classes) and one label for each row, got "
@@ -212,7 +215,8 @@ def _classes(probabilities: Any, labels: Any, doing: str) -> tuple[np.ndarray, n
     if classes.dtype.kind not in "iu" or not ((classes >= 0) & (classes < chances.shape[1])).all():
         raise DataError(
             f"{doing}: labels must be numbers of classes, whole numbers from 0 to "
-            f"{chances.shape[1] - 1}"
+            f"{chances.shape[1] - 1}, got {classes[0]!r}; for the labels of an EnsembleClassifier "
+            "write np.searchsorted(estimator.classes_, labels)"
         )
     return chances, classes
 

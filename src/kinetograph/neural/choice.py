@@ -1,10 +1,59 @@
 """A choice by name from a table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..graph.suggestions import meant
 
-__all__ = ["chosen"]
+__all__ = ["chosen", "name_advice"]
+
+# Names in other libraries, with the names here.
+_WORDS = {
+    "gradient_descent": "gd sgd",
+    "mean_squared": "l2 mean_squared_error mse squared_error squared_loss",
+    "absolute_difference": "l1 mae mean_absolute_error",
+    "categorical": (
+        "cross_entropy crossentropy sparse_categorical_crossentropy nll_loss nllloss "
+        "sparse_softmax_cross_entropy"
+    ),
+    "softmax_cross_entropy": "categorical_crossentropy categorical_cross_entropy",
+    "sigmoid_cross_entropy": (
+        "bce bcewithlogits binary_cross_entropy binary_crossentropy logistic"
+    ),
+    "gaussian": "gaussian_nll nll normal",
+    "silu": "swish",
+    "linear": "identity none",
+    "sigmoid": "logistic",
+    "tanh": "hyperbolic_tangent",
+    "BAOAB": "langevin langevin_dynamics",
+    "SGHMC": "sgmcmc",
+    "random": "shuffle",
+    "cyclic": "none sequential",
+    "batch": "parallel vmap",
+}
+_ADVICE = {
+    "EQN": (
+        "give covariance_blending=0.5 with number_walkers of at least 4: walkers then precondition "
+        "any of the samplers"
+    ),
+    "softmax": (
+        "it belongs to the loss: take loss='categorical' for class numbers, or "
+        "loss='softmax_cross_entropy' for one-hot labels, with linear outputs"
+    ),
+}
+
+
+def name_advice(name: str, names: Iterable[str]) -> str:
+    """Advice on an unknown name, or an empty text."""
+    there = list(names)
+    if "tanh" in there or "BAOAB" in there:
+        for word, advice in _ADVICE.items():
+            if name.lower() == word.lower():
+                return f"; {advice}"
+    plain = name.lower().replace(" ", "_").replace("-", "_")
+    for ours, words in _WORDS.items():
+        if ours in there and plain in words.split():
+            return f"; here it is called {ours!r}"
+    return meant(name, there)
 
 
 def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Entry:
@@ -22,7 +71,7 @@ def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Ent
             f"{subject}: expected a name, got {name!r:.60}; the names are {_list(table)}"
         )
     if name not in table:
-        hint = f"{meant(name, table)}; the names are {_list(table)}"
+        hint = f"{name_advice(name, table)}; the names are {_list(table)}"
         raise ValueError(f"{subject}: unknown name {name!r}{hint}")
     return table[name]
 

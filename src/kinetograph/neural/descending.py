@@ -4,7 +4,7 @@ A step takes the gradient of its point, asks an optax transformation for an upda
 the next point. The state of the transformation is kept in slots. No noise is added.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from ..optimizers.opt import choose
 from ..samplers.hyper import hyper
 from ..samplers.sampler import Point, Sampler
 
-__all__ = ["Descending", "descending", "scheduled_rate"]
+__all__ = ["Descending", "check_rate", "descending", "scheduled_rate"]
 
 FALL = 0.01  # the last learning rate of a schedule, relative to the first
 
@@ -77,6 +77,27 @@ class Descending(Sampler):
         """The arrays of the initial state of the transformation, and its structure."""
         leaves, structure = jax.tree.flatten(self.optimizer.make(rate).init(q))
         return [jnp.asarray(leaf) for leaf in leaves], structure
+
+
+def check_rate(options: Mapping[str, Any], given: Collection[str]) -> None:
+    """Refuse a rate that an optimiser object would not have.
+
+    `given` are the options that were set.
+
+    Raises
+    ------
+    ValueError
+        If the rate or its schedule is set together with an optimiser that has its own rate.
+    """
+    optimizer, names = options.get("optimizer", ""), ("learning_rate", "schedule")
+    name = next((name for name in names if name in given), None)
+    if name is None or isinstance(optimizer, str):
+        return
+    raise ValueError(
+        f"{name}: the option has no effect on optimizer={type(optimizer).__name__}, which has its "
+        f"own rate; give the rate where the optimiser is made, as in optax.adam(0.01), or write "
+        "optimizer='adam' with learning_rate=0.01"
+    )
 
 
 def descending(optimizer: Any, rate: Any) -> Descending:

@@ -13,7 +13,9 @@ import xarray as xr
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..calls.argument_names import WORDS
 from ..graph.errors import ShapeError
+from ..graph.public import public
 from ..graph.source import warn_user
 from ..results import diagnostics
 from ..results.advice import SamplingWarning
@@ -31,6 +33,7 @@ ELEMENTS = 2**22  # the largest number of rows times draws whose outputs are in 
 MIXED = 1.2  # R-hat of predictions, above which members are said to disagree
 
 
+@public
 class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
     """The common part of regression and classification."""
 
@@ -71,6 +74,14 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         self.held_out = held_out
         self.seed = seed
         self.progress = progress
+
+    def _advice_on_call(self, method: str, word: str, values: tuple[Any, ...]) -> str:
+        """Advice on a keyword of a call, for its message."""
+        names = self._get_param_names()
+        name = next((name for name in (word, *WORDS.get(word, ())) if name in names), None)
+        if name is None or method == "__init__":
+            return ""
+        return f"it is a parameter of the estimator: {type(self).__name__}({name}=...)"
 
     def _fit(self, x: np.ndarray, y: np.ndarray, width: int) -> None:
         """Train and sample, with standardised inputs and labels of the loss."""

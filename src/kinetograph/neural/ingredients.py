@@ -33,6 +33,7 @@ from .network import Network, as_network, mlp
 from .parameters import ParameterLayout
 from .posterior import scale_factor
 from .row_values import rows_of_steps
+from .rows import check_dense
 
 __all__ = [
     "SETTINGS",
@@ -86,6 +87,8 @@ class DataPart(NamedTuple):
         elif len(dataset) != 2:
             raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))
         else:
+            for title, part in zip(("inputs", "labels"), dataset, strict=True):
+                check_dense(part, f"dataset: {title}")
             data = read(tuple(dataset))
         return cls(data.x.astype(kind), data.y.astype(kind), data.inputs)
 

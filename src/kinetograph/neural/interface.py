@@ -15,7 +15,7 @@ Start = Callable[[Any, Any, int], Any]
 
 
 @public
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Network:
     """A network, for any width of its inputs and outputs.
 
@@ -48,6 +48,10 @@ class Network:
     apply_rows: Callable[[Any, Any], Any] | None = None
     apply_noisy: Callable[[Any, Any, Any], Any] | None = None
     noise: str | None = None
+
+    def __repr__(self) -> str:
+        width = "" if self.width is None else f", {self.width} outputs"
+        return f"Network({self.title}{width})"
 
     def outputs(self, parameters: Any, rows: Any) -> Any:
         """The outputs of some rows, (rows, width)."""

@@ -164,9 +164,11 @@ def check_labels(loss: Loss, labels: Any, doing: str) -> None:
     }.get(loss.labels, ("finite numbers", np.isfinite(values)))
     if not right.all():
         row = int(np.flatnonzero(~right.all(1))[0])
+        whole = values.shape[1] == 1 and bool(np.all((values >= 0) & (values == np.round(values))))
+        hint = "; for class numbers, take loss='categorical'"
         raise DataError(
             f"{doing}: the loss {loss.name} needs labels that are {text}; the label of row {row} "
-            f"is {np.asarray(labels)[row].tolist()}"
+            f"is {np.asarray(labels)[row].tolist()}{hint * (loss.labels == 'one-hot' and whole)}"
         )
 
 
@@ -183,6 +185,7 @@ def check_widths(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str
     """
     got = count_outputs(outputs, doing)
     if loss is not LOSSES.get(loss.name):
+        _check_number(loss, outputs, labels, doing)
         return
     width = int(np.prod(np.shape(labels)[1:]))
     if loss.labels == "classes":
@@ -196,6 +199,17 @@ def check_widths(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str
         raise ShapeError(
             f"{doing}: the network has {got} outputs, but the loss {loss.name} needs "
             f"{loss.width(width, 0)} for labels of {width} column(s)"
+        )
+
+
+def _check_number(loss: Loss, outputs: Callable[[], Any], labels: Any, doing: str) -> None:
+    """Refuse a user's loss that is not one number for each row."""
+    label = jnp.zeros(np.shape(labels)[1:])
+    shape = np.shape(jax.eval_shape(lambda: loss.function(outputs(), label)))
+    if shape:
+        raise ShapeError(
+            f"{doing}: the loss {loss.name} has the shape {shape} for one row, and must be one "
+            "number; write jnp.sum(...) or jnp.mean(...) of it"
         )
 
 

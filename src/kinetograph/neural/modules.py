@@ -114,7 +114,8 @@ def _module_of(value: Any) -> Any:
     Errors of the user's function pass unchanged.
     """
     is_module = any(library in _library(value) for library in ("flax.nnx", "equinox"))
-    if is_module or not callable(value) or isinstance(value, type):
+    is_ours = str(getattr(value, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]
+    if is_module or is_ours or not callable(value) or isinstance(value, type):
         return value
     key = jax.random.key(0)
     try:

@@ -61,9 +61,11 @@ def as_network(value: Any, doing: str) -> Network:
     made = network_of_module(value)
     if made is not None:
         return made
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    hint = f"; write [{value}] for one hidden layer" if whole else ""
     raise TypeError(
         f"{doing}: expected kg.neural.mlp(...), the widths of hidden layers, a module of Flax or "
-        f"Equinox, or a pair (function, parameters), got {type(value).__name__}"
+        f"Equinox, or a pair (function, parameters), got {type(value).__name__}{hint}"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.suggestions import meant
+from .choice import name_advice
 
 __all__ = ["Option"]
 
@@ -85,7 +85,8 @@ class Option:
         if named:
             self._check_name(value)
         elif not right:
-            raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}")
+            hint = f"; write {value.__name__}(...)" if isinstance(value, type) else ""
+            raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}{hint}")
         if not named and kind in ("number", "whole number"):
             self._check_range(value)
             return int(value) if kind == "whole number" else float(value)
@@ -95,7 +96,7 @@ class Option:
         assert self.names is not None
         names = self.names()
         if value not in names:
-            hint = meant(value, names)
+            hint = name_advice(value, names)
             there = ", ".join(names)
             raise ValueError(f"{self.name}: unknown name {value!r}{hint}; the names are {there}")
 

@@ -13,8 +13,8 @@ without a new program, and `nothing` is read when it is used.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..graph.suggestions import meant
 from .option import Option
+from .option_words import advice_on
 
 __all__ = ["GROUPS", "OPTIONS", "check_options", "option_named", "options_text"]
 
@@ -141,7 +141,7 @@ _TABLE = (
     Option(
         "sampler", "BAOAB", "name", "sampling",
         "The sampler.", "sampling", names=_samplers, objects="a sampler of kg.samplers",
-        accepts=lambda value: hasattr(value, "step"),
+        accepts=lambda value: hasattr(value, "step") and not isinstance(value, type),
     ),
     Option(
         "step_width", 0.1, "number", "sampling",
@@ -321,8 +321,7 @@ def option_named(name: str) -> Option:
         If the name is unknown; the message has the nearest name.
     """
     if name not in OPTIONS:
-        hint = meant(name, OPTIONS) or "; help() lists all options"
-        raise AttributeError(f"Simulation: unknown option {name!r}{hint}")
+        raise AttributeError(f"Simulation: unknown option {name!r}{advice_on(name, OPTIONS)}")
     return OPTIONS[name]
 
 

@@ -107,6 +107,7 @@ class ParameterLayout:
     def tree(self, vector: Any) -> Any:
         """The tree of a vector."""
         # A split, because its gradient is one concatenation, that of slices a sum of padded parts.
+        vector = jnp.asarray(vector)
         parts = jnp.split(vector, [place.stop for place in self.places.values()])[:-1]
         parts = lax.optimization_barrier(parts)
         shapes = self.shapes.values()
@@ -121,9 +122,10 @@ class ParameterLayout:
 
     def by_name(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         """The arrays of vectors with leading axes, by name."""
+        vectors = np.asarray(vectors)
         lead = vectors.shape[:-1]
         return {
-            name: vectors[..., place].reshape(*lead, *self.shapes[name])
+            name: vectors[..., place].reshape((*lead, *self.shapes[name]))
             for name, place in self.places.items()
         }
 

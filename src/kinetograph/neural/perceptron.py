@@ -142,6 +142,11 @@ def mlp(
     >>> [w.shape for w in parameters.weights], network.row(parameters, np.ones(3)).shape
     ([(3, 10), (10, 2)], (2,))
     """
+    if isinstance(hidden, (int, np.integer)):
+        raise TypeError(
+            f"mlp: hidden: expected the widths of the hidden layers, got {hidden}; write "
+            f"mlp([{hidden}])"
+        )
     widths = [int(width) for width in hidden if width]
     if any(width < 0 for width in widths):
         raise ValueError(f"mlp: hidden: widths must not be negative, got {list(hidden)}")

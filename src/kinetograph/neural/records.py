@@ -8,6 +8,7 @@ A run makes them in blocks of rows; each block is also appended to files.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +20,17 @@ import xarray as xr
 from ..graph.public import public
 from .parameters import ParameterLayout
 
-__all__ = ["RunningAverages", "TrajectoryData", "frame_of", "read_directions", "write_block"]
+__all__ = [
+    "RunningAverages",
+    "TrajectoryData",
+    "draws_of",
+    "frame_of",
+    "read_directions",
+    "write_block",
+]
 
 FLOATS = "%.8e"
+_PARAMETER = re.compile(r"(weight|bias)\d+|.+\[\d+\]")  # names of `ParameterLayout.columns`
 WHOLE = ("id", "step", "epoch")
 _AVERAGED = {  # the columns of the run, and their averages
     "loss": "average_loss",
@@ -102,6 +111,58 @@ class TrajectoryData:
                 "/sample_stats": xr.Dataset(stats, coords, self.attrs),
             }
         )
+
+
+def draws_of(
+    trajectory: TrajectoryData | pd.DataFrame, layout: ParameterLayout, doing: str
+) -> np.ndarray:
+    """The free parameters of the rows of a trajectory, (rows, N).
+
+    Raises
+    ------
+    TypeError
+        If it is not a trajectory.
+    ValueError
+        If it is a trajectory of another network, or has no rows.
+    """
+    recorded = isinstance(trajectory, TrajectoryData)
+    frame = trajectory.trajectory if isinstance(trajectory, TrajectoryData) else trajectory
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"{doing}: trajectory: expected the records of sample() or fit(), or their data frame "
+            f"trajectory, got {type(frame).__name__}"
+        )
+    if not len(frame):
+        raise ValueError(f"{doing}: the trajectory has no rows")
+    names = [layout.columns[i] for i in layout.free]
+    columns = [str(name) for name in frame.columns if _PARAMETER.fullmatch(str(name))]
+    if missing := [name for name in names if name not in frame]:
+        raise ValueError(
+            f"{doing}: the trajectory has no column {missing[0]}; this network has {len(names)} "
+            f"free parameters, {names[0]} to {names[-1]}, got the columns "
+            f"{', '.join(map(str, frame.columns[:6]))}, ..."
+        )
+    if surplus := [name for name in columns if name not in names]:
+        raise ValueError(
+            f"{doing}: the trajectory is of another network: it has {len(columns)} parameters, "
+            f"with {surplus[0]}; this network has {len(names)} free parameters, {names[0]} to "
+            f"{names[-1]}"
+        )
+    other = trajectory.layout if isinstance(trajectory, TrajectoryData) else None
+    if recorded and other is not None:
+        if other.shapes != layout.shapes:
+            raise ValueError(
+                f"{doing}: the trajectory is of another network: its parameters have the shapes "
+                f"{other.shapes}, the parameters of this network {layout.shapes}"
+            )
+        before, now = (
+            np.zeros(0) if each.fixed is None else each.fixed for each in (other, layout)
+        )
+        if not np.array_equal(before, now, equal_nan=True):
+            raise ValueError(
+                f"{doing}: fix_parameters had other values in the run of the trajectory"
+            )
+    return frame[names].to_numpy()
 
 
 def _dims(name: str, values: np.ndarray) -> tuple[str, ...]:

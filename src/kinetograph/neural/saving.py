@@ -122,6 +122,7 @@ def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path
             f"data has {size}"
         )
     simulation._positions = arrays["parameters"]
+    simulation._layout = simulation._network.layout
     simulation._momenta = arrays.get("momenta")
     for role, (generation, before, chains, *counts) in text["roles"].items():
         simulation._made[role] = (generation, before)

@@ -12,6 +12,7 @@ from .ingredients import DataPart
 from .options import check_options
 from .record_files import check_files
 from .records import TrajectoryData
+from .rows import check_columns
 from .saving import load_state, save_state
 from .values import SimulationValues
 from .vectors import WalkerVectors
@@ -32,7 +33,8 @@ class Simulation(SimulationValues):
     with L the mean loss of the rows, s the `loss_scale` and V the prior. Everything is made when it
     is first used: the network has as many inputs and outputs as the data. Each walker is a copy of
     the parameters. A change of an option makes only the parts again that depend on it; parameters
-    and momenta are kept if their shapes agree.
+    and momenta are kept if their shapes agree. With `fix_parameters`, free numbers keep their
+    values, and numbers that become free begin at the values at which they were fixed.
 
     Parameters
     ----------
@@ -261,6 +263,10 @@ class Simulation(SimulationValues):
     @dataset.setter
     def dataset(self, pair: Any) -> None:
         data, model = DataPart.make(pair, self._options), self._parts.get("model")
+        if self._positions is not None and "data" in self._parts:
+            before = self._data.columns
+            if sorted(data.columns) == sorted(before):
+                check_columns(data.columns, before, "dataset")
         if model is not None and self._data.is_like(data, self._network.loss.labels == "classes"):
             if self._network.features is not None:
                 self._network.features.check(data.x, "input_columns")

@@ -5,17 +5,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..graph.errors import ShapeError
+from ..graph.public import public
 from .assembling import SimulationParts
 from .ingredients import DataPart
 from .landscape import Landscape
 from .losses import check_labels
 from .prediction import log_predictive_density, predicted
-from .records import TrajectoryData
+from .records import TrajectoryData, draws_of
+from .rows import check_columns, column_names, input_rows
 
 __all__ = ["SimulationValues"]
 
 
+@public
 class SimulationValues(SimulationParts):
     """A simulation with the values at its present parameters."""
 
@@ -97,16 +99,21 @@ class SimulationValues(SimulationParts):
             quantiles over all of its rows and walkers.
         quantiles
             Probabilities.
+
+        Raises
+        ------
+        DataError
+            If columns of a frame are not the columns of the data in their order, or a number is
+            not finite.
+        ShapeError
+            If rows have another shape.
+        ValueError
+            If the trajectory is of another network.
         """
-        x = np.asarray(X, self._options["precision"])
-        shape = self._data.x.shape[1:]
-        x = x[:, None] if x.ndim == 1 and shape == (1,) else x
-        if x.shape[1:] != shape or not len(x):
-            raise ShapeError(
-                f"predict: expected rows of inputs, each of shape {shape}, got shape {x.shape}"
-            )
+        data, kind = self._data, self._options["precision"]
+        x = input_rows(X, data.x.shape[1:], data.columns, kind, "predict")
         if trajectory is not None:
-            draws = self._draws(trajectory)
+            draws = self._draws(trajectory, "predict")
             return predicted(self._model.landscape, draws, x, quantiles)
         return self._each(walker, lambda land, w: land.outputs(w, x), True)
 
@@ -118,23 +125,17 @@ class SimulationValues(SimulationParts):
         If the loss is minus a log likelihood, this is the log predictive density of the average
         over the posterior.
         """
+        doing = "log_predictive_density"
+        check_columns(column_names(X), self._data.columns, doing)
         data, land = DataPart.make([X, Y], self._options), self._model.landscape
-        check_labels(land.row_loss, data.y, "log_predictive_density")
-        land.check_widths(data.y, "log_predictive_density")
-        draws = self._draws(trajectory)
+        check_labels(land.row_loss, data.y, doing)
+        land.check_widths(data.y, doing)
+        draws = self._draws(trajectory, doing)
         return log_predictive_density(land.row_values, draws, data.x, data.y)
 
-    def _draws(self, trajectory: TrajectoryData | pd.DataFrame) -> np.ndarray:
-        frame = trajectory.trajectory if isinstance(trajectory, TrajectoryData) else trajectory
-        names = self._network.names
-        if any(name not in frame for name in names):
-            raise ValueError(
-                f"predict: the trajectory needs the columns {names[0]} to {names[-1]}, got "
-                f"{', '.join(map(str, frame.columns[:6]))}, ..."
-            )
-        if not len(frame):
-            raise ValueError("predict: the trajectory has no rows")
-        return frame[names].to_numpy(self._options["precision"])
+    def _draws(self, trajectory: TrajectoryData | pd.DataFrame, doing: str) -> np.ndarray:
+        """The free parameters of all rows of a trajectory of this network."""
+        return draws_of(trajectory, self._network.layout, doing).astype(self._options["precision"])
 
     def _each(self, walker: int | None, value: Any, full: bool) -> Any:
         """A value of one walker, or the stacked values of several."""

@@ -256,6 +256,10 @@ def test_wrong_files_of_options(call):
             "max_step = 5",
             "--config e.toml: unknown option 'max_step'; did you mean 'max_steps'",
         ),
+        (
+            "step_size = 0.1",
+            "--config e.toml: unknown option 'step_size'; here it is called 'step_",
+        ),
         ("max_steps = 1.5", "--config e.toml: max_steps: expected a whole number of at least 0"),
         ("max_steps", "--config e.toml is not a TOML file"),
         ("drop = 3", "the dataset is missing"),  # an option of another command

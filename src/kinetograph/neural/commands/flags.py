@@ -23,9 +23,9 @@ from click.shell_completion import CompletionItem
 from ...cli.errors import InputError, RunError, print_traceback, readable_warnings
 from ...cli.models import traceback_option
 from ...graph.errors import KinetographError
-from ...graph.suggestions import meant
 from ...runs.signals import STOPS
 from ..option import Option
+from ..option_words import advice_on
 from ..options import OPTIONS
 
 __all__ = ["OptionType", "explained", "given_options", "interval", "option_flags", "signature_flag"]
@@ -191,7 +191,7 @@ def _read_config(ctx: click.Context, param: click.Parameter, path: Path | None) 
             names = _all_names(ctx)
             if name in names:
                 continue
-            hint = meant(name, names) or ""
+            hint = advice_on(name, names).replace("help()", "--help")
             raise InputError(f"--config {path}: unknown option {name!r}{hint}")
         try:
             parameters[name].type_cast_value(ctx, value)

@@ -8,6 +8,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.neural import explorer
+from kinetograph.neural.explorer import exploration
 from kinetograph.neural.explorer import legs as legs_module
 
 RNG = np.random.default_rng(1)
@@ -209,7 +210,7 @@ def test_a_killed_search_continues(clusters, found, tmp_path, monkeypatch):
         starts[given[3]], draws[given[3]] = given[2], leg.draws.reshape(-1, 5)
         return leg
 
-    monkeypatch.setattr("kinetograph.neural.explorer.exploration.sampled_leg", counted)
+    monkeypatch.setattr(exploration, "sampled_leg", counted)
     arguments = {"symmetric": False, "store": tmp_path / "search"} | SETTINGS
     with pytest.raises(KeyboardInterrupt):
         explorer.explore(clusters, STARTS, **arguments)

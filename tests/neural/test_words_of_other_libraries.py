@@ -71,7 +71,9 @@ def test_options_are_not_parameters_of_runs():
     for word in ("epochs", "n_steps", "max_steps"):
         with pytest.raises(TypeError, match=r"fit: .*write set_options\(max_steps=\.\.\.\)"):
             nn.fit(**{word: 10})
-    with pytest.raises(TypeError, match=r"set_options: .*write|: set_options\(sampler='SGLD'\)"):
+    with pytest.raises(ValueError, match=r"walker: .* got 100.*; .*set_options\(max_steps=100\)"):
+        nn.fit(100)
+    with pytest.raises(TypeError, match=r": set_options\(sampler='SGLD'\)"):
         nn.set_options("sampler", "SGLD")
     with pytest.raises(TypeError, match=r"set_options\(\*\*\{'sampler'"):
         nn.set_options({"sampler": "SGLD"})

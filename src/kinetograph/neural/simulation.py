@@ -110,7 +110,8 @@ class Simulation(SimulationValues):
         TrajectoryData
             The parameters at the end become the parameters of the simulation.
         """
-        role = "training" if walker is None else f"training:{self._index(walker)}"
+        steps = f"; the number of steps is set by set_options(max_steps={walker})"
+        role = "training" if walker is None else f"training:{self._index(walker, steps)}"
         records = self._run(role, keep)
         self._save_model()
         return records
@@ -170,8 +171,10 @@ class Simulation(SimulationValues):
     def parameters(self) -> WalkerVectors:
         """The free parameters, which may be set.
 
-        `parameters[i]` are the parameters of walker i, and may be set, too.
-        As an array they have the shape (N,), or (walkers, N) if there are several walkers.
+        `parameters[i]` are the N parameters of walker i, and may be set, too; of one walker they
+        are `parameters[0]`. As an array they have the shape (N,), or (walkers, N) if there are
+        several walkers. To change one number, change a copy, `np.array(simulation.parameters)`,
+        and set it.
         """
         return WalkerVectors(self, "parameters")
 

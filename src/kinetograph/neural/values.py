@@ -155,12 +155,12 @@ class SimulationValues(SimulationParts):
         assert rows is not None
         return land.on(land.x[rows[0]], land.y[rows[0]])
 
-    def _index(self, walker: int) -> int:
+    def _index(self, walker: int, hint: str = "") -> int:
         count = self._options["number_walkers"]
         whole = isinstance(walker, (int, np.integer)) and not isinstance(walker, bool)
         if not whole or not 0 <= walker < count:
             raise ValueError(
-                f"walker: expected a number below number_walkers={count}, got {walker!r}"
+                f"walker: expected a number below number_walkers={count}, got {walker!r}{hint}"
             )
         return int(walker)
 

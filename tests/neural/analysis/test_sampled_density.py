@@ -116,6 +116,9 @@ def test_potentials_of_mini_batches_warn(tmp_path):
     for study in (Analysis.from_files(*files), Analysis.from_tree(records.to_tree())):
         with pytest.warns(kg.KinetographWarning, match="estimates on mini-batches"):
             study.at_temperature(6.0)
+    target = Analysis.from_files(*files, map_options={"method": "tmdmap", "epsilon": 0.5})
+    with pytest.warns(kg.KinetographWarning, match=r"diffusion_map: .* mini-batches"):
+        _ = target.diffusion_map
 
 
 def test_the_run_file_of_a_regression_is_read(tmp_path):

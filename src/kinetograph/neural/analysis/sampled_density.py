@@ -83,8 +83,8 @@ def warn_of_batches(what: str, records: Mapping[str, np.ndarray]) -> None:
     steps, epochs = (records.get(name, np.zeros(0)) for name in ("step", "epoch"))
     if steps.size and steps.shape == epochs.shape and not np.array_equal(steps, epochs):
         warn_user(
-            f"{what}: the potentials of the rows are estimates on mini-batches, so the weights are "
-            "noisy and biased; compute potentials on all rows of data, for example by "
+            f"{what}: the potentials of the rows are estimates on mini-batches, so results of "
+            "them are noisy and biased; compute potentials on all rows of data, for example by "
             "simulation.landscape.potential, and write Analysis(draws, {'potential': values})",
             KinetographWarning,
         )

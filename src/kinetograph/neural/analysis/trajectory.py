@@ -221,7 +221,6 @@ class Analysis:
         ValueError
             If the potential is not among the records, or the inverse temperature is not positive.
         """
-        warn_of_batches("Analysis.at_temperature", self.records)
         moved = boltzmann_weights(
             self._energy("at_temperature"), self.inverse_temperature, inverse_temperature
         )
@@ -237,6 +236,7 @@ class Analysis:
                 "with the name of a record. The loss is U only without prior and with "
                 "loss_scale='mean': then potential='loss' is right"
             )
+        warn_of_batches(f"Analysis.{what}", self.records)
         return self.records[self.potential]
 
     @cached_property

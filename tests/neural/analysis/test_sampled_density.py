@@ -101,6 +101,7 @@ def test_the_temperature_is_the_column_beta(sampled, tmp_path):
     assert Analysis.from_files(*ramp, drop=100).inverse_temperature == 5.0
 
 
+@pytest.mark.filterwarnings("ignore")  # few draws
 def test_the_temperature_of_results_of_mcmc():
     x = kg.normal(0, 1, name="x")
     sampler = kg.samplers.BAOAB(step_size=0.5, inverse_temperature=7.0)

@@ -106,8 +106,9 @@ class ParameterLayout:
 
     def tree(self, vector: Any) -> Any:
         """The tree of a vector."""
-        # A split, because its gradient is one concatenation, that of slices a sum of padded parts.
-        vector = jnp.asarray(vector)
+        # The gradient of a split is one concatenation, that of slices a sum of padded parts. The
+        # barriers keep XLA from computing its parts or itself again for each use.
+        vector = lax.optimization_barrier(jnp.asarray(vector))
         parts = jnp.split(vector, [place.stop for place in self.places.values()])[:-1]
         parts = lax.optimization_barrier(parts)
         shapes = self.shapes.values()

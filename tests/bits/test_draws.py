@@ -1,6 +1,7 @@
 """Uniforms and normals: their law, and that a number depends on its place alone."""
 
 import time
+from functools import partial
 
 import jax
 import numpy as np
@@ -10,7 +11,7 @@ from tests.bits.test_cipher import plain_threefry
 
 from kinetograph.bits import draws
 from kinetograph.bits.quantile import quantile
-from kinetograph.bits.source import Source, all_once, event_source, normal, once, unit
+from kinetograph.bits.source import Source, all_once, event_source, lanes, normal, once, unit
 from kinetograph.graph.precision import x64
 
 KEY = draws.chain_key(7, 0)
@@ -197,6 +198,31 @@ def test_quantile_is_odd_and_monotone():
         around = seam * (1 + np.arange(-2000, 2000) * 2.0**-50)
         steps = np.diff(quantile(around, np))
         assert steps.min() > -4e-16 * abs(quantile(seam, np))
+
+
+@pytest.mark.parametrize("size", [8191, 8192, 8193, 20_001])
+def test_long_arrays_begin_as_short_ones(size):
+    """Further lanes of the cipher, which long arrays have, change no number."""
+    for dtype in (DOUBLE, SINGLE):
+        for draw in (Source.normal, Source.uniform, Source.uniforms):
+
+            def numbers(count, draw=draw, dtype=dtype):
+                return draw(event_source(tuple(KEY), (4, 0), 0, (count,), dtype))
+
+            long, short = (compiled(partial(numbers, n)) for n in (size, 100))
+            ends = zip(jax.tree.leaves(long), jax.tree.leaves(short), strict=True)
+            for all_numbers, first in ends:
+                assert all_numbers.shape == (size,)
+                np.testing.assert_array_equal(all_numbers[:100], first)
+            places = np.arange(size - 100, size, dtype=np.uint32)
+            source = event_source(tuple(KEY), (4, 0), 0, (size,), dtype)
+            last = compiled(lambda source=source, draw=draw: draw(source.of(places)))
+            for all_numbers, some in zip(jax.tree.leaves(long), jax.tree.leaves(last), strict=True):
+                np.testing.assert_array_equal(all_numbers[-100:], some)
+
+
+def test_lanes():
+    assert [lanes(n) for n in (1, 8191, 8192, 8640, 8641)] == [1, 8191, 8640, 8640, 9600]
 
 
 def test_no_shape_takes_long_to_compile():

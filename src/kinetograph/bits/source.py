@@ -24,11 +24,13 @@ from jax import lax
 from .cipher import Words, threefry4x32
 from .quantile import upper_quantile
 
-__all__ = ["Source", "all_once", "event_source", "once"]
+__all__ = ["Source", "all_once", "event_source", "lanes", "once"]
 
 # "draw", "bits", "part"
 _DRAW, _BITS, _PART = np.uint32(0x64726177), np.uint32(0x62697473), np.uint32(0x70617274)
 _ONE = np.uint64(0x3FF0000000000000)  # the exponent of numbers in [1, 2)
+_SHARED = 8192  # from this many elements on, XLA may divide a loop between threads
+_PARTS = 960  # a multiple of 2, 3, 4, 5, 6, 8, 10, 12, 15, 16, 20, 24, 30, 32, 48, 60, 64
 
 
 class Source:
@@ -69,9 +71,7 @@ class Source:
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""
-        first, second, third, fourth = (
-            w.reshape(self.shape) for w in all_once(self._block(attempt))
-        )
+        first, second, third, fourth = map(self._shaped, all_once(self._block(attempt)))
         return first, second, third, fourth
 
     def _first(self, attempt: Any) -> tuple[Any, Any]:
@@ -81,20 +81,24 @@ class Source:
         """
         a, b, *_ = self._block(attempt)
         if self.dtype == np.float32:
-            return lax.optimization_barrier(a).reshape(self.shape), np.uint32(0)
-        first, second = once(a, b)
-        return first.reshape(self.shape), second.reshape(self.shape)
+            return self._shaped(lax.optimization_barrier(a)), np.uint32(0)
+        first, second = map(self._shaped, once(a, b))
+        return first, second
+
+    def _shaped(self, word: Any) -> Any:
+        """The words of the elements from the words of all lanes."""
+        return word[: self.size].reshape(self.shape)
 
     def _block(self, attempt: Any) -> Words:
-        """The four words of each element, as vectors.
+        """The four words of each element, as vectors; further lanes may follow.
 
         LLVM takes 10 times as long to compile the cipher for some shapes, such as (3, 2) or (5, 2),
         as for a vector of the same size.
         """
-        place = self._places
+        place, attempt = self._places, jnp.asarray(attempt, np.uint32)
         if place is None:
-            place = jnp.arange(self.size, dtype=np.uint32)
-        attempt = jnp.asarray(attempt, np.uint32)
+            of_elements = attempt.ndim or any(map(jnp.ndim, self.key))
+            place = jnp.arange(self.size if of_elements else lanes(self.size), dtype=np.uint32)
         if attempt.ndim:
             attempt = jnp.broadcast_to(attempt, self.shape).reshape(-1)
         return threefry4x32(self.key, (_BITS, attempt, np.uint32(0), place))
@@ -120,6 +124,16 @@ class Source:
         """A standard normal number and one in [0, 1) for every element."""
         words = self.words(attempt)
         return normal(words[:2], self.dtype), unit(words[2:], self.dtype)
+
+
+def lanes(count: int) -> int:
+    """The number of lanes of the cipher for some elements.
+
+    XLA divides long loops between threads. If the lengths of the parts differ, each trip compares
+    its index with the end, and LLVM makes no vectors of it: the cipher then takes three times as
+    long.
+    """
+    return count if count < _SHARED else -(-count // _PARTS) * _PARTS
 
 
 def once(first: Any, second: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.cipher import threefry4x32
-from ..bits.source import all_once, normal, once, unit
+from ..bits.source import all_once, lanes, normal, once, unit
 from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
@@ -46,15 +46,16 @@ def _named_state(key: Any, event: Any, *, name: int) -> Any:
 def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """Numbers made of two words each, two from each cipher block."""
     count = int(np.prod(shape, dtype=int))
-    counter = jnp.arange((count + 1) // 2, dtype=np.uint32)
+    half = (count + 1) // 2
+    counter = jnp.arange(lanes(half), dtype=np.uint32)
     key = (state[0], state[1], state[2], state[3])
     a, b, c, d = threefry4x32(key, (_TAG + row, counter, state[4], state[5]))
     if count < 2:
         return made(once(a, b), dtype)[:count].reshape(shape)
     if dtype == np.float32:  # the numbers use the first of their words alone
-        first = jnp.concatenate(once(a, c))[:count]
+        first = jnp.concatenate([word[:half] for word in once(a, c)])[:count]
         return made((first, np.uint32(0)), dtype).reshape(shape)
-    a, b, c, d = all_once((a, b, c, d))
+    a, b, c, d = (word[:half] for word in all_once((a, b, c, d)))
     pair = jnp.concatenate([a, c])[:count], jnp.concatenate([b, d])[:count]
     return made(pair, dtype).reshape(shape)
 

@@ -168,7 +168,7 @@ def test_an_ensemble_forgets_ten_times_faster_than_baoab_at_its_best_step():
         number_walkers=20,
         covariance_blending=100.0,
         covariance_after_steps=10,
-        step_width=0.1,
+        step_width=0.07,  # 0.1 is not stable with covariances of ten walkers
         friction_constant=20.0,
     )
     assert_mean((draws[:, 200:] ** 2).mean(0), 1.0, what="the square of the widest parameter")

@@ -1,5 +1,7 @@
 """Mistakes in the use of a simulation that would give wrong numbers without an error."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,7 +114,98 @@ def test_free_parameters_keep_their_values_when_others_are_fixed():
 
 def test_a_sparse_matrix_is_refused_with_what_to_write():
     matrix = sparse.csr_matrix(X)
-    with pytest.raises(kg.DataError, match=r"dataset: inputs are a sparse .*; write matrix\.toa"):
+    with pytest.raises(kg.DataError, match=r"read: inputs are a sparse .*; write matrix\.toa"):
         kg.neural.Simulation([matrix, Y])
     with pytest.raises(kg.DataError, match=r"predict: inputs are a sparse"):
         simulation().predict(matrix)
+
+
+@pytest.mark.parametrize(
+    "labels", [np.round(4 * Y) / 4, np.where(Y > 0, 1, -1), np.round(Y**2) + 0.5]
+)
+def test_labels_of_a_poisson_loss_are_counts(labels):
+    row = int(np.flatnonzero((labels < 0) | (labels != np.round(labels)))[0])
+    value = re.escape(f"[{float(labels[row])}]")
+    text = rf"poisson needs labels that are counts.*label of row {row} is {value}"
+    nn = kg.neural.Simulation([X, labels], loss="poisson", seed=1)
+    with pytest.raises(kg.DataError, match=text):
+        nn.loss()
+    nn.dataset = [X, np.round(Y**2)]
+    assert np.isfinite(nn.loss())
+    assert np.isnan(nn.score())
+    with pytest.raises(kg.DataError, match=text):
+        nn.dataset = [X, labels]
+
+
+def test_files_and_a_dataset_are_one_too_many(tmp_path):
+    path = tmp_path / "data.csv"
+    FRAME.assign(label=Y + 100).to_csv(path, index=False)
+    text = r"batch_data_files: got .*data.csv', but this simulation has a dataset"
+    with pytest.raises(ValueError, match=text):
+        simulation(batch_data_files=path)
+    nn = simulation()
+    for more in ({}, {"restore_model": path}):
+        with pytest.raises(ValueError, match=text):
+            nn.set_options(batch_data_files=path, **more)
+    of_file = kg.neural.Simulation(batch_data_files=path, seed=1)
+    nn.dataset = kg.neural.datasets.read(path)  # as the message says
+    assert nn.loss() == of_file.loss() > 1000
+    of_file.dataset = [X, Y]
+    assert of_file.get_options("batch_data_files") == ()
+    with pytest.raises(ValueError, match=text):
+        of_file.set_options(batch_data_files=path)
+
+
+@pytest.mark.parametrize(
+    ("options", "keyword"),
+    [
+        ({"hidden_dimension": [5]}, "hidden"),
+        ({"hidden_activation": "tanh"}, "activations"),
+        ({"hidden_activation": np.tanh}, "activations"),
+        ({"output_activation": "tanh"}, "output_activation"),
+        ({"bias": False}, "bias"),
+        ({"initial": "he"}, "initial"),
+        ({"dropout": 0.1}, "dropout"),
+    ],
+)
+def test_options_of_the_perceptron_do_not_fit_another_network(options, keyword):
+    (name,) = options
+    text = rf"^{name}: .* perceptron .*; write network=kg\.neural\.mlp\(\.\.\., {keyword}=\.\.\."
+    for network in (kg.neural.mlp([]), [3], (lambda w, x: x @ w, np.ones(3))):
+        nn = kg.neural.Simulation([X, Y], network, seed=1, **options)
+        with pytest.raises(ValueError, match=text):
+            nn.loss()
+        default = kg.neural.Simulation().get_options(name)
+        nn.set_options(**{name: default})
+        assert np.isfinite(nn.loss())
+
+
+def test_parameters_of_a_walker_are_not_changed_in_place():
+    nn = simulation(number_walkers=2)
+    before = np.array(nn.parameters)
+    for each in (nn.parameters[0], nn.momenta[1], nn.parameters[1]):
+        with pytest.raises(ValueError, match="read-only"):
+            each[2] = 99.0
+    np.testing.assert_array_equal(nn.parameters, before)
+    before[0, 2] = 99.0  # a copy
+    nn.parameters = before
+    assert nn.parameters[0][2] == 99.0
+
+
+def test_complex_numbers_are_refused():
+    nn = simulation()
+    z, w = X + 1j, np.ones(4) * 1j
+    for data in ((z, Y), (X, Y * 1j), FRAME.assign(u=1j)):
+        with pytest.raises(kg.DataError, match=r"read: (inputs|labels) are complex numbers"):
+            kg.neural.datasets.read(data)
+    with pytest.raises(kg.DataError, match=r"predict: inputs are complex numbers"):
+        nn.predict(z)
+    with pytest.raises(TypeError, match=r"^parameters: expected real numbers, got array"):
+        nn.parameters = w
+    with pytest.raises(TypeError, match=r"Landscape\.loss: points: expected an array of real"):
+        nn.landscape.loss(w)
+
+
+def test_records_have_the_seed_of_the_simulation():
+    nn = simulation()
+    assert nn.fit().attrs["seed"] == nn.sample().attrs["seed"] == 1

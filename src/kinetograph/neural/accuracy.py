@@ -12,21 +12,23 @@ __all__ = ["accuracy_of"]
 
 Rule = Callable[[Any, Any], Any]
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, Rule | None] = {
     "signs": lambda z, y: jnp.mean((z > 0) == (y > 0)),
     "binary": lambda z, y: jnp.mean((z > 0) == (y > 0.5)),
     "probabilities": lambda z, y: jnp.mean((z > 0.5) == (y > 0.5)),
     "one-hot": lambda z, y: jnp.argmax(z) == jnp.argmax(y),
     "classes": lambda z, y: jnp.argmax(z) == jnp.reshape(y, ()),
+    "counts": None,
 }
 
 
 def accuracy_of(loss: Loss, labels: Any) -> Rule | None:
     """The rule for the share of correct answers at one row.
 
-    It takes outputs and label; a regression has no rule. Labels of -1 and 1 agree in sign, one-hot
-    labels and classes in the largest output. A loss of real labels is a loss of signs, one-hot rows
-    or numbers 0 and 1 if all of its labels are; outputs above 0.5 then agree with 1.
+    It takes outputs and label; a regression, also of counts, has no rule. Labels of -1 and 1 agree
+    in sign, one-hot labels and classes in the largest output. A loss of real labels is a loss of
+    signs, one-hot rows or numbers 0 and 1 if all of its labels are; outputs above 0.5 then agree
+    with 1.
     """
     if loss.labels == "binary" and loss.outputs == "probabilities":
         return _RULES["probabilities"]

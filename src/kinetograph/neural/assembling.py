@@ -17,6 +17,7 @@ from .ingredients import (
     DataPart,
     ModelPart,
     NetworkPart,
+    check_source,
     hyper_values,
     make_sampler,
     with_settings,
@@ -62,6 +63,7 @@ class SimulationParts(Closed):
         check_rate(given, given)
         self._options = {name: option.default for name, option in OPTIONS.items()} | given
         check_files(self._options)
+        check_source(dataset, given)
         self._options, _ = with_settings(self._options, given)
         self._dataset, self._given_network = dataset, network
         self._seed = self._options["seed"]
@@ -204,6 +206,7 @@ class SimulationParts(Closed):
         """
         given = check_options(options)
         check_files(self._options | given)
+        check_source(self._dataset, given)
         check_rate(self._options | given, given)
         changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
         self._options |= changed
@@ -251,7 +254,7 @@ class SimulationParts(Closed):
         return _names("optimizer")
 
     def _run(self, role: str, keep: bool, other: dict[str, Any] | None = None) -> TrajectoryData:
-        options = self._options | (other or {})
+        options = self._options | {"seed": self._seed} | (other or {})
         walkers = self._walkers(role)
         recorder = self._recorders.setdefault(role, Recorder(walkers.count))
         kind, _, number = role.partition(":")

@@ -30,16 +30,17 @@ from .landscape import Landscape
 from .losses import Loss, check_labels
 from .losses import loss as as_loss
 from .network import Network, as_network, mlp
+from .options import OPTIONS
 from .parameters import ParameterLayout
 from .posterior import scale_factor
 from .row_values import rows_of_steps
-from .rows import check_dense
 
 __all__ = [
     "SETTINGS",
     "DataPart",
     "ModelPart",
     "NetworkPart",
+    "check_source",
     "hyper_values",
     "make_sampler",
     "with_settings",
@@ -53,7 +54,32 @@ SETTINGS = {  # options that are hyper-parameters, and the names of the latter
 }
 
 Options = Mapping[str, Any]
+PERCEPTRON = {  # options of the perceptron, and the parameters of kg.neural.mlp
+    "hidden_dimension": "hidden",
+    "hidden_activation": "activations",
+    "output_activation": "output_activation",
+    "bias": "bias",
+    "initial": "initial",
+    "dropout": "dropout",
+}
 _PAIR = "dataset: expected a pair of inputs and labels, [X, Y], got {}"
+
+
+def check_source(dataset: Any, given: Options) -> None:
+    """Refuse files of data together with a dataset.
+
+    Raises
+    ------
+    ValueError
+        With the files.
+    """
+    files = given.get("batch_data_files")
+    if files and dataset is not None:
+        raise ValueError(
+            f"batch_data_files: got {files[0]!r}, but this simulation has a dataset, and files "
+            "would be ignored; give one of them. To take the data of a file, write "
+            "simulation.dataset = kg.neural.datasets.read(path)"
+        )
 
 
 class DataPart(NamedTuple):
@@ -87,8 +113,6 @@ class DataPart(NamedTuple):
         elif len(dataset) != 2:
             raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))
         else:
-            for title, part in zip(("inputs", "labels"), dataset, strict=True):
-                check_dense(part, f"dataset: {title}")
             data = read(tuple(dataset))
         return cls(data.x.astype(kind), data.y.astype(kind), data.inputs)
 
@@ -116,11 +140,14 @@ class NetworkPart(NamedTuple):
     def make(cls, given: Any, data: DataPart, options: Options, seed: int) -> "NetworkPart":
         """The network for the data."""
         names = options["hidden_activation"]
-        if given is not None and options["dropout"]:
-            raise ValueError(
-                "dropout: the option is for the perceptron of the options; for network= write "
-                "network=kg.neural.mlp(..., dropout=...)"
-            )
+        for name, keyword in PERCEPTRON.items() if given is not None else ():
+            default = OPTIONS[name].default
+            if options[name] not in (default, (default,)):
+                raise ValueError(
+                    f"{name}: the option is for the perceptron of the options, and has no effect "
+                    f"on network=; write network=kg.neural.mlp(..., {keyword}=...), or leave "
+                    "network= out"
+                )
         network = (
             as_network(given, "Simulation")
             if given is not None

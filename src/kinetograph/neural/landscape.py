@@ -20,6 +20,7 @@ from ..graph.public import public
 from ..models.model import Model
 from .accuracy import accuracy_of
 from .analysis.covariances import Eigenpairs, signed
+from .analysis.inputs import numbers
 from .batched import BatchedProgram
 from .losses import check_labels, check_outputs, check_widths
 from .losses import loss as as_loss
@@ -285,12 +286,13 @@ class Landscape:
 
     def _values(self, name: str, *given: Any, x: Any = None) -> np.ndarray:
         """The values of a function at points, computed in parts."""
-        points = [np.asarray(values, self.dtype) for values in given]
-        if points[0].ndim == 0 or points[0].shape[-1] != self.size:
-            raise ShapeError(
-                f"Landscape.{name}: expected points of shape (..., {self.size}), the free "
-                f"parameters, got {points[0].shape}"
-            )
+        points = [numbers(v, f"Landscape.{name}: points").astype(self.dtype) for v in given]
+        for title, values in zip(("points", "v"), points, strict=False):
+            if values.ndim == 0 or values.shape[-1] != self.size:
+                raise ShapeError(
+                    f"Landscape.{name}: expected {title} of shape (..., {self.size}), the free "
+                    f"parameters, got {values.shape}"
+                )
         shape = points[0].shape[:-1]
         rows = [values.reshape(-1, self.size) for values in points]
         with x64():

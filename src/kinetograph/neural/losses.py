@@ -44,7 +44,8 @@ class Loss:
     function
         The loss of one row, from its outputs and its label.
     labels
-        "real", "binary" (0 or 1), "signs" (-1 or 1), "one-hot" or "classes" (whole numbers).
+        "real", "binary" (0 or 1), "signs" (-1 or 1), "one-hot", "classes" or "counts" (both whole
+        numbers).
     outputs
         "any", "logits" (before an output activation) or "probabilities" (between 0 and 1).
     width
@@ -129,7 +130,7 @@ LOSSES: dict[str, Loss] = {
         Loss("softmax_cross_entropy", _softmax_cross_entropy, "one-hot", "logits"),
         Loss("categorical", _categorical, "classes", "logits", lambda labels, classes: classes),
         Loss("gaussian", _gaussian, "real", "logits", lambda labels, classes: 2 * labels),
-        Loss("poisson", _poisson, "real", "logits"),
+        Loss("poisson", _poisson, "counts", "logits"),
     )
 }
 
@@ -153,10 +154,12 @@ def check_labels(loss: Loss, labels: Any, doing: str) -> None:
     """
     values = np.asarray(labels, float)
     values = values.reshape(len(values), -1)
+    whole_number = (values >= 0) & (values == np.round(values))
     text, right = {
         "binary": ("0 or 1", np.isin(values, (0, 1))),
         "signs": ("-1 or 1", np.isin(values, (-1, 1))),
-        "classes": ("whole numbers from 0", (values >= 0) & (values == np.round(values))),
+        "classes": ("whole numbers from 0", whole_number),
+        "counts": ("counts, whole numbers from 0", whole_number),
         "one-hot": (
             "one-hot rows, of one 1 and zeros",
             np.isin(values, (0, 1)) & (values.sum(1, keepdims=True) == 1),
@@ -164,7 +167,7 @@ def check_labels(loss: Loss, labels: Any, doing: str) -> None:
     }.get(loss.labels, ("finite numbers", np.isfinite(values)))
     if not right.all():
         row = int(np.flatnonzero(~right.all(1))[0])
-        whole = values.shape[1] == 1 and bool(np.all((values >= 0) & (values == np.round(values))))
+        whole = values.shape[1] == 1 and bool(whole_number.all())
         hint = "; for class numbers, take loss='categorical'"
         raise DataError(
             f"{doing}: the loss {loss.name} needs labels that are {text}; the label of row {row} "

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..graph.errors import DataError, ShapeError
 
-__all__ = ["check_columns", "check_dense", "column_names", "input_rows"]
+__all__ = ["check_array", "check_columns", "column_names", "input_rows"]
 
 
 def input_rows(
@@ -22,7 +22,7 @@ def input_rows(
     ShapeError
         If rows have another shape.
     """
-    check_dense(X, f"{doing}: inputs")
+    check_array(X, f"{doing}: inputs")
     names = column_names(X)
     check_columns(names, columns, doing)
     try:
@@ -78,10 +78,15 @@ def check_columns(names: Sequence[str] | None, columns: Sequence[str], doing: st
     raise DataError(f"{doing}: the columns differ, {' and '.join(texts)}: {expected}")
 
 
-def check_dense(values: Any, doing: str) -> None:
-    """Refuse a sparse matrix."""
+def check_array(values: Any, doing: str) -> None:
+    """Refuse a sparse matrix, and complex numbers."""
     if hasattr(values, "toarray") and hasattr(values, "nnz"):
         raise DataError(
             f"{doing} are a sparse matrix, a {type(values).__name__}, and must be an array; write "
             "matrix.toarray()"
+        )
+    if np.iscomplexobj(values):
+        raise DataError(
+            f"{doing} are complex numbers, and must be real; write the real and the imaginary "
+            "parts as columns, for example np.column_stack([z.real, z.imag])"
         )

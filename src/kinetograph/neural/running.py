@@ -96,6 +96,7 @@ def _base(
     steps = np.repeat(rows.steps[:, None], width, 1)
     loss, accuracy = _scores(walkers, rows, model, options)
     widths = rows.statistics.get("step_width", np.full((count, width), np.nan))
+    beta = np.nan if walkers.sampler.optimizes else walkers.hyper("inverse_temperature")
     return {
         "id": np.repeat(walkers.first + np.arange(width)[None], count, 0),
         "step": steps,
@@ -103,7 +104,7 @@ def _base(
         "accuracy": accuracy,
         "loss": loss,
         "potential": np.asarray(-_density(rows.statistics), float),
-        "beta": np.full((count, width), float(walkers.hyper("inverse_temperature"))),
+        "beta": np.full((count, width), float(beta)),
         "step_width": np.asarray(widths, float),
     }
 
@@ -215,7 +216,7 @@ def run(
         "n": len(model.landscape.x),
         "scale": model.scale,
         "sampler": type(walkers.sampler).__name__,
-        "seed": walkers.seed,
+        "seed": options["seed"],
         "stationary": stationary,
     }
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
@@ -260,7 +261,7 @@ def _run_values(
         "first_step": walkers.made + 1,
         "steps": options["max_steps"],
         "precision": options["precision"],
-        "seed": walkers.seed,
+        "seed": options["seed"],
     }
 
 

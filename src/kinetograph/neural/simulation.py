@@ -8,7 +8,7 @@ import pandas as pd
 from ..graph.errors import ShapeError
 from ..graph.public import public
 from .assembling import ROLES
-from .ingredients import DataPart
+from .ingredients import DataPart, check_source
 from .options import check_options
 from .record_files import check_files
 from .records import TrajectoryData
@@ -89,6 +89,7 @@ class Simulation(SimulationValues):
         given = check_options(options)
         if given.get("restore_model") is not None:
             check_files(self._options | given)
+            check_source(self._dataset, given)
             count = given.get("number_walkers", self._options["number_walkers"])
             load_state(self, given["restore_model"], False, None, count)
         super().set_options(**given)
@@ -203,7 +204,10 @@ class Simulation(SimulationValues):
 
     def _set(self, name: str, values: Any) -> None:
         like = self._vectors()
-        array = np.asarray(values, like.dtype)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{name}: expected real numbers, got {values!r:.60}")
+        array = array.astype(like.dtype)
         if array.shape not in (like.shape, like.shape[1:]):
             raise ShapeError(
                 f"{name}: expected {like.shape[1]} numbers, or an array of shape {like.shape} of "
@@ -280,6 +284,7 @@ class Simulation(SimulationValues):
         else:
             self._forget("data")
         self._dataset, self._batch = pair, 0
+        self._options["batch_data_files"] = ()  # the pair takes their place
 
     def reset_dataset(self) -> None:
         """Make the first batch the current one."""

@@ -54,7 +54,9 @@ class WalkerVectors(np.lib.mixins.NDArrayOperatorsMixin):
         return getattr(values, name)
 
     def __getitem__(self, walker: int) -> np.ndarray:
-        return np.array(self._owner._get(self._name)[walker])
+        values = np.array(self._owner._get(self._name)[walker])
+        values.flags.writeable = False
+        return values
 
     def __setitem__(self, walker: int, value: Any) -> None:
         values = np.array(self._owner._get(self._name))

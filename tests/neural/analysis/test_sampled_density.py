@@ -122,6 +122,18 @@ def test_potentials_of_mini_batches_warn(tmp_path):
         _ = target.diffusion_map
 
 
+def test_steps_of_training_are_not_draws(tmp_path):
+    nn = simulation(tmp_path, max_steps=20, every_nth=1)
+    tree = nn.fit().to_tree()
+    files = (tmp_path / "trajectory.csv", tmp_path / "run.csv")
+    for study in (Analysis.from_tree(tree), Analysis.from_files(*files)):
+        assert study.covariance.shape == (2, 2)
+        with pytest.raises(ValueError, match=r"at_temperature: the rows are steps of training"):
+            study.at_temperature(2.0)
+        with pytest.raises(ValueError, match=r"free_energy: the rows are steps of training"):
+            _ = study.free_energy
+
+
 def test_the_run_file_of_a_regression_is_read(tmp_path):
     """Its column accuracy is empty."""
     nn = simulation(tmp_path, max_steps=100)

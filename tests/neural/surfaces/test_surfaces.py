@@ -199,6 +199,30 @@ def test_a_relaxed_path_crosses_the_saddle():
     assert surfaces.path(surface, images, 5).attrs["barrier_from_first"] == pytest.approx(1, 0.02)
 
 
+@pytest.mark.parametrize("middle", [[], [[0.3, 1.7]]])
+def test_a_relaxed_path_passes_points_without_curvature(middle):
+    """Both eigenvalues vanish on the straight line; the saddles have the height 1."""
+
+    def height(w, row):
+        return ((w["w"][0] ** 2 - 1) ** 2 + (w["w"][1] ** 2 - 4) ** 2 / 16)[None]
+
+    layout = kg.neural.ParameterLayout({"w": np.zeros(2)})
+    loss = kg.neural.Loss("value", lambda z, y: z[0])
+    surface = kg.neural.Landscape(
+        (height, layout.like), layout, loss, np.zeros((1, 1)), np.zeros(1)
+    )
+    nodes = np.array([[1.0, 2], *middle, [-1, -2]])
+    images = surfaces.relaxed_path(surface, nodes, 20, steps=2000)
+    line = surfaces.path(surface, images, 5)
+    assert line.attrs["barrier_from_first"] == pytest.approx(1, abs=1e-3)
+    with pytest.raises(
+        ValueError, match=r"the gradient at image 1 is not finite after \d+ steps of"
+    ):
+        surfaces.relaxed_path(surface, nodes, 20, steps=2000, step_size=5.0)
+    far = surfaces.relaxed_path(surface, nodes * 1e3, 20, steps=100)  # curvatures of 1e7
+    assert np.isfinite(far).all()
+
+
 def test_outputs_on_a_grid_of_inputs(tanh):
     w = RNG.normal(size=(7, 9))
     table = surfaces.input_space(tanh, w[0], [(-1, 1, 2), (0, 3, 3)], progress=False)

@@ -13,12 +13,13 @@ __all__ = ["as_draws", "as_points", "as_rows", "finite", "positive", "tree_array
 def numbers(values: Any, subject: str) -> np.ndarray:
     """The values as an array of floats."""
     try:
-        return np.asarray(values, float)
+        if not np.iscomplexobj(values):
+            return np.asarray(values, float)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"{subject}: expected an array of real numbers, got {type(values).__name__} "
-            f"{values!r:.60}"
-        ) from None
+        pass
+    raise TypeError(
+        f"{subject}: expected an array of real numbers, got {type(values).__name__} {values!r:.60}"
+    )
 
 
 def as_draws(draws: Any, what: str) -> np.ndarray:

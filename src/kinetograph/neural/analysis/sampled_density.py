@@ -14,7 +14,13 @@ from ...graph.errors import KinetographWarning
 from ...graph.source import warn_user
 from .inputs import positive
 
-__all__ = ["inverse_temperature_of", "potential_of", "settings_temperature", "warn_of_batches"]
+__all__ = [
+    "check_sampled",
+    "inverse_temperature_of",
+    "potential_of",
+    "settings_temperature",
+    "warn_of_batches",
+]
 
 _SAME = 1e-6  # relative; files have nine digits, and a float32 has seven
 
@@ -49,6 +55,19 @@ def inverse_temperature_of(given: Any, records: Mapping[str, np.ndarray]) -> flo
             "and at_temperature takes another one"
         )
     return high
+
+
+def check_sampled(what: str, records: Mapping[str, np.ndarray]) -> None:
+    """Refuse records of training.
+
+    Optimisers have no temperature, and their rows are not draws of a density.
+    """
+    beta = np.asarray(records.get("beta", ()), float)
+    if beta.size and not np.isfinite(beta).any():
+        raise ValueError(
+            f"{what}: the rows are steps of training, not draws of exp(-beta U): the record beta "
+            "is not finite in any of them; give the records of sample()"
+        )
 
 
 def potential_of(

@@ -25,6 +25,7 @@ from .levels import LevelSets
 from .levels import landmarks as landmarks_of
 from .levels import level_sets as level_sets_of
 from .sampled_density import (
+    check_sampled,
     inverse_temperature_of,
     potential_of,
     settings_temperature,
@@ -219,7 +220,8 @@ class Analysis:
         Raises
         ------
         ValueError
-            If the potential is not among the records, or the inverse temperature is not positive.
+            If the potential is not among the records, the inverse temperature is not positive, or
+            the records are of training.
         """
         moved = boltzmann_weights(
             self._energy("at_temperature"), self.inverse_temperature, inverse_temperature
@@ -236,6 +238,7 @@ class Analysis:
                 "with the name of a record. The loss is U only without prior and with "
                 "loss_scale='mean': then potential='loss' is right"
             )
+        check_sampled(f"Analysis.{what}", self.records)
         warn_of_batches(f"Analysis.{what}", self.records)
         return self.records[self.potential]
 
@@ -271,6 +274,7 @@ class Analysis:
     @cached_property
     def free_energy(self) -> FreeEnergy:
         """The free energy of the first diffusion coordinate."""
+        check_sampled("Analysis.free_energy", self.records)
         first = self.diffusion_map.coordinates[:, 0]
         return free_energy_of(first, self.inverse_temperature, bins=self.bins)
 

@@ -10,6 +10,7 @@ import pandas as pd
 from ...graph.errors import DataError, ShapeError
 from ...graph.public import public
 from ...graph.suggestions import meant
+from ..rows import check_array
 from .files import check_distinct, read_frame
 
 __all__ = ["LabelledData", "read"]
@@ -136,6 +137,7 @@ def _of_pair(inputs: Any, labels: Any) -> LabelledData:
 
 def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray:
     """An array of finite numbers."""
+    check_array(values, f"read: {title}")
     array = np.asarray(values)
     if array.ndim == 0 or not len(array):
         raise DataError(f"read: {title} have no rows")

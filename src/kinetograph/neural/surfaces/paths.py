@@ -18,8 +18,8 @@ from .evaluation import evaluated
 
 __all__ = ["path", "relaxed_path"]
 
-REFRESH = 50  # steps of a relaxation between two computations of its step sizes
-FLAT = 1e-3  # of the largest curvature: smaller curvatures do not enlarge steps
+REFRESH = 50  # steps of a relaxation between two computations of its step size
+GROWTH = 2.0  # of the largest gradient, after which the step size is computed again at once
 
 
 @public
@@ -131,8 +131,9 @@ def relaxed_path(
     steps
         The number of steps.
     step_size
-        The step size. By default each image has its own, 1/2 over the largest magnitude of the
-        eigenvalues of its Hessian, which is computed again after every 50 steps.
+        The step size. By default 1/2 over the largest magnitude of the eigenvalues of the images'
+        Hessians, which is computed again after every 50 steps, and when the gradient grows. No
+        image then moves further than the distance between two images.
 
     Returns
     -------
@@ -144,7 +145,8 @@ def relaxed_path(
     ShapeError
         If there are fewer than two nodes, or a node has another size.
     ValueError
-        If there are fewer than three images, or the step size is not positive.
+        If there are fewer than three images, the step size is not positive, or a gradient is not
+        finite.
 
     Examples
     --------
@@ -165,18 +167,31 @@ def relaxed_path(
             f"relaxed_path: expected three images or more and a number of steps, got {images} "
             f"images and {steps} steps"
         )
-    h: Any = 0.0 if step_size is None else positive(step_size, "relaxed_path", "step_size")
-    string = _equidistant(string, images)
+    h = 0.0 if step_size is None else positive(step_size, "relaxed_path", "step_size")
+    string, before = _equidistant(string, images), np.inf
     for number in range(steps):
-        if step_size is None and number % REFRESH == 0:
-            h = _step_sizes(landscape, string[1:-1])
-        string[1:-1] -= h * landscape.gradient(string[1:-1])
+        gradient = landscape.gradient(string[1:-1])
+        with np.errstate(over="ignore"):
+            lengths = np.linalg.norm(gradient, axis=1)
+        wrong = np.flatnonzero(~np.isfinite(lengths))
+        if len(wrong):
+            raise ValueError(
+                f"relaxed_path: the gradient at image {wrong[0] + 1} is not finite after {number} "
+                f"steps of size {h:.6g}; give a smaller step_size, or other nodes"
+            )
+        move, largest = h, lengths.max()
+        if step_size is None:
+            if number % REFRESH == 0 or largest > GROWTH * before:
+                h = _step_size(landscape, string[1:-1])
+            distance = np.linalg.norm(string[1] - string[0])
+            move, before = min(h, distance / largest) if largest else h, largest
+        string[1:-1] -= move * gradient
         string = _equidistant(string, images)
     return string
 
 
-def _step_sizes(landscape: Landscape, images: np.ndarray) -> np.ndarray:
-    """Stable step sizes of gradient descent at images, (image, 1)."""
+def _step_size(landscape: Landscape, images: np.ndarray) -> float:
+    """A stable step size of gradient descent at all images."""
     if landscape.size <= DENSE:
         values = np.linalg.eigvalsh(landscape.hessian(images))[:, [0, -1]]
     else:
@@ -184,10 +199,8 @@ def _step_sizes(landscape: Landscape, images: np.ndarray) -> np.ndarray:
         values = np.array(
             [[landscape.hessian_eigenpairs(w, 1, end).values[0] for end in ends] for w in images]
         )
-    largest = np.abs(values).max(1, keepdims=True)
-    bound = FLAT * largest.max()
-    sizes: np.ndarray = 0.5 / np.maximum(largest, bound if bound > 0 else 1.0)
-    return sizes
+    largest = float(np.abs(values).max())
+    return 0.5 / largest if largest > 0 else 0.5
 
 
 def _equidistant(nodes: np.ndarray, count: int) -> np.ndarray:

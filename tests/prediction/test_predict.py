@@ -352,3 +352,36 @@ def test_a_quantity_of_an_earlier_call_whose_axis_has_other_labels_is_left_out()
         results = kg.predict(model, results, v=kg.normal(mu, 1, shape=3, dims="row"))
     assert {*results["predictions"].data_vars} == {"t", "v"}
     assert np.isfinite(results["predictions"]["v"]).all()
+
+
+def test_drawn_rows_have_the_labels_of_the_new_table():
+    """A distribution without dims has those of its parameters, where these are certain."""
+    rng = np.random.default_rng(0)
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, shape=2, dims="coef", name="b")
+    frame = pd.DataFrame(rng.normal(size=(9, 2)), columns=["x", "w"])
+    kg.observe(rng.normal(size=9), kg.normal(a + kg.data(frame, dims=("row", "coef")) @ b, 1))
+    model = kg.model(a, b)
+    results = kg.mcmc(model, draws=20, warmup=20, chains=1, seed=1, progress=False)
+    frame = pd.DataFrame(np.eye(2), ["Oslo", "Bonn"], ["x", "w"])
+    new = a + kg.data(frame, dims=("town", "coef")) @ b
+    chances = kg.softmax(kg.stack([new, new + 1], -1))
+    drawn = kg.predict(
+        model,
+        results,
+        counts=kg.poisson(kg.exp(new)),
+        several=kg.normal(new, 1, shape=(3, 2)),
+        classes=kg.categorical(chances),
+        vectors=kg.multivariate_normal(new, np.eye(2)),
+        named=kg.normal(new, 1, dims="place"),
+        limited=kg.normal(new, 1, truncation=(0, None)),
+        seed=1,
+    )["predictions"]
+    for name in ("counts", "classes", "limited"):
+        assert drawn[name].dims[2:] == ("town",)
+    assert drawn["town"].values.tolist() == ["Oslo", "Bonn"]
+    assert drawn["several"].dims[2:] == ("several_dim_0", "town")
+    assert drawn["vectors"].dims[2:] == ("vectors_dim_0",)
+    assert drawn["named"].dims[2:] == ("place",)
+    other = kg.data(pd.DataFrame(np.eye(2), columns=["w", "x"]), dims=("town", "coef"))
+    with pytest.raises(kg.DimsError, match=r"labels 2 \(w, x.*'coef'"):
+        kg.predict(model, results, y_new=kg.normal(other @ b, 1))

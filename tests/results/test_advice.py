@@ -6,11 +6,12 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from arviz_stats.base import array_stats
 from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
 from kinetograph.results import diagnosis, diagnostics
-from kinetograph.results.convergence import _above
+from kinetograph.results.convergence import _above, convergence
 from kinetograph.results.transitions import _divergences
 
 
@@ -226,3 +227,57 @@ def test_a_long_run_is_judged_by_some_of_its_draws(monkeypatch):
 )
 def test_an_rhat_above_the_limit_is_written_above_it(rhat, text):
     assert _above(rhat) == text
+
+
+def findings_of_draws(**draws):
+    """The findings on convergence of draws, (chain, draw, ...), by name."""
+    variables = {
+        n: (("chain", "draw", *(f"{n}_{i}" for i in range(np.ndim(d) - 2))), d)
+        for n, d in draws.items()
+    }
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables)})
+    return {each.kind: each for each in convergence(tree)}
+
+
+def test_tails_with_a_small_effective_sample_size_are_told():
+    """Loud and quiet times follow each other: the sign is new in each draw, the size is not."""
+    rng = np.random.default_rng(1)
+    loud = np.where(np.arange(1000) % 500 < 100, 100.0, 1.0)
+    x = loud * rng.normal(size=(4, 1000))
+    assert array_stats.ess(x, method="bulk", chain_axis=0, draw_axis=1) > 3000
+    tail = array_stats.ess(x, method="tail", prob=(0.05, 0.95), chain_axis=0, draw_axis=1)
+    assert tail < 400
+    found = findings_of_draws(x=x, y=rng.normal(size=(4, 1000, 3)))
+    assert "ess" not in found
+    assert found["ess_tail"].count == 1
+    assert f"1 quantity (down to {tail:.0f} in all: x)" in found["ess_tail"].message
+
+
+def test_tails_of_independent_draws_are_not_told():
+    """The limit is 50 standard deviations of log(ESS) below the sizes of independent draws."""
+    rng = np.random.default_rng(2)
+    draws = {
+        "normal": rng.normal(size=(4, 1000, 200)),
+        "heavy": rng.standard_cauchy(size=(4, 1000, 200)),
+        "states": rng.binomial(3, 0.4, size=(4, 1000, 200)),
+        "rare": (rng.random((4, 1000, 200)) < 0.03).astype(int),
+    }
+    assert not {"ess", "ess_tail"} & findings_of_draws(**draws).keys()
+
+
+def test_a_quantity_whose_bulk_is_told_is_told_once():
+    x = np.random.default_rng(3).normal(size=(4, 1000, 2))
+    x[:, :, 0] = np.cumsum(x[:, :, 0], axis=1)
+    found = findings_of_draws(x=x)
+    assert found["ess"].count == 1
+    assert "ess_tail" not in found
+
+
+def test_real_numbers_are_named_before_states_that_are_equally_bad():
+    states = np.arange(4)[:, None, None] % 2 + np.zeros((4, 100, 8), int)
+    rng = np.random.default_rng(4)
+    mean = np.arange(4)[:, None] % 2 * 9.0 + rng.normal(size=(4, 100))
+    slow = np.arange(4)[:, None] * 0.2 + rng.normal(size=(4, 100))
+    found = findings_of_draws(z=states, slow=slow, mu=mean)
+    assert "inf: mu, z[0], z[1], z[2], z[3] and 5 more)" in found["rhat"].message
+    assert "in all: mu, z[0]" in found["ess"].message

@@ -4,6 +4,7 @@ import warnings
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from tests.runs.models import run, schools
@@ -357,3 +358,23 @@ def test_functions_of_draws_and_not_of_the_table():
         results["posterior"][["a", "c"]]
     with pytest.raises(KeyError, match=r"one group .*write results\['posterior'\]"):
         results[["posterior"]]
+
+
+def test_latex_has_the_printed_digits_and_escaped_names():
+    """Against pandas, whose minus is a hyphen."""
+    tree = by_hand()
+    draws = tree["posterior"].dataset
+    tree["posterior"] = draws.rename(mu="b_x", fixed="5% & more~^\\{}#$")
+    table = kg.summary(tree)
+    head, *rows = table._cells()
+    frame = pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], head[1:])
+    theirs = frame.to_latex(escape=True, column_format="lrrrrrrrrr")
+    ours = table.to_latex()
+    assert "& $-$0.85 &" in ours
+    assert [*map(str.strip, ours.replace("$-$", "-").splitlines())] == [
+        line.replace("\\textbackslash ", "\\textbackslash{}")
+        .replace("\\textasciitilde ", "\\textasciitilde{}")
+        .replace("\\textasciicircum ", "\\textasciicircum{}")
+        .strip()
+        for line in theirs.splitlines()
+    ]

@@ -69,7 +69,7 @@ _ATTRIBUTES = {
             name: f"table.to_dataframe().{name}{'' if name in ('T', 'values') else '(...)'}"
             for name in (
                 *("T", "describe", "head", "plot", "query", "round", "sort_values", "tail"),
-                *("to_csv", "to_latex", "to_markdown", "to_string", "values"),
+                *("to_csv", "to_markdown", "to_string", "values"),
             )
         },
         **dict.fromkeys(("to_pandas", "df", "dataframe"), "to_dataframe()"),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..distributions.derived import family_of
+from ..distributions.variable import Variable
 from ..graph.errors import DimsError
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Data, Node, Operation, ancestors
@@ -42,7 +43,7 @@ from ..graph.operations.shaping import (
     TRIANGLE,
 )
 
-__all__ = ["Axes", "Axis", "Part", "axes_of", "met_by"]
+__all__ = ["Axes", "Axis", "Part", "axes_of", "axes_of_draws", "met_by"]
 
 
 class Part(NamedTuple):
@@ -81,6 +82,32 @@ def axes_of(nodes: Iterable[Node]) -> dict[Node, Axes]:
                 axes = tuple(rule(node, operand_axes))
         axes_by_node[node] = axes
     return axes_by_node
+
+
+def axes_of_draws(nodes: Sequence[Node]) -> dict[Node, Axes]:
+    """The axes of nodes that are drawn, and of their ancestors.
+
+    The parameters of distributions count as ancestors. An unknown without dims has the axes of its
+    distribution's parameters.
+
+    Raises
+    ------
+    DimsError
+        If an elementwise operation aligns two axes with different names.
+    """
+    laws = {
+        node: node.distribution
+        for node in nodes
+        if isinstance(node, Variable) and node.dims is None and node.distribution is not None
+    }
+    parameters = (parameter for law in laws.values() for parameter in law.parents)
+    axes = axes_of([*nodes, *parameters])
+    for node, law in laws.items():
+        ndims = [parameter.event_ndim for parameter in law.family.parameters]
+        operand_axes = [axes[parameter] for parameter in law.parents]
+        batch = _of_elements(law.batch_shape, law.parents, operand_axes, ndims)
+        axes[node] = (*batch, *[None] * len(law.event_shape))
+    return axes
 
 
 # Broadcasting -------------------------------------------------------------------------------------
@@ -304,11 +331,21 @@ def _of_distribution(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
     ndims += [parameter.event_ndim for parameter in family.parameters]
     event = len(node.attributes["event"]) if is_moment else 0
     batch = node.shape[: len(node.shape) - event]
+    return [*_of_elements(batch, node.parents, operand_axes, ndims), *[None] * event]
+
+
+def _of_elements(
+    shape: tuple[int, ...], parents: Sequence[Node], axes: Sequence[Axes], ndims: Sequence[int]
+) -> Iterable[Axis]:
+    """The axes of elements of a distribution.
+
+    The last `ndims` axes of each parent belong to one vector or matrix.
+    """
     operands = [
-        (parent.shape[: len(parent.shape) - n], axes[: len(axes) - n])
-        for parent, axes, n in zip(node.parents, operand_axes, ndims, strict=False)
+        (parent.shape[: len(parent.shape) - n], each[: len(each) - n])
+        for parent, each, n in zip(parents, axes, ndims, strict=False)
     ]
-    return [*map(_agreed, _aligned(batch, operands)), *[None] * event]
+    return map(_agreed, _aligned(shape, operands))
 
 
 def _unchanged(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:

@@ -197,7 +197,7 @@ def _isolated_unknowns(model: "Model", stated: list[Node]) -> str:
     used = {parent for node in model.component.nodes for parent in above(node)}
     names = [
         model.name(v)
-        for v in model.component.unknowns
+        for v in (*model.component.unknowns, *model.component.discrete)
         if v in model.targets and v not in reached and v not in used and unknowns_above([v]) == [v]
     ]
     if not names:

@@ -70,7 +70,8 @@ def predict(
     -------
     xarray.DataTree
         The results with the group `posterior_predictive`, (chain, draw, *dims), or `predictions`
-        for new quantities. Quantities of earlier calls with other names stay in the group.
+        for new quantities. A distribution without dims has the dims and labels of its parameters.
+        Quantities of earlier calls with other names stay in the group.
 
     Raises
     ------
@@ -172,7 +173,7 @@ def _with_draws(
         name: (node, posterior_draws.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
-    dataset = as_group("predict", drawn, ("chain", "draw"), model.coords, model.data)
+    dataset = as_group("predict", drawn, ("chain", "draw"), model.coords, model.data, drawn=True)
     present = with_current_data(model, results)
     dataset = with_earlier("predict", present, group, dataset)
     return with_group(present, group, dataset, {"prediction_seed": str(seed)})

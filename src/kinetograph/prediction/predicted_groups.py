@@ -10,7 +10,7 @@ from ..graph.dims import named
 from ..graph.errors import KinetographWarning
 from ..graph.node import Node
 from ..graph.source import warn_user
-from ..models.axes import axes_of
+from ..models.axes import axes_of, axes_of_draws
 from ..models.dims import check_labels, collect_coords, labels_of_parts, whole
 from ..models.labels import axis_names, check_group
 from ..models.result_groups import stamp, stored
@@ -24,12 +24,15 @@ def as_group(
     lead: tuple[str, ...],
     labels: Mapping[str, Any] = MappingProxyType({}),
     known: Collection[Node] = (),
+    *,
+    drawn: bool = False,
 ) -> Any:
     """The dataset of named values, each given with its node.
 
     Every value starts with the dimensions `lead`. `labels` are used for dimensions that get no
     labels from the arrays, if their number equals the length of the dimension. `known` are the data
-    of a model, whose present labels are in `labels`.
+    of a model, whose present labels are in `labels`. If the values are `drawn` for results that
+    exist, an unknown without dims has the axes of its distribution's parameters.
 
     Raises
     ------
@@ -38,7 +41,7 @@ def as_group(
     """
     import xarray as xr
 
-    dims = axes_of([node for node, _ in values.values()])
+    dims = (axes_of_draws if drawn else axes_of)([node for node, _ in values.values()])
     with_labels = {node: axes for node, axes in dims.items() if node not in known}
     check_labels(doing, with_labels, labels)
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]

@@ -1,5 +1,6 @@
 """The record of a finding, and texts that findings share."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,15 +30,28 @@ class Advice:
     message: str
 
 
-def worst_names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.ndarray]) -> str:
-    """The names of the worst elements, as in the summary: `theta[A]`."""
+def worst_names(
+    posterior: Any,
+    bad: dict[str, np.ndarray],
+    badness: dict[str, np.ndarray],
+    hopeless: float = math.inf,
+) -> str:
+    """The names of the worst elements, as in the summary: `theta[A]`.
+
+    Of equally bad elements, real numbers are named before discrete states. All elements whose
+    badness is at least `hopeless` are equally bad.
+    """
     named = []
     for name, flags in bad.items():
         rows = row_names(name, posterior[name])
         values = np.nan_to_num(np.ravel(badness[name]), nan=np.inf)
-        named += [(values[i], rows[i]) for i in np.flatnonzero(flags)]
-    named.sort(key=lambda item: -item[0])
-    text = ", ".join(name for _, name in named[:5])
+        discrete = posterior[name].dtype.kind in "biu"
+        named += [
+            (-min(values[i], hopeless), discrete, -values[i], rows[i])
+            for i in np.flatnonzero(flags)
+        ]
+    named.sort(key=lambda item: item[:3])
+    text = ", ".join(name for *_, name in named[:5])
     return text + (f" and {len(named) - 5} more" if len(named) > 5 else "")
 
 

@@ -18,6 +18,7 @@ __all__ = ["ESS_PER_CHAIN", "RHAT_LIMIT", "convergence"]
 RHAT_LIMIT = 1.01  # Vehtari et al. (2021), section 4.1
 FEWEST = 4  # draws of a chain, so that each half has a variance
 FAR_APART = 1.1  # R-hat above which chains may lie in several modes
+HOPELESS = 1.5  # R-hat above which all quantities are equally far from mixed
 ESS_PER_CHAIN = 100  # Vehtari et al. (2021), section 4.2: below it the diagnostics are unreliable
 
 
@@ -46,7 +47,7 @@ def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset(
     if count and chains > 1:
         largest = max(float(np.nanmax(r)) for r in rhats.values() if not np.isnan(r).all())
         what = f"R-hat is above {RHAT_LIMIT} for {quantities(count)} (up to {_above(largest)}: "
-        what += f"{worst_names(posterior, bad, rhats)})"
+        what += f"{worst_names(posterior, bad, rhats, HOPELESS)})"
         modes = largest > FAR_APART and walkers == 1 and "tempering" not in tree.attrs
         form = _reason(tree, {n for n in bad if bad[n].any()}, found, modes)
         few = "" if walkers > 1 or form or found else _too_few(tree, largest, _least(sizes))
@@ -55,7 +56,7 @@ def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset(
             "warmup=); if it stays, reparametrise or look for several modes."
         )
         advice.append(Advice("rhat", count, what + (few or mixing)))
-    return advice + _small(posterior, sizes, chains)
+    return advice + _small(posterior, sizes, chains) + _small_tails(posterior, draws, sizes, chains)
 
 
 def _unknown(posterior: Any, sizes: dict[str, np.ndarray]) -> list[Advice]:
@@ -103,13 +104,33 @@ def _small(posterior: Any, sizes: dict[str, np.ndarray], chains: int) -> list[Ad
     count = sum(int(b.sum()) for b in low.values())
     if not count:
         return []
-    worst = {n: 1.0 / s for n, s in sizes.items()}
+    names = worst_names(posterior, low, {n: 1.0 / s for n, s in sizes.items()}, 0.5 / chains)
     message = (
         f"the effective sample size is below {ESS_PER_CHAIN} per chain for {quantities(count)} "
-        f"(down to {_least(sizes):.0f} in all: {worst_names(posterior, low, worst)}): estimates "
-        "from them are noisy. Draw more."
+        f"(down to {_least(sizes):.0f} in all: {names}): estimates from them "
+        "are noisy. Draw more."
     )
     return [Advice("ess", count, message)]
+
+
+def _small_tails(
+    posterior: Any, draws: dict[str, np.ndarray], sizes: dict[str, np.ndarray], chains: int
+) -> list[Advice]:
+    """Quantities whose tails alone have a small effective sample size."""
+    limit = ESS_PER_CHAIN * chains
+    tails = {n: diagnostics.ess_tail(d) for n, d in draws.items() if (sizes[n] >= limit).any()}
+    low = {n: (t < limit) & (sizes[n] >= limit) for n, t in tails.items()}
+    count = sum(int(b.sum()) for b in low.values())
+    if not count:
+        return []
+    worst = {n: 1.0 / t for n, t in tails.items()}
+    least = min(float(t[low[n]].min()) for n, t in tails.items() if low[n].any())
+    message = (
+        f"the effective sample size of the tails is below {ESS_PER_CHAIN} per chain for "
+        f"{quantities(count)} (down to {least:.0f} in all: {worst_names(posterior, low, worst)}), "
+        "and not of the bulk: means are accurate, but the ends of intervals are noisy. Draw more."
+    )
+    return [Advice("ess_tail", count, message)]
 
 
 def _too_short(posterior: Any) -> list[Advice]:

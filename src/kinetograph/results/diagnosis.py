@@ -28,8 +28,8 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     while the other chains do, or if its log density is far below the other chains'. Saturated trees
     are counted, and, if the model has a solver, proposals without a solution.
 
-    R-hat should be at most 1.01, and the effective sample size at least 100 for each chain. The
-    walkers of an ensemble are one chain here.
+    R-hat should be at most 1.01, and the effective sample sizes of the bulk and of the tails at
+    least 100 for each chain. The walkers of an ensemble are one chain here.
 
     Parameters
     ----------

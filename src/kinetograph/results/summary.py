@@ -17,6 +17,11 @@ from .check import LEAD, as_group, check_draws, unknowns_of, walkers_of
 __all__ = ["Summary", "row_names", "summary"]
 
 COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
+_ESCAPED = str.maketrans(
+    {character: rf"\{character}" for character in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+)
 ROUNDING = 1e-6  # of a correlation matrix, also in single precision
 
 
@@ -25,8 +30,9 @@ ROUNDING = 1e-6  # of a correlation matrix, also in single precision
 class Summary:
     """A table with row names and columns of numbers; prints itself.
 
-    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, and `table.to_dataframe()` a
-    pandas DataFrame. Iterating gives the names of the rows.
+    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, `table.to_dataframe()` a
+    pandas DataFrame, and `table.to_latex()` the text for a paper. Iterating gives the names of the
+    rows.
     """
 
     names: tuple[str, ...]
@@ -70,6 +76,18 @@ class Summary:
         import pandas as pd
 
         return pd.DataFrame(self.columns, index=list(self.names))
+
+    def to_latex(self) -> str:
+        r"""The printed table in LaTeX, for `\usepackage{booktabs}`.
+
+        Numbers have the digits of the printed table; special characters of names are escaped.
+        """
+        head, *rows = [[cell.translate(_ESCAPED) for cell in row] for row in self._cells()]
+        rows = [[name, *(n.replace("-", "$-$") for n in numbers)] for name, *numbers in rows]
+        lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
+        columns = "l" + "r" * len(self.columns)
+        body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+        return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
 
     def _cells(self) -> list[list[str]]:
         """The texts of the table, with a header row."""
@@ -150,8 +168,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     -------
     Summary
         Prints itself, with as many digits as the Monte Carlo error leaves. `table["mean", "mu"]` is
-        an entry, and `table.to_dataframe()` a pandas frame, for files and papers:
-        `table.to_dataframe().to_latex(escape=True, float_format="%.2f")`.
+        an entry, `table.to_dataframe()` a pandas frame, and `table.to_latex()` the text for a
+        paper, with the same digits.
 
     Raises
     ------

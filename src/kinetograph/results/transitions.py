@@ -202,7 +202,7 @@ def depth_findings(tree: Any, others: Sequence[Advice]) -> list[Advice]:
     count = int((depth.values >= limit).sum())
     if not count:
         return []
-    right = all(each.kind == "ess" for each in others)
+    right = all(each.kind in ("ess", "ess_tail") for each in others)
     message = (
         f"{count} of {depth.size} draws ({percent(count, depth.size)}) reached the largest "
         f"tree depth, {limit}: the sampler wanted to go further. The draws are "

@@ -40,6 +40,7 @@ ORDER = (
     "unsolved",
     "acceptance",
     "ess",
+    "ess_tail",
 )
 
 

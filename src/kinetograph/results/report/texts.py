@@ -36,6 +36,7 @@ _TITLES = {
     "acceptance": "An acceptance rate that is not a probability",
     "energy": "Energies that hardly change",
     "ess": "Too few effective draws",
+    "ess_tail": "Too few effective draws of the tails",
     "tree_depth": "Trajectories that were cut short",
     "doubt": "An approximation that may be wrong",
 }

@@ -14,7 +14,6 @@ WITHOUT_LINE = (
     "missing 1 required",
     "setting an array element",
     "cannot be pickled",
-    "is not in the results",
 )
 
 

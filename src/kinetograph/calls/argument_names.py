@@ -249,6 +249,8 @@ _ENSEMBLES = _PENALTIES | dict.fromkeys(
     "give the widths as network=(16, 16), or network=kg.neural.mlp([16, 16])",
 )
 
+_OF_PRIOR = "kg.simulate(model) draws from the prior"
+
 # Advice for words that have another meaning in other libraries: by function, then by word. Each
 # distribution adds its advice.
 OF_CALLS: dict[str, dict[str, str]] = {
@@ -283,6 +285,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "kg.formula(text, data)"
         ),
         **dict.fromkeys(("formula", "family", "prior"), "kg.formula(text, frame) makes models"),
+        **dict.fromkeys(("prior_only", "sample_prior"), _OF_PRIOR),
         **dict.fromkeys(
             (
                 *("blas_cores", "compile_kwargs", "jit_model_args", "jitter_max_retries"),
@@ -316,6 +319,9 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "write kg.summary(results).to_dataframe().sort_values('mean')",
         ),
         "group": "write kg.summary(results['predictions'])",
+        **dict.fromkeys(
+            ("percentiles", "quantiles"), "probability=0.95 has the quantiles q2.5 and q97.5"
+        ),
         "round_to": "write kg.summary(results).to_dataframe().round(2)",
         **dict.fromkeys(
             ("fmt", "kind", "stat_funcs", "stat_focus"),
@@ -332,6 +338,10 @@ OF_CALLS: dict[str, dict[str, str]] = {
             ("obs", "observed"), "write kg.observe(data, distribution), with the data first"
         ),
         **dict.fromkeys(
+            (*("loc", "logit", "logits", "mean", "mu", "p", "prob", "probs"), *_SPREAD.split()),
+            "it is a parameter of the distribution: kg.observe(data, kg.normal(mu, sd))",
+        ),
+        **dict.fromkeys(
             ("censoring", "censored", "shape", "truncation"),
             "it is a parameter of the distribution, as in kg.observe(data, "
             "kg.normal(mu, sd, censoring=(None, bounds)))",
@@ -346,8 +356,11 @@ OF_CALLS: dict[str, dict[str, str]] = {
             ("include_group_specific", "include_random_effects", "re_form", "re_formula"),
             "give group_effects=False to leave out the effects of groups",
         ),
+        "extend_inferencedata": "leave it out: the results come back with the new group",
     },
     "formula": {
+        **dict.fromkeys(("prior_only", "sample_prior"), _OF_PRIOR),
+        "autocor": "formulas have no series: write the model with kg.ar",
         "weights": "write 'y | weights(w) ~ ...', where w is a column",
         "offset": "write it in the formula: 'y ~ x + offset(log(e))'",
         "exposure": "write it in the formula: 'y ~ x + offset(log(e))'",
@@ -355,6 +368,11 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "dropna": "leave missing values out by data.dropna()",
         "noncentered": "leave it out: kg.mcmc chooses the parametrisation during warm-up",
     },
+    "simulate": {"var_names": "all unknowns and data are drawn: kg.simulate(model)['prior']['mu']"},
+    "advi": {"method": "rank= adds covariances of the unknowns; without it they are independent"},
+    "HMC": dict.fromkeys(
+        ("path_length", "trajectory_length"), "give n_steps=, the length divided by step_size"
+    ),
     "model": dict.fromkeys(
         ("label", "name"), "a model has no name, and keywords name its targets; leave it out"
     ),
@@ -377,8 +395,8 @@ OF_CLASSES = {
 # Advice for a number of draws, where a function takes none.
 OF_COUNTS = {
     "predict": (
-        "it makes one draw for each draw of the results: write kg.predict(model, results), with "
-        "results.isel(draw=slice(None, None, 10)) for a tenth of the draws"
+        "it makes one draw for each draw of the results: leave it out, or give a tenth of the "
+        "draws by results.isel(draw=slice(None, None, 10))"
     ),
 }
 OF_SURPLUS = {
@@ -386,9 +404,11 @@ OF_SURPLUS = {
     "condition": "write kg.condition(model, mu=1.0), with the names of unknowns",
     "observe": "write kg.observe(data, kg.normal(mean, sd)), with the distribution called",
     "compare": 'give the models by name, as in kg.compare({"linear": (model, results), ...})',
+    "set_data": "write model.set_data(x=values), with the name of the data",
     "switch": "kg.where(condition, x, y) chooses elements; branches here are a list of functions",
 }
 OF_MISSING = {
+    "compare": 'give the models by name, as in kg.compare({"linear": (model, results), ...})',
     "dim": 'the name comes first, as in kg.dim("group", ["a", "b"])',
     "mixture": "write kg.mixture(a, b, weights=[0.3, 0.7]) of distributions a and b",
     "predict": "write kg.predict(model, results) with the model of the results",
@@ -438,6 +458,8 @@ REMARKS = {
         ("mask", "obs_mask"),
         "leave rows out by an index, as in kg.observe(y[rows], kg.{0}(mean[rows], 1))",
     ),
+    "offset": "add it to the parameter, as in kg.poisson(log_rate=offset + mean)",
+    "exposure": "multiply the parameter by it, as in kg.poisson(exposure * rate)",
     "infer": "discrete unknowns are marginalised automatically; leave it out",
     "mutable": "all data can be changed, by model.set_data(...); leave it out",
     **dict.fromkeys(("initval", "testval", "test_value"), _START),

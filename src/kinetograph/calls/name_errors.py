@@ -37,8 +37,10 @@ _ATTRIBUTES = {
             "kg.predict(model, results)",
         ),
         **dict.fromkeys(("prior_predictive", "simulate"), "kg.simulate(model)"),
+        **dict.fromkeys(("dump", "save"), "pickle.dump(model, file)"),
     },
     "DataTree": {
+        "sample": "results['posterior'], with as many draws as draws= of their function",
         **dict.fromkeys(("add_groups", "extend"), "results.update(other), which adds groups"),
         "to_csv": "results['posterior'].to_dataset().to_dataframe().to_csv(...)",
     },

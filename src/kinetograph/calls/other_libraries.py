@@ -8,8 +8,8 @@ __all__ = ["ELSEWHERE"]
 # Names in other libraries, by the name here. Each distribution adds its own to `ELSEWHERE`.
 _OTHERS = {
     "kg.advi(model) or kg.pathfinder(model)": (
-        "autodiagonalnormal autonormal fit fitsurrogateposterior meanfield svi traceelbo "
-        "traceenumelbo variational vb"
+        "autodiagonalnormal autonormal fit fitsurrogateposterior meanfield steinvi svgd svi "
+        "traceelbo traceenumelbo variational vb"
     ),
     "kg.advi(model), or kg.advi(model, rank=) with covariances": (
         "autolowrankmultivariatenormal automultivariatenormal fullrankadvi"
@@ -147,7 +147,8 @@ _ADVICE = {
     ),
     "distributions are functions of kg, as kg.normal": "dist dists tfd",
     "draws are results['posterior']['name'], or results['posterior'].to_dataset()": (
-        "extract getdraws getsamples posteriorsamples stanvariable stanvariables"
+        "asdraws asdrawsdf draws drawspd drawsxr extract getdraws getsamples posteriorsamples "
+        "stanvariable stanvariables"
     ),
     "write the reparametrisation out, as mu + tau * kg.normal(0, 1)": (
         "locscalereparam neutrareparam reparam transformreparam"
@@ -191,7 +192,7 @@ _ADVICE = {
     ),
     "kg.mcmc(model) marginalises discrete unknowns automatically": (
         "binarygibbsmetropolis binarymetropolis categoricalgibbsmetropolis configenumerate "
-        "discretehmcgibbs hmcgibbs mixedhmc"
+        "compoundstep discretehmcgibbs gibbs hmcgibbs mixedhmc"
     ),
     "xarray.open_datatree(path) reads results that results.to_netcdf(path) has written": (
         "fromnetcdf fromzarr readnetcdf"
@@ -207,7 +208,11 @@ _ADVICE = {
         "besagyorkmollie bym bym2"
     ),
     'kg.compare({"a": (model, results), ...}, method="evidence") compares evidences': (
-        "bayesfactor bf posteriormodelprobabilities postprob"
+        "bayesfactor posteriormodelprobabilities postprob"
+    ),
+    "several formulas are a list: kg.formula(['y ~ x', 'sigma ~ x'], frame)": "bf brmsformula",
+    "sd[:, None] * kg.lkj_cholesky(eta, n) is the Cholesky factor of a covariance": (
+        "inversewishart invwishart"
     ),
     "kg.model(name=array) records an array under a name": "deterministic",
     "leave rows out by an index, as in kg.observe(y[rows], kg.normal(mean[rows], 1))": (

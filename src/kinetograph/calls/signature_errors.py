@@ -121,6 +121,8 @@ def _answer(
         names = _taken_by_name(call_parameters)
         for word in named:
             if word not in names:
+                if told := _of_count(title, word, named[word]):
+                    return told
                 advice = _of_object(values[0], function, word, ()) if bound else ""
                 if advice and not _hint(title, word, names):
                     return f"{title}: unknown parameter {word}{place_text()}; {advice}"

@@ -1,6 +1,7 @@
 """Messages about terms that formulaic cannot compute."""
 
 import ast
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -31,6 +32,9 @@ def encoding_fault(
                 return _by_fault(call, other)
     if "'xor'" in reason:  # ^ within I(...)
         reason = "^ is not the power within a call; write **, as in I(x**2)"
+    if constant := re.search(r"name '(TRUE|FALSE|NULL|NA)' is not defined", reason):
+        python = {"TRUE": "True", "FALSE": "False", "NULL": "None", "NA": "np.nan"}[constant[1]]
+        reason = f"{constant[1]} of R is {python} in Python"
     if "'df' or 'knots'" in reason and "cs(" in text:
         reason = (
             "cs(x, df=5) is a cubic spline here; effects that differ between the classes "

@@ -36,7 +36,8 @@ _KINDS = {
     **dict.fromkeys(("epred", "fitted", "expected", "response_params"), "; write kind='mean'"),
     **dict.fromkeys(("pps", "posterior", "prediction"), "; write kind='response'"),
     **dict.fromkeys(
-        ("linpred", "link"), "; kg.predict(model, results, mu=model.parameter('mu', new)) has mu"
+        ("linpred", "link", "mu", "params"),
+        "; kg.predict(model, results, mu=model.parameter('mu', new)) has mu",
     ),
 }
 
@@ -406,6 +407,11 @@ def formula(
     if isinstance(data, str) and not isinstance(text, str):
         raise TypeError(
             f"formula: the arguments are swapped{place_text()}; write kg.formula({data!r}, data)"
+        )
+    if isinstance(text, str) and isinstance(data, str) and "~" in data:
+        raise TypeError(
+            f"formula: two formulas by position{place_text()}; write a list of them: "
+            f"kg.formula({[text, data]!r}, data)"
         )
     if isinstance(text, Mapping):
         first, *rest = text.items()

@@ -12,6 +12,7 @@ __all__ = ["check_flags", "flags_of"]
 
 # `keep` also takes names; `progress` is checked by the run, with its own message.
 _TAKE_TEXT = {"keep", "progress"}
+_OF_TEXTS = {"plot": "; a file is written by model.plot().save({!r})"}  # advice by function
 
 
 def flags_of(function: Callable[..., Any]) -> dict[str, int]:
@@ -50,4 +51,5 @@ def check_flags(
         if isinstance(value, str):
             raise TypeError(
                 f"{title}: {name} must be True or False, got the text {value!r:.40}{place_text()}"
+                f"{_OF_TEXTS.get(title, '').format(value)}"
             )

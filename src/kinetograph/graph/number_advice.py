@@ -33,6 +33,8 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
     if kind == "O" and not array.shape:
         return f"{in_words(value)} is not an array of numbers{advice_on(value)}"
     words = f"values of dtype {array.dtype} are not numbers"
+    if isinstance(getattr(value, "name", None), str):  # a series
+        words = f"values of the column {value.name}, of dtype {array.dtype}, are not numbers"
     if kind == "c":
         return f"{words} on the real line; pass real and imaginary parts as two arrays"
     if kind in "mM" and hasattr(value, "to_physical"):  # polars

@@ -105,6 +105,9 @@ def check_shape(node: Node, follows: Distribution) -> None:
         hint = f"\n  The data have an axis of length 1: observe {describe(node)}[{index}]."
     elif len(node.shape) == 2 and _fits(node.shape[::-1], follows):
         hint = "\n  The data look transposed: each row is a separate realisation."
+    elif 1 in own_shape and tuple(n for n in own_shape if n != 1) == node.shape:
+        index = ", ".join("0" if n == 1 else ":" for n in own_shape)
+        hint = f"\n  The parameters have an axis of length 1: write parameter[{index}]."
     else:
         hint = hint or _transposed(node, follows)
     raise ShapeError(

@@ -66,6 +66,8 @@ def _check(doing: str, name: str | None, array: Any) -> None:
             hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
         elif doing == "calculate" and (hasattr(array, "subtree") or isinstance(array, Mapping)):
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
+        elif hasattr(array, "dims") and hasattr(array, "to_dataset"):
+            hint = "; its numbers are computed already: kg.summary(variable) shows draws"
         elif name is None and type(array) is int and doing != "predict":
             hint = f"; give the number of draws as draws={array}"
         elif (

@@ -67,6 +67,8 @@ def check_tree(tree: Any, what: str) -> Any:
             else ""
         )
         opened = "; write xarray.open_datatree(path)" if isinstance(tree, (str, Path)) else ""
+        if isinstance(tree, np.ndarray):
+            opened = "; give the variable itself, results['posterior'][name], without .values"
         if isinstance(tree, Model):
             opened = "; kg.mcmc(model) returns results"
         raise TypeError(

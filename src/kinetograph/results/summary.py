@@ -1,5 +1,6 @@
 """`kg.summary`: a table of posterior means, intervals and diagnostics."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ _ESCAPED = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 )
+_QUANTILE = re.compile(r"q?(\d{1,2}(?:\.\d+)?)%?")  # names of columns in other libraries
 ROUNDING = 1e-6  # of a correlation matrix, also in single precision
 
 
@@ -42,8 +44,8 @@ class Summary:
         column, *row = key if isinstance(key, tuple) else (key,)
         if column not in self.columns or len(row) > 1 or any(r not in self.names for r in row):
             raise KeyError(
-                f"summary: the table has no {key!r}; write table[column] or table[column, row], "
-                f"with the columns {', '.join(self.columns)} and the rows "
+                f"summary: the table has no {key!r}{place_text()}; write table[column] or "
+                f"table[column, row], with the columns {', '.join(self.columns)} and the rows "
                 f"{_some(self.names)}{self._suggestion((column, *row))}"
             )
         values = self.columns[column]
@@ -58,6 +60,11 @@ class Summary:
 
     def _suggestion(self, keys: Sequence[Any]) -> str:
         """A suggestion for wrong keys, in any order of column and row."""
+        for key in keys:
+            if found := _QUANTILE.fullmatch(str(key)):
+                probability = abs(2 * float(found[1]) - 100) / 100
+                call = f"kg.summary(results, probability={probability:.3g}) has that quantile"
+                return f"; {call if probability else 'it is the median'}"
         column = next((c for key in keys if (c := closest(key, self.columns))), None)
         row = next((r for key in keys if (r := closest(key, self.names))), None)
         if row is None and (column is None or len(keys) > 1):
@@ -193,7 +200,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     tree = as_group(tree)
     posterior = check_draws(tree, "summary")
     if not 0 < probability < 1:
-        raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
+        share = f"; write probability={probability / 100:g}" if 1 < probability < 100 else ""
+        raise ValueError(f"summary: probability must be between 0 and 1, got {probability}{share}")
     if not posterior.sizes.get("draw", 0):
         raise ValueError("summary: the results hold no draws")
     unknowns = {n: v for n, v in unknowns_of(tree).items() if n not in posterior}
@@ -294,12 +302,16 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
             else:
                 rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
                 hint = _in_group(tree, name) or meant(name, [*map(str, draws), *rows])
+                if target.partition("__")[0] in draws:  # brms: sd_g__Intercept
+                    hint = meant(target.partition("__")[0], draws)
                 if name.startswith("~"):
                     hint = "; names select what is shown: give all that the table should have"
                 of_group = f"r_{name.rpartition('|')[2].strip()}"
                 if "|" in name and of_group in draws:
                     hint = f"; effects of groups are {of_group!r}"
-            raise KeyError(f"summary: {name!r} is not in the results; they hold {held}{hint}")
+            raise KeyError(
+                f"summary: {name!r} is not in the results{place_text()}; they hold {held}{hint}"
+            )
     return chosen
 
 

@@ -110,14 +110,17 @@ def check_flag(what: str, name: str, value: Any) -> bool:
     return bool(value)
 
 
+_OF_SEEDS = "; keys are made from a number, as in seed=1"
+
+
 def check_seed(seed: Any, what: str) -> int:
     """The seed; None takes one from the system's entropy."""
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        hint = "" if isinstance(seed, (int, float)) else _OF_SEEDS
         raise ValueError(
             f"{what}: seed must be a whole number that is not negative, got {shown(seed)}"
-            f"{place_text()}"
-            f"{'; keys are made from a number, as in seed=1' if np.ndim(seed) else ''}"
+            f"{place_text()}{hint}"
         )
     return int(seed)

@@ -118,7 +118,7 @@ def check_seed(seed: Any, what: str) -> int:
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        hint = "" if isinstance(seed, (int, float)) else _OF_SEEDS
+        hint = "" if isinstance(seed, (int, float, str)) else _OF_SEEDS
         raise ValueError(
             f"{what}: seed must be a whole number that is not negative, got {shown(seed)}"
             f"{place_text()}{hint}"

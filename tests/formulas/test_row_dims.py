@@ -64,3 +64,24 @@ def test_new_rows_without_labels():
     rows = {"x": np.zeros(12)}  # as many as the model has: they do not get the model's labels
     means = model.predict(results, rows, kind="mean", seed=1)["predictions"]["y_mean"]
     assert list(means["new_obs"].values) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.MultiIndex.from_tuples([("Oslo", 2001), ("Oslo", 2002)]),
+        pd.period_range("2020-01", periods=2, freq="M"),
+        pd.IntervalIndex.from_breaks([0, 1, 3]),
+        pd.date_range("2020-01-01", periods=2, tz="UTC"),
+        pd.CategoricalIndex(["b", "a"]),
+    ],
+    ids=lambda index: type(index).__name__,
+)
+def test_labels_of_new_rows_are_the_labels_of_data(index):
+    model = kg.formula("y ~ x", TABLE)
+    results = kg.mcmc(model, seed=1, draws=2, warmup=20, chains=1, progress=False)
+    column = pd.Series([0.0, 1.0], index)
+    drawn = model.predict(results, column.to_frame("x"), seed=1)["predictions"]
+    expected = kg.data(column, dims="row").node.coords["row"]
+    assert (drawn["new_obs"].values == expected).all()
+    assert (expected != np.arange(2)).all()

@@ -56,13 +56,14 @@ def row_dim(frame: pd.DataFrame, prefix: str = "") -> Dim | str:
     """The dimension of the rows, with the labels of the index.
 
     `prefix` begins its name: new rows have another dimension than the rows of the model. Numbers
-    that pandas makes by itself, repeated labels and labels of several types or levels are left out.
+    that pandas makes by itself and repeated labels are left out. Labels of several levels and
+    periods become texts, as in `kg.data`.
     """
     index = frame.index
-    if index.equals(pd.RangeIndex(len(frame))) or index.nlevels > 1 or not index.is_unique:
+    if index.equals(pd.RangeIndex(len(frame))) or not index.is_unique:
         return f"{prefix}obs"
     try:
-        return dim(f"{prefix}obs", index.to_numpy())
+        return dim(f"{prefix}obs", index)
     except DimsError:
         return f"{prefix}obs"
 

@@ -155,3 +155,8 @@ def test_errors_from_within_are_as_they_are():
     with pytest.raises(TypeError, match="takes 1 positional argument but 2") as caught:
         kg.while_loop(lambda v: v < 3, lambda v: (lambda w: w)(v, 1), [0.0])
     assert "while_loop: there is no" not in str(caught.value)
+
+
+def test_a_name_for_a_function_without_names():
+    with pytest.raises(TypeError, match=r"factor takes no name: leave out 'weights'"):
+        kg.factor(kg.normal(0, 1), "weights")

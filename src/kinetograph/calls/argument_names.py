@@ -98,6 +98,7 @@ RUNS = {
     "processes": "num_processes nprocs n_processes world_size",
     "process": "process_id process_index rank",
     "devices": "device device_count device_mesh mesh n_devices num_devices",
+    "shard": "data_sharding shard_data shard_rows sharding",
     "initial": (
         "current_state init init_method init_params init_state init_strategy init_values inits "
         "init_dist initial_point initial_state initial_values initvals p0 q0 start starting x0 "

@@ -350,8 +350,9 @@ def _too_many(
     if name in OF_SURPLUS:
         hint = f"; {OF_SURPLUS[name]}"
     elif texts and names[:1] != ["name"]:
-        word = "var_name" if "var_name" in parameters else "name"
-        hint = f"; a name is given by {word}={texts[0]!r}"
+        word = next((w for w in ("var_name", "name") if w in parameters), None)
+        given_by = f"; a name is given by {word}={texts[0]!r}"
+        hint = given_by if word else f"; {name} takes no name: leave out {texts[0]!r}"
     elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
         remaining = ", ".join(brief(v) for v in positional[1:])
         reason = _WITH_MEAN_ZERO.get(name, "its support always begins at 0")

@@ -26,43 +26,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.draws import words
-from ..distributions.variable import Variable
-from ..graph.lower import Environment, Scope
-from ..graph.node import Data, Node, ancestors
+from ..graph.lower import Environment
+from ..graph.node import Data
 from ..graph.trips import Capacity
 from .batch_order import batch_order
 from .density import Density
-from .term import Term
+from .row_terms import RowTerms
 
-__all__ = ["RowBatch", "RowsTerm"]
+__all__ = ["RowBatch"]
 
 _NOISE = 0x6E6F6973  # the purpose of the random words: "nois"
 
 
-class RowsTerm(Term):
-    """A term with an element for each of any rows."""
-
-    def __init__(self, term: Term, scale: float) -> None:
-        self.node, self.forms, self.small = term.node, term.forms, term.small
-        self.compressed = None  # a compressed form would contain all rows
-        self.scale = scale
-
-    def value(self, environment: Environment, scope: Scope | None = None) -> Any:
-        """The sum over the rows, times the scale."""
-        return self.scale * jnp.sum(self.elements(environment))
-
-
-class RowBatch:
+class RowBatch(RowTerms):
     """The rows that a transition sees, and the densities it computes.
 
     Attributes
     ----------
-    rows
-        The data that are given by rows.
-    count, size
-        The number of rows, and the number of rows of a batch.
-    terms
-        The terms of the log density that belong to rows.
     order
         Which rows are the batch of a transition.
     estimate
@@ -82,23 +62,16 @@ class RowBatch:
         allow_noisy: bool,
         noise: str | None = None,
     ) -> None:
-        self.rows = tuple(rows)
-        self.count, self.size = self.rows[0].shape[0], size
+        super().__init__(density, rows, size)
         self.order = batch_order(self.count, size, order, replace, last)
         self.allow_noisy, self.noise = allow_noisy, noise
-        of_rows = set(self.rows)
-        self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
-        other_terms = [term for term in density.terms if term not in self.terms]
-        scaled = [RowsTerm(term, self.count / size) for term in self.terms]
-        unknowns = density.unknowns
-        self.estimate = Density(unknowns, [*other_terms, *scaled])
-        self._rest = Density(unknowns, other_terms)
-        self._each = Density(unknowns, [RowsTerm(term, 1.0) for term in self.terms])
+        scaled = self.scaled(self.count / size)
+        self.estimate = Density(self.unknowns, [*self.others, *scaled])
 
     @property
     def densities(self) -> tuple[Density, ...]:
         """The densities that are computed for a transition."""
-        return self.estimate, self._rest, self._each
+        return self.estimate, self.rest, self.each
 
     @property
     def derived(self) -> tuple[Data, ...]:
@@ -111,11 +84,6 @@ class RowBatch:
         _, size, name, replace, last = self.order
         return self.rows, size, name, replace, last, self.allow_noisy, self.noise
 
-    @property
-    def of_unknowns(self) -> tuple[Term, ...]:
-        """Terms that belong to rows, but are the prior of an unknown."""
-        return tuple(term for term in self.terms if isinstance(term.target, Variable))
-
     def rows_of(self, key: Any, event: Any) -> Any:
         """The rows of a transition, (size,), or with their words (size, 2)."""
         rows = self.order.rows(key, event)
@@ -126,14 +94,10 @@ class RowBatch:
 
     def taken(self, data: Environment, rows: Any) -> Environment:
         """The data, reduced to the given rows and their words."""
-        drawn = rows[:, 1] if jnp.ndim(rows) == 2 else None
-        rows = rows if drawn is None else rows[:, 0]
-        held = {node: data.get(node, node.value) for node in self.rows}
-        values: dict[Node, Any] = {node: jnp.asarray(held[node])[rows] for node in self.rows}
-        if drawn is not None:
-            node = self.rows[-1]
-            values[node] = drawn.astype(values[node].dtype)
-        return {**data, **values}
+        if jnp.ndim(rows) != 2:
+            return super().taken(data, rows)
+        taken, node = super().taken(data, rows[:, 0]), self.rows[-1]
+        return {**taken, node: rows[:, 1].astype(taken[node].dtype)}
 
     def with_covariance(
         self, free: Any, data: Environment, capacity: Capacity, rows: Any, *, full: bool
@@ -145,9 +109,9 @@ class RowBatch:
 
         def one(row: Any) -> tuple[Any, Any]:
             alone = self.taken(data, row[None])
-            return self._each.value_and_gradient(free, alone, capacity, adjusted=False)[:2]
+            return self.each.value_and_gradient(free, alone, capacity, adjusted=False)[:2]
 
-        value, gradient, _ = self._rest.value_and_gradient(free, data, capacity)
+        value, gradient, _ = self.rest.value_and_gradient(free, data, capacity)
         values, slopes = jax.vmap(one)(rows)
         size, scale = self.size, self.count / self.size
         apart = slopes - jnp.mean(slopes, 0)

@@ -17,6 +17,7 @@ from ..graph.trips import Capacity, Trips
 from .batch import RowBatch
 from .centring import Centring, ChosenForms
 from .density import Density
+from .row_blocks import BoundBlocks
 
 __all__ = ["BoundDensity", "Position"]
 
@@ -35,7 +36,7 @@ class BoundDensity(NamedTuple):
     Points may have a leading axis of walkers. `trips` are the reports on the model's loops so far,
     which a kernel passes through its own loops; they are empty for models without loops. With a
     `batch`, `rows` are the rows of the data that are used; None: all rows. With a `centring`,
-    points are in its coordinates for `forms`.
+    points are in its coordinates for `forms`. With `blocks`, devices share the rows.
     """
 
     density: Density
@@ -45,6 +46,7 @@ class BoundDensity(NamedTuple):
     rows: Any = None
     centring: Centring | None = None
     forms: ChosenForms | None = None
+    blocks: BoundBlocks | None = None
 
     def into(self, position: Position) -> Position:
         """A point of the free state in the coordinates of the centring."""
@@ -94,10 +96,10 @@ class BoundDensity(NamedTuple):
         """Join earlier reports on loops with the reports of an evaluation."""
         return tuple(old.join(Trips(*new)) for old, new in zip(trips, new_trips, strict=True))
 
-    def _seen(self) -> tuple[Density, Environment]:
+    def _seen(self) -> tuple[Density | BoundBlocks, Environment]:
         """The density and the data of the rows that are used."""
         if self.rows is None:
-            return self.density, self.data
+            return self.blocks or self.density, self.data
         assert self.batch is not None
         return self.batch.estimate, self.batch.taken(self.data, self.rows)
 

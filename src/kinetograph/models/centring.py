@@ -69,7 +69,9 @@ class ChosenForms(NamedTuple):
 class Centring:
     """The unknowns whose form may be chosen, and the maps."""
 
-    def __init__(self, model: "Model", maps_jointly: bool = False) -> None:
+    def __init__(
+        self, model: "Model", maps_jointly: bool = False, rows_are_shared: bool = False
+    ) -> None:
         self.density, self.maps_jointly = model.density, maps_jointly
         unknowns = set(self.density.unknowns)
         self._valued = {*unknowns, *model.fixed}  # a marginalised unknown has no value
@@ -92,10 +94,11 @@ class Centring:
                 shift = shift._replace(location=None)
             if not self._depends(shift, product.unknown):
                 self.shifts[product.unknown] = shift
-        for vector in gaussian_vectors(model):
+        # Maps of vectors and of a joint block are computed from all rows of the data.
+        for vector in () if rows_are_shared else gaussian_vectors(model):
             self._add(vector)
         vectors = {unknown: v for v in self.vectors.values() for unknown in v.unknowns}
-        self.joint = joint_normal(model, self.shifts, vectors)
+        self.joint = None if rows_are_shared else joint_normal(model, self.shifts, vectors)
         self.levels = self._levels()  # each depends on earlier levels only
         kept = {unknown for level in self.levels for unknown in level.all}
         self.shifts = {unknown: s for unknown, s in self.shifts.items() if unknown in kept}

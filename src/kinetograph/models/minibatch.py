@@ -1,36 +1,22 @@
 """`kg.minibatch`: models whose samplers use random batches of rows."""
 
-from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from ..graph.array import Array
 from ..graph.errors import ModelError
-from ..graph.lower import Environment, evaluate
-from ..graph.messages import describe, site_text
-from ..graph.node import Data, Node, ancestors
-from ..graph.precision import x64
+from ..graph.node import Data
 from ..graph.public import public
-from ..graph.source import place_text
-from ..graph.suggestions import meant
-from ..graph.value_texts import in_words
-from .batch import RowBatch
 from .batch_order import batch_order
 from .checks import no_model
 from .model import Model
+from .row_checks import ArgumentOfRows, check_rows, rows_found, rows_given
 from .rows_one_by_one import refuse_rows_one_by_one
-from .term import Term
 
 __all__ = ["in_batches", "minibatch"]
 
 
-class _Stuck(Exception):
-    """A node that cannot be computed for a part of the rows."""
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
+BY = ArgumentOfRows("minibatch", "rows")
 
 
 @public
@@ -134,8 +120,8 @@ def minibatch(
             f"minibatch: {names} is marginalised over all rows together; write a mixture instead "
             "(kg.mixture), whose rows are independent"
         )
-    refuse_rows_one_by_one(model)
-    by_rows = _found(model) if rows is None else _given(model, rows)
+    refuse_rows_one_by_one(model, BY.function)
+    by_rows = rows_found(model, BY) if rows is None else rows_given(model, rows, BY)
     noise = None
     if model.batch is not None and model.batch.noise is not None:
         noise, words = model.batch.noise, model.batch.rows[-1]
@@ -167,166 +153,5 @@ def in_batches(model: Model, rows: tuple[Data, ...], *settings: Any) -> Model:
     """
     made = model._seen_by(rows, *settings)
     assert made.batch is not None
-    _check(made, made.batch)
+    check_rows(made, made.batch, BY)
     return made
-
-
-def _rows_of(term: Term) -> int | None:
-    """The number of rows that a term may have, or None.
-
-    Rows are elements of observed data, or of a factor with the length of data.
-    """
-    if isinstance(term.target, Data):
-        return term.target.shape[0] if term.target.shape else None
-    if term.target is not None or not term.node.shape:
-        return None
-    length = term.node.shape[0]
-    return length if length in {n.shape[0] for n in _data(term) if n.shape} else None
-
-
-def _data(term: Term) -> list[Data]:
-    """The data that a term depends on."""
-    return [node for node in ancestors(term.plain_needs()) if isinstance(node, Data)]
-
-
-def _found(model: Model) -> list[Data]:
-    """The data with as many rows as the observed data."""
-    terms = [term for term in model.density.terms if (_rows_of(term) or 0) > 1]
-    observed = [term for term in terms if isinstance(term.target, Data)]
-    terms = observed or terms
-    lengths = {_rows_of(term) for term in terms}
-    if len(lengths) != 1:
-        reason = (
-            "no term of the log density has an element for each of several rows"
-            if not lengths
-            else f"there are data of {', '.join(map(str, sorted(map(int, filter(None, lengths)))))}"
-            " rows"
-        )
-        raise ModelError(f"minibatch: {reason}; list the data that have rows, as rows=[x, y]")
-    (length,) = lengths
-    data = dict.fromkeys(node for term in terms for node in _data(term))
-    return [node for node in data if node.shape and node.shape[0] == length]
-
-
-def _given(model: Model, rows: Any) -> list[Data]:
-    """The data arrays that `rows` lists."""
-    data = {model.name(node): node for node in model.data}
-    row_data: dict[Data, None] = {}
-    for item in rows if isinstance(rows, (list, tuple)) else [rows]:
-        node = data.get(item) if isinstance(item, str) else getattr(item, "node", None)
-        if not isinstance(node, Data) or node not in data.values():
-            named = isinstance(item, str)
-            item_text = describe(item.node) if isinstance(item, Array) else in_words(item)
-            hint = (
-                meant(item, data)
-                if named
-                else "; make it data with kg.data before the model is made"
-            )
-            raise ModelError(
-                f"minibatch: rows: {repr(item) if named else item_text} is not a data array of the "
-                f"model; it has: {', '.join(data) or 'none'}{place_text()}{hint}"
-            )
-        if not node.shape:
-            raise ModelError(f"minibatch: rows: {model.name(node)} is one number and has no rows")
-        row_data[node] = None
-    lengths = {node.shape[0] for node in row_data}
-    if len(lengths) != 1:
-        shapes = ", ".join(f"{model.name(node)} {node.shape}" for node in row_data) or "nothing"
-        raise ModelError(f"minibatch: rows: data need the same number of rows, got {shapes}")
-    return list(row_data)
-
-
-def _title(model: Model, term: Term) -> str:
-    """A term as text."""
-    target = term.target
-    if target is None:
-        return f"the factor {describe(term.node)}{site_text(term.node)}"
-    kind = "the prior" if target in model.component.unknowns else "the likelihood"
-    return f"{kind} of {model.name(target)}{site_text(target)}"
-
-
-def _check(model: Model, batch: RowBatch) -> None:
-    """Raise ModelError if the contribution of a row depends on other rows.
-
-    The terms of a random batch are compared with the same rows of the terms of all data.
-    """
-    if not batch.terms:
-        raise ModelError("minibatch: no term of the log density is computed from these rows")
-    for term in batch.of_unknowns:
-        raise ModelError(
-            f"minibatch: {_title(model, term)} is computed from the rows, but a prior enters every "
-            "step in full; leave its data out of rows="
-        )
-    if model.density.loops:
-        loop = model.density.loops[0]
-        raise ModelError(
-            f"minibatch: the log density has a {loop.title}{site_text(loop)}, and a loop cannot "
-            "run over a part of the rows; write it with arrays, or as a JAX function with kg.lift"
-        )
-    random = np.random.default_rng(0)
-    free = random.normal(scale=0.5, size=model.free_size)
-    batch_rows = random.permutation(batch.count)[: batch.size]
-    values = model.argument_values
-
-    def elements(free: Any, values: Sequence[Any], rows: Any) -> list[Any]:
-        data = model.bind(values).data
-        data = data if rows is None else batch.taken(data, rows)
-        environment, _ = model.density.values(free, data)
-        return [_elements(term, environment) for term in batch.terms]
-
-    with x64():
-        whole = jax.eval_shape(lambda f, v: elements(f, v, None), free, values)
-        try:
-            part = jax.eval_shape(elements, free, values, batch_rows)
-        except _Stuck as stuck:
-            raise _not_of_rows(batch, stuck.node) from stuck.__cause__
-    for term, all_, part_elements in zip(batch.terms, whole, part, strict=True):
-        lead = all_.shape[:1] == (batch.count,)
-        if not lead or part_elements.shape != (batch.size, *all_.shape[1:]):
-            raise ModelError(
-                f"minibatch: {_title(model, term)} has shape {all_.shape} with all {batch.count} "
-                f"rows and {part_elements.shape} with {batch.size}; it must have an element for "
-                "each row, along its first axis (leave out a sum over the rows: terms are added up "
-                "anyway)"
-            )
-    with x64():
-        both = jax.jit(lambda f, v, r: (elements(f, v, None), elements(f, v, r)))
-        whole, part = both(free, values, batch_rows)
-    for term, all_, part_elements in zip(batch.terms, whole, part, strict=True):
-        expected, got = np.asarray(all_)[batch_rows], np.asarray(part_elements)
-        tolerance = 1e-3 if got.dtype == np.float32 else 1e-6
-        equal = np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-        if not equal.all():
-            place = tuple(int(i) for i in np.argwhere(~equal)[0])
-            raise ModelError(
-                f"minibatch: {_title(model, term)} mixes rows: row {batch_rows[place[0]]} adds "
-                f"{expected[place]:.6g} to the log density with all rows, but {got[place]:.6g} in "
-                f"a batch of {batch.size} of {batch.count} rows. The contribution of a row must "
-                "depend on that row alone: compute means over all rows and similar quantities "
-                "beforehand, or list the data that have rows with rows="
-            )
-
-
-def _elements(term: Term, environment: Environment) -> Any:
-    """The elements of a term, or _Stuck with the node that failed."""
-    needed = term.plain_needs()
-    for node in ancestors(needed, stop=environment.__contains__):
-        try:
-            evaluate([node], environment)
-        except (TypeError, ValueError, IndexError) as error:
-            raise _Stuck(node) from error
-    try:
-        return term.elements(environment)
-    except (TypeError, ValueError) as error:
-        raise _Stuck(term.node) from error
-
-
-def _not_of_rows(batch: RowBatch, node: Node) -> ModelError:
-    """The error for a node that needs all rows."""
-    shapes = ", ".join(f"{describe(n)} {n.shape}" for n in node.parents)
-    return ModelError(
-        f"minibatch: {describe(node)}{site_text(node)} cannot be computed with {batch.size} of "
-        f"{batch.count} rows ({shapes} with all rows). Write it for any number of rows, "
-        "x.reshape(-1, 3) rather than x.reshape(1000, 3), and list with rows= exactly the data "
-        "that have a value for each row; unknowns cannot have rows"
-    )

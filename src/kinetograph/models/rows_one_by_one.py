@@ -9,7 +9,7 @@ from .model import Model
 __all__ = ["refuse_rows_one_by_one"]
 
 
-def refuse_rows_one_by_one(model: Model) -> None:
+def refuse_rows_one_by_one(model: Model, doing: str) -> None:
     """Raise ModelError if all observed data are single rows.
 
     A batch is taken along the first axis of an array, which single rows do not have.
@@ -28,8 +28,8 @@ def refuse_rows_one_by_one(model: Model) -> None:
     names = list(dict.fromkeys(describe(node) for node in alone[:3]))
     named = f" ({', '.join(names)}, ...)" if len(names) > 1 else ""
     raise ModelError(
-        f"minibatch: {len(alone)} rows{named} are observed one by one{site_text(alone[0])}, but a "
-        "batch takes rows of one array. Observe all rows in one statement, without the loop, as in "
+        f"{doing}: {len(alone)} rows{named} are observed one by one{site_text(alone[0])}, but "
+        "rows are taken of one array. Observe all rows in one statement, without the loop, as in "
         "kg.observe(y, kg.normal(x @ w, sd)), where y and x are arrays with a row for each "
         "observation"
     )

@@ -48,7 +48,7 @@ class BlockSteps:
     ) -> None:
         self.program, self.plan, self.batch = program, plan, batch
         self.most = program.rows(batch)  # the largest number of draws in a block
-        self.density = program.model.bind(data)
+        self.density = program.bound(data)
 
     def moment(self, chain: ChainState, drawn: Sequence[Any] = ()) -> Moment:
         noise = Noise(chain.key, chain.transition)

@@ -5,12 +5,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
 import jax
 import numpy as np
+from jaxlib.mlir.passmanager import PassManager
 
 from ..adaptation.joint_choice import MANY
 from ..collector import paused
@@ -237,6 +239,8 @@ def build(
     joint = None if program.centring is None else program.centring.joint
     if jointly and joint is not None and joint.size <= MANY:
         program = replace(program, maps_jointly=True)
+    if program.row_blocks is not None:
+        device = program.row_blocks.replicated
     return _built(program, batch, meanwhile, device or default_device(), True)
 
 
@@ -314,7 +318,7 @@ def _compile(
         nonlocal traced
         before()
         started = time.perf_counter()
-        with jax.default_device(device):
+        with nullcontext() if program.row_blocks is not None else jax.default_device(device):
             lowered_program = lowered(program, batch)
         traced = time.perf_counter() - started
         after()
@@ -322,10 +326,25 @@ def _compile(
 
     started = time.perf_counter()
     with x64(), paused():
+        if program.row_blocks is not None:  # the cache is for programs of one device
+            executable = Task(_simplified(lower()).compile).result()
+            return executable, traced, time.perf_counter() - started - traced, False
         program_fingerprint = fingerprint(program, batch)
         text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
         executable, from_cache = compile_cached(text, lower, after, device)
     return executable, traced, time.perf_counter() - started - traced, from_cache
+
+
+def _simplified(lowered: Any) -> Any:
+    """The lowered program without calls, and with each value computed once.
+
+    XLA does this first for several devices, and late for one. The order of its passes would change
+    the rounding: for example, whether it divides, or multiplies by an inverse.
+    """
+    module = lowered.compiler_ir()
+    with module.context:
+        PassManager.parse("builtin.module(inline,cse)").run(module.operation)
+    return lowered
 
 
 def _block(program: Program, batch: int | None) -> Any:
@@ -335,7 +354,7 @@ def _block(program: Program, batch: int | None) -> Any:
     if batch is not None:
         block = program.batch_block
     options = _options(batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
-    jitted = jax.jit(block, compiler_options=options)
+    jitted = jax.jit(program.on_devices(block, 1, 1), compiler_options=options)
     return jitted.lower(chain, _data(program, batch), plan)
 
 
@@ -367,13 +386,14 @@ def _search(program: Program, batch: int | None) -> Any:
     find: Any = partial(search, program)
     if batch is not None:
         find = jax.vmap(find, (*(0 for _ in arguments), None, program.data_axes))
-    jitted = jax.jit(find, compiler_options=_options(batch))
+    shared = program.on_devices(find, len(arguments) + 1, 0)
+    jitted = jax.jit(shared, compiler_options=_options(batch))
     return jitted.lower(*arguments, np.int64(0), _data(program, batch))
 
 
 def _data(program: Program, batch: int | None) -> tuple[Any, ...]:
     """The model's arguments, stacked where chains have their own values."""
-    each = zip(program.model.argument_values, program.data_axes, strict=True)
+    each = zip(program.argument_values, program.data_axes, strict=True)
     return tuple(_batched(x, None if axis is None else batch) for x, axis in each)
 
 

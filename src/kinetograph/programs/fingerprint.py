@@ -263,6 +263,8 @@ class _Writer:
         self.lines.append(f"records {len(program.statistics)} counts {counted} rows {rows}")
         if program.maps_jointly:
             self.lines.append("maps jointly")
+        if program.row_blocks is not None:
+            self.lines.append(program.row_blocks.text)
         self.lines.append(f"averages {program.running.text()}")
 
 

@@ -97,7 +97,7 @@ def _informed(program: "Program", state: ChainState, data: Any) -> ChainState:
     assert adaptation.joint is not None
     before = hyper["joint"]
     asked = before[0, 0] == WANTED
-    found = centring.joint_information(adaptation.joint.centre, program.model.bind(data))
+    found = centring.joint_information(adaptation.joint.centre, program.bound(data))
     unused = jnp.asarray(centring.joint.written, before.dtype).at[0, 0].set(UNUSED)
     new = jnp.where(jnp.all(jnp.isfinite(found)), found.astype(before.dtype), unused)
     hyper = hyper | {"joint": jnp.where(asked, new, before)}

@@ -35,6 +35,7 @@ from ..kernels.noise import BEFORE, Noise
 from ..models.bound_density import BoundDensity, Position
 from ..models.centring import Centring
 from ..models.model import Model
+from ..models.row_blocks import RowBlocks
 from ..observables.average import Average
 from ..observables.graph import ObservableGraph
 from ..observables.named import COUNTED, is_named, of_batch
@@ -71,6 +72,7 @@ class Program:
     varied: tuple[Node, ...] = ()  # arguments that have other values in each chain
     most_rows: int = ROWS  # the largest number of draws in a block
     maps_jointly: bool = False  # whether the coordinates of the joint block may be in use
+    row_blocks: RowBlocks | None = None  # if devices share the rows of the data
 
     def __post_init__(self) -> None:
         if self.model.batch is not None:  # estimates from a batch have names of their own
@@ -100,7 +102,9 @@ class Program:
         }
         shape = (*self.walkers, self.model.free_size)
         names_of_observables = frozenset(o.name for o in self._named)
-        centring = Centring(self.model, self.maps_jointly) if self._may_centre else None
+        centring = None
+        if self._may_centre:
+            centring = Centring(self.model, self.maps_jointly, self.row_blocks is not None)
         if centring is not None and not 0 < centring.size <= MOST_CENTRED:
             centring = None
         loops = len(density.loops)
@@ -416,6 +420,33 @@ class Program:
         with x64():
             shapes: ChainState = jax.eval_shape(begun, data, key, self.hyper(), q)
         return shapes
+
+    @property
+    def argument_values(self) -> tuple[Any, ...]:
+        """The values of the model's arguments as the program takes them."""
+        return self.model.argument_values if self.row_blocks is None else self.row_blocks.parts
+
+    def placed(self, device: Any) -> Sequence[Any]:
+        """The values of the model's arguments, on the devices of the program."""
+        if self.row_blocks is not None:
+            device = self.row_blocks.placements()
+        placed: Sequence[Any] = jax.device_put(self.argument_values, device)
+        return placed
+
+    def on_devices(self, function: Any, before: int, after: int) -> Any:
+        """A function, as each device computes it.
+
+        `before` and `after` are the numbers of parameters before and after the arguments.
+        """
+        blocks = self.row_blocks
+        return function if blocks is None else blocks.on_devices(function, before, after)
+
+    def bound(self, data: Sequence[Any]) -> BoundDensity:
+        """The log density with values of the model's arguments."""
+        blocks = self.row_blocks
+        if blocks is None:
+            return self.model.bind(data)
+        return self.model.bind(blocks.whole(data))._replace(blocks=blocks.bound(data))
 
     def block(self, chain: ChainState, data: Sequence[Any], plan: Plan) -> tuple[ChainState, Block]:
         """Advance one chain: a loop of transitions."""

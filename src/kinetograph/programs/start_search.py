@@ -96,7 +96,7 @@ def search(
     data: Sequence[Any],
 ) -> SearchResult:
     """The state of a chain before its first transition."""
-    density = program.model.bind(data)
+    density = program.bound(data)
     singleone = partial(_search, program, density, key, gradients)
     if program.walkers:
         climbing, walkers = jnp.bool_(False), jnp.arange(program.walkers[0])

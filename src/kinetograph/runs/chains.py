@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..adaptation.schedule import Phases
@@ -123,8 +122,7 @@ def run_chains(
     batches = [] if engine.batch is None else batches_of(engines, chains)
     parts: list[list[ChainTurns]] = [[] for _ in engines]
     with x64():
-        values = engine.program.model.argument_values
-        shared = [jax.device_put(values, each.device) for each in engines]
+        shared = [engine.program.placed(each.device) for each in engines]
     for i, batch in enumerate(batches):
         place = i % len(engines)
         parts[place].append(ChainTurns(batch.turns(shared[place], lengths, control)))

@@ -17,6 +17,7 @@ from ..models.result_types import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..programs.averages import averaged_targets
+from ..programs.other_devices import default_device
 from ..programs.program import Program
 from ..results.check import check_tree, unknowns_of
 from ..results.recorded_density import other_density
@@ -33,6 +34,7 @@ from .processes.turns import shared_call
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import restored_averages, restored_observables, restored_samplers
+from .row_sharding import SHARDING, row_blocks_again
 from .rows import MemorySink, TransitionRows
 from .run import Run, carry_out
 from .shared_runs import refuse_callback, shared
@@ -54,6 +56,7 @@ DESCRIPTIVE = (
     CHAINS_PER_BATCH,
     "walkers",
     "batch_size",
+    *SHARDING,
     "samplers",
     "observables",
     "averages",
@@ -144,7 +147,6 @@ def extra_samples(
     check_model(model, CALLER, "second")
     least = {} if draws is None else {"draws": (draws, 0)}
     check_whole(CALLER, least | ({} if threads is None else {"threads": (threads, 1)}))
-    used_devices = devices_of(CALLER, devices)
     if "sampler_state" not in results.children or "sampler_settings" not in results.attrs:
         raise TypeError(
             f"{CALLER}: the results have no state of chains to continue from; give {COMPLETE}"
@@ -159,6 +161,8 @@ def extra_samples(
         kept = kept_nodes(model, targets, unknowns)
     requested_averages = as_averages(averages or restored_averages(attributes, model, CALLER))
     requested_observables = as_observables(observables or restored_observables(attributes, CALLER))
+    blocks = row_blocks_again(CALLER, model, attributes, devices)
+    used_devices = devices_of(CALLER, devices) if blocks is None else (default_device(),)
     program = program_of(
         model,
         samplers[0],
@@ -166,6 +170,7 @@ def extra_samples(
         averaged_targets(model, requested_averages),
         requested_observables,
         requested_averages,
+        blocks,
     )
     check_unknowns(program, results, CALLER)
     _check_same(program, results)

@@ -17,10 +17,12 @@ from ..graph.value_texts import shown
 from ..models.flat_unknowns import warn_of_flat
 from ..models.model import Model, check_model
 from ..models.result_types import DataTree
+from ..models.row_blocks import RowBlocks
 from ..models.unused_data import warn_of_later
 from ..observables.average import Average, as_averages
 from ..observables.observable import Observable, as_observables
 from ..programs.averages import averaged_targets
+from ..programs.other_devices import default_device
 from ..programs.program import Program
 from ..results.refused_proposals import watching_solvers
 from ..samplers.nuts import NUTS
@@ -37,6 +39,7 @@ from .processes.turns import chains_of_a_process, in_order, shared_call, shared_
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import quantity_attributes, sampler_attributes
+from .row_sharding import Shard, row_blocks, sharding_attributes
 from .rows import MemorySink, Sink
 from .run import Run, carry_out
 from .shared_runs import refuse_callback, shared
@@ -76,6 +79,8 @@ def mcmc(
     threads: int | None = None,
     chain_method: Literal["threads", "batch"] | str | None = None,
     devices: Devices = None,
+    shard: Shard = None,
+    reduction: Literal["tree", "fast"] | str = "tree",
     keep_warmup: bool = False,
     tuned: Any = None,
     on_sigterm: Literal["exit", "return"] | str = "exit",
@@ -176,6 +181,18 @@ def mcmc(
         the draws equal the draws on one device to the last bit. As a batch, each device runs an
         equal part of the chains, and the draws equal the draws of such a batch on one device.
         `kg.extra_samples` and `kg.resume` may continue on other devices.
+    shard
+        "rows": the devices share the rows of the data, and each evaluates its part of the
+        likelihood for all chains, which run as a batch. It is for data so large that an evaluation
+        takes much longer than an exchange between devices. All data arrays that are as long as the
+        observed data have rows; a list of data arrays or names says which do. The contribution of
+        a row to the log density must depend on that row alone, and unknowns cannot have rows.
+        There are at least 64 rows, because rows are added up in 64 blocks. `devices` is a power of
+        two, at most 32; by default as many as possible.
+    reduction
+        How devices that share rows add up: "tree" in an order that does not depend on the number of
+        devices, so that the draws have the same bits for each number; "fast" without this property,
+        and all blocks of a device at once, which takes less time and more memory.
     keep_warmup
         True: the transitions of warm-up are kept, too, every one of them (`thin` has no effect
         there), in the groups `warmup_posterior` and `warmup_sample_stats`. They are not draws from
@@ -288,7 +305,10 @@ def mcmc(
     numbers = _numbers(chains)
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
     method = chain_method_of(chain_method, threads)
-    divided = division("mcmc", method, len(numbers), devices_of("mcmc", devices), threads)
+    blocks = row_blocks("mcmc", model, shard, reduction, devices, chain_method)
+    method = method if blocks is None else "batch"
+    chain_devices = devices_of("mcmc", devices) if blocks is None else (default_device(),)
+    divided = division("mcmc", method, len(numbers), chain_devices, threads)
     seed_used = check_seed(shared_seed(seed), "mcmc")
     progress_display = make_progress(progress)
     place = None if store is None else folder("mcmc", store)
@@ -307,7 +327,7 @@ def mcmc(
     check_watching("mcmc", callback, until, draws, len(numbers), kept is not None)
     refuse_callback("mcmc", callback)
     program = program_of(
-        model, samplers[0], kept, averaged, requested_observables, requested_averages
+        model, samplers[0], kept, averaged, requested_observables, requested_averages, blocks
     )
     lengths = Lengths(
         warmup_length(program.host_tunes, warmup), None if draws is None else int(draws), int(thin)
@@ -411,13 +431,14 @@ def program_of(
     averaged: Sequence[Node],
     observables: tuple[Observable, ...],
     averages: tuple[Average, ...],
+    row_blocks: RowBlocks | None = None,
 ) -> Program:
     """The program of a run.
 
     Its targets are the nodes in `kept`, whose draws are kept, and the nodes in `averaged`.
     """
     targets = dict.fromkeys([*(kept or {}).values(), *averaged])
-    program = Program(model, sampler, tuple(targets), observables, averages)
+    program = Program(model, sampler, tuple(targets), observables, averages, row_blocks=row_blocks)
     return program if kept is None else watching_solvers(program)
 
 
@@ -433,6 +454,7 @@ def run_attributes(program: Program, samplers: Sequence[Sampler], method: str) -
         "chain_method": method,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
         **({} if model.batch is None else {"batch_size": model.batch.size}),
+        **sharding_attributes(model, program.row_blocks),
     }
 
 

@@ -19,6 +19,7 @@ from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..programs.averages import averaged_targets
 from ..programs.fingerprint import program_text
+from ..programs.other_devices import default_device
 from ..programs.program import Program
 from ..programs.sealed_files import Damaged
 from ..samplers.sampler import Sampler
@@ -33,6 +34,7 @@ from .processes.turns import in_order, shared_call
 from .progress.display import Progress
 from .progress.reporting import make_progress
 from .restoring import restored_averages, restored_observables, restored_samplers
+from .row_sharding import row_blocks_again
 from .rows import TransitionRows
 from .run import Run, carry_out
 from .shared_runs import refuse_callback, shared
@@ -137,7 +139,6 @@ def resume(
     """
     check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
     check_whole(CALLER, {} if threads is None else {"threads": (threads, 1)})
-    used_devices = devices_of(CALLER, devices)
     store = Store.open(folder(CALLER, path))
     manifest = store.manifest
     differing = _differing(manifest)
@@ -157,6 +158,8 @@ def resume(
     requested_observables = as_observables(
         observables or restored_observables(attributes_of_run, CALLER)
     )
+    blocks = row_blocks_again(CALLER, model, manifest["attributes"], devices)
+    used_devices = devices_of(CALLER, devices) if blocks is None else (default_device(),)
     program = program_of(
         model,
         samplers[0],
@@ -164,6 +167,7 @@ def resume(
         averaged_targets(model, requested_averages),
         requested_observables,
         requested_averages,
+        blocks,
     )
     if user_gave_model:
         differing += _other_model(program, manifest)

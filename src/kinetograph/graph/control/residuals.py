@@ -6,11 +6,12 @@ captures only are not stored but computed again. Without residuals, the backward
 trip again from the carried values, which needs less memory.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr
 
+from .equations import part_of, reached, reads, variables_of
 from .tensor_tuples import Tensor, Tensors, Type, Types, bytes_of
 
 __all__ = ["Residuals"]
@@ -31,22 +32,24 @@ class Residuals:
         jaxpr = program.jaxpr
         carry, captures, row = counts
         start, end = 1 + carry, 1 + carry + captures
-        after_cotangents = _reached(jaxpr, jaxpr.invars[end + row :])
-        varying = _reached(jaxpr, [*jaxpr.invars[1:start], *jaxpr.invars[end : end + row]])
-        late_equations = [e for e in jaxpr.eqns if _reads(e, after_cotangents)]
+        after_cotangents = reached(jaxpr, jaxpr.invars[end + row :])
+        varying = reached(jaxpr, [*jaxpr.invars[1:start], *jaxpr.invars[end : end + row]])
+        late_equations = [e for e in jaxpr.eqns if reads(e, after_cotangents)]
         handed_on = dict.fromkeys(
             v
-            for v in (*(v for e in late_equations for v in e.invars), *jaxpr.outvars[forward:])
-            if not isinstance(v, Literal) and v in varying and v not in after_cotangents
+            for v in variables_of(
+                [*(v for e in late_equations for v in e.invars), *jaxpr.outvars[forward:]]
+            )
+            if v in varying and v not in after_cotangents
         )
         rows = jaxpr.invars[end : end + row]
         self.rows = [i for i, v in enumerate(rows) if v in handed_on]
         residuals = [v for v in handed_on if v not in set(rows)]
         self.types: Types = tuple(_type(v.aval) for v in residuals)
         self.gains = any(v not in set(jaxpr.invars) for v in residuals)
-        early_equations = [e for e in jaxpr.eqns if not _reads(e, after_cotangents)]
-        from_captures = [e for e in early_equations if not _reads(e, varying)]
-        self.first = _part(
+        early_equations = [e for e in jaxpr.eqns if not reads(e, after_cotangents)]
+        from_captures = [e for e in early_equations if not reads(e, varying)]
+        self.first = part_of(
             program,
             early_equations,
             jaxpr.invars[: end + row],
@@ -54,7 +57,7 @@ class Residuals:
         )
         inputs = [jaxpr.invars[0], *residuals, *jaxpr.invars[start:end]]
         inputs += [rows[i] for i in self.rows] + list(jaxpr.invars[end + row :])
-        self.second = _part(
+        self.second = part_of(
             program, [*from_captures, *late_equations], inputs, jaxpr.outvars[forward:]
         )
         self._forward = forward
@@ -72,28 +75,6 @@ class Residuals:
         """Compute the outputs of a trip and its residuals."""
         outputs = tuple(self.first(alive, *(leaf for part in parts for leaf in part)))
         return outputs[: self._forward], outputs[self._forward :]
-
-
-def _reached(jaxpr: Any, inputs: Iterable[Any]) -> set[Any]:
-    """The values of a program that depend on some of its inputs."""
-    dependents = set(inputs)
-    for equation in jaxpr.eqns:
-        if _reads(equation, dependents):
-            dependents.update(equation.outvars)
-    return dependents
-
-
-def _reads(equation: Any, values: set[Any]) -> bool:
-    return any(not isinstance(v, Literal) and v in values for v in equation.invars)
-
-
-def _part(program: ClosedJaxpr, equations: Any, inputs: Any, outputs: Any) -> Any:
-    jaxpr = program.jaxpr
-    names = jaxpr.debug_info.with_unknown_names()
-    part = jaxpr.replace(
-        invars=list(inputs), outvars=list(outputs), eqns=equations, debug_info=names
-    )
-    return jaxpr_as_fun(ClosedJaxpr(part, program.consts))
 
 
 def _type(aval: Any) -> Type:

@@ -1,0 +1,219 @@
+"""A log density as a sum over blocks of rows.
+
+Devices share the blocks.
+
+The n rows are `BLOCKS` blocks of equal length and a remainder:
+
+    log p(u) = log p(u) of the other terms + log p(remainder | u) + sum_b log p(block b | u)
+
+The sum over blocks is a binary tree of pairs of neighbours. A device adds up its consecutive
+blocks, which are a subtree, and all devices add up the sums of the devices. So the rounding of
+value and gradient does not depend on the number of devices, a power of two. An evaluation exchanges
+one value and one gradient of each device. With `is_fast`, a device evaluates its blocks together,
+and the runtime adds up in an order of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from ..graph.lower import Environment, Scope
+from ..graph.node import Data, Node
+from ..graph.precision import x64
+from ..graph.trips import Capacity
+from .density import Density
+from .row_steps import RowSteps
+from .row_terms import RowTerms
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["BLOCKS", "BoundBlocks", "RowBlocks"]
+
+BLOCKS = 64
+_AXIS = "rows"
+
+
+class RowBlocks(RowTerms):
+    """Blocks of rows, and the devices that evaluate the blocks.
+
+    Attributes
+    ----------
+    replicated
+        The placement of a value that every device has.
+    """
+
+    def __init__(
+        self, model: "Model", rows: Sequence[Data], devices: Sequence[Any], is_fast: bool
+    ) -> None:
+        super().__init__(model.density, rows, rows[0].shape[0] // BLOCKS)
+        self.is_fast = is_fast
+        self.arguments, self.values = model.arguments, model.argument_values
+        mesh = self.mesh = Mesh(np.array(devices), (_AXIS,))
+        self.replicated = NamedSharding(mesh, PartitionSpec())
+        self._by_rows = NamedSharding(mesh, PartitionSpec(_AXIS))
+
+    @property
+    def text(self) -> str:
+        """All that a program depends on, for its key."""
+        devices = [device.id for device in self.mesh.devices.flat]
+        return f"blocks of rows on devices {devices}, fast {self.is_fast}"
+
+    @cached_property
+    def steps(self) -> RowSteps:
+        """The value and gradient of a block."""
+
+        def evaluate(free: Any, others: Sequence[Any], rows: Sequence[Any]) -> Any:
+            data = dict(zip([*self.others_known, *self.rows], [*others, *rows], strict=True))
+            found = self.each.value_and_gradient(free, data, Capacity(), adjusted=False)
+            return found[:2]
+
+        dtype = np.result_type(*(v.dtype for v in self.unknowns))
+        free = jax.ShapeDtypeStruct((self.each.free_size,), dtype)
+        by_node = dict(zip(self.arguments, self.values, strict=True))
+        known = [by_node[node] for node in self.others_known]
+        with x64():
+            return RowSteps(
+                evaluate, free, known, [self._divided(by_node[n])[0] for n in self.rows]
+            )
+
+    @property
+    def others_known(self) -> tuple[Node, ...]:
+        """The arguments that have no rows."""
+        return tuple(node for node in self.arguments if node not in self.rows)
+
+    def placements(self) -> tuple[Any, ...]:
+        """The placement of the values of each argument, as `parts` returns them."""
+        return self._for_parts(self.replicated, self._by_rows)
+
+    def _for_parts(self, everywhere: Any, by_rows: Any) -> tuple[Any, ...]:
+        of_rows = (by_rows, everywhere, by_rows, everywhere)
+        return tuple(of_rows if node in self.rows else everywhere for node in self.arguments)
+
+    @cached_property
+    def parts(self) -> tuple[Any, ...]:
+        """The values of the model's arguments as programs take them.
+
+        Data by rows are the blocks, the remainder, arrays computed from the blocks (for the first
+        data), and the number 1.
+        """
+        stored = dict.fromkeys(self.rows, ()) | {self.rows[0]: self.steps.stored}
+        return tuple(
+            (*self._divided(value), stored[node], np.int32(1)) if node in self.rows else value
+            for node, value in zip(self.arguments, self.values, strict=True)
+        )
+
+    def _divided(self, value: Any) -> tuple[Any, Any]:
+        end = BLOCKS * self.size
+        return value[:end].reshape(BLOCKS, self.size, *value.shape[1:]), value[end:]
+
+    def on_devices(self, function: Any, before: int, after: int) -> Any:
+        """A function that each device computes, with its part of the data.
+
+        `before` and `after` are the numbers of parameters before and after the data. Results are
+        the same on all devices.
+        """
+        everywhere = PartitionSpec()
+        of_data = self._for_parts(everywhere, PartitionSpec(_AXIS))
+        specs = (*before * (everywhere,), of_data, *after * (everywhere,))
+        return jax.shard_map(
+            function, mesh=self.mesh, in_specs=specs, out_specs=everywhere, check_vma=False
+        )
+
+    def whole(self, parts: Sequence[Any]) -> tuple[Any, ...]:
+        """The values of the model's arguments, from the part of a device."""
+
+        def joined(blocks: Any, remainder: Any, stored: Any, once: Any) -> Any:
+            every = jax.lax.all_gather(blocks, _AXIS, tiled=True)
+            return jnp.concatenate([every.reshape(-1, *every.shape[2:]), remainder])
+
+        every = zip(self.arguments, parts, strict=True)
+        return tuple(joined(*part) if node in self.rows else part for node, part in every)
+
+    def bound(self, parts: Sequence[Any]) -> "BoundBlocks":
+        """The log density with the part of a device."""
+        by_node = dict(zip(self.arguments, parts, strict=True))
+        blocks, remainder, stored, once = zip(*(by_node[n] for n in self.rows), strict=True)
+        known = {n: n.value for n in self.rest.derived if isinstance(n, Data)}
+        data = known | {node: by_node[node] for node in self.others_known}
+        return BoundBlocks(self, data, blocks, remainder, stored[0], once[0])
+
+
+@dataclass(frozen=True)
+class BoundBlocks:
+    """A log density of data in blocks, with methods of `Density`."""
+
+    of: RowBlocks
+    data: Environment  # without rows
+    blocks: Sequence[Any]
+    remainder: Sequence[Any]
+    stored: Sequence[Any]
+    once: Any  # the number 1, as an argument of the program
+
+    def log_density(self, free: Any, data: Environment, *, scope: Scope | None = None) -> Any:
+        """The log density of the free state."""
+
+        def of_rows(density: Density, data: Environment) -> Any:
+            return density.log_density(free, data, adjusted=density is self.of.rest)
+
+        return self._sum(of_rows, lambda rows, stored: of_rows(self.of.each, self._with(rows)))
+
+    def value_and_gradient(
+        self, free: Any, data: Environment, capacity: Capacity, *, adjusted: bool = True
+    ) -> tuple[Any, Any, tuple[Any, ...]]:
+        """The log density and its gradient."""
+        steps, known = self.of.steps, [self.data[node] for node in self.of.others_known]
+
+        def of_rows(density: Density, data: Environment) -> Any:
+            adjusts = adjusted and density is self.of.rest
+            return density.value_and_gradient(free, data, capacity, adjusted=adjusts)[:2]
+
+        total = self._sum(of_rows, lambda rows, stored: steps(free, known, rows, stored))
+        return (*total, ())
+
+    def _with(self, rows: Sequence[Any]) -> Environment:
+        return {**self.data, **dict(zip(self.of.rows, rows, strict=True))}
+
+    def _sum(self, evaluate: Any, of_block: Any) -> Any:
+        """The sum of the other terms, the remainder and all blocks."""
+        of, blocks = self.of, (self.blocks, self.stored)
+
+        def of_all(trip: Any = 0, before: Any = ()) -> Any:
+            mine = _tree_sum(jax.lax.map(lambda block: of_block(*block), blocks))
+            return _tree_sum(jax.lax.all_gather(mine, _AXIS))
+
+        if of.is_fast:
+            mine = jax.vmap(of_block)(*blocks)
+            total = jax.lax.psum(jax.tree.map(lambda x: jnp.sum(x, 0), mine), _AXIS)
+        else:
+            # The compiler does not know that the loop makes one trip. So it compiles the program
+            # around the loop in the same way for any number of devices.
+            nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(of_all))
+            total = jax.lax.fori_loop(0, self.once, of_all, nothing)
+        if of.size * BLOCKS < of.count:
+            total = _added(total, evaluate(of.each, self._with(self.remainder)))
+        return _added(total, evaluate(of.rest, self.data))
+
+
+def _tree_sum(tree: Any) -> Any:
+    """Sums over the first axis by pairs of neighbours.
+
+    The length of the axis is a power of two.
+    """
+
+    def of_array(x: Any) -> Any:
+        while x.shape[0] > 1:
+            x = x[0::2] + x[1::2]
+        return x[0]
+
+    return jax.tree.map(of_array, tree)
+
+
+def _added(a: Any, b: Any) -> Any:
+    return jax.tree.map(jnp.add, a, b)

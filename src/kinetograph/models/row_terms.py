@@ -1,0 +1,68 @@
+"""The terms of a log density that belong to rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..distributions.variable import Variable
+from ..graph.lower import Environment, Scope
+from ..graph.node import Data, Node, ancestors
+from .density import Density
+from .term import Term
+
+__all__ = ["RowTerms"]
+
+
+class RowTerms:
+    """A log density, divided into terms of rows and other terms.
+
+    Attributes
+    ----------
+    rows
+        The data that are given by rows.
+    count, size
+        The number of rows, and the number of rows that are evaluated together.
+    terms
+        The terms of the log density that belong to rows.
+    rest, each
+        The densities of the other terms, and of the terms of any rows.
+    """
+
+    def __init__(self, density: Density, rows: Sequence[Data], size: int) -> None:
+        self.rows = tuple(rows)
+        self.count, self.size = self.rows[0].shape[0], size
+        of_rows = set(self.rows)
+        self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
+        self.others = tuple(term for term in density.terms if term not in self.terms)
+        self.unknowns = density.unknowns
+        self.rest = Density(self.unknowns, self.others)
+        self.each = Density(self.unknowns, self.scaled(1.0))
+
+    def scaled(self, scale: float) -> list[Term]:
+        """The terms of any rows, times a number."""
+        return [_AnyRows(term, scale) for term in self.terms]
+
+    @property
+    def of_unknowns(self) -> tuple[Term, ...]:
+        """Terms that belong to rows, but are the prior of an unknown."""
+        return tuple(term for term in self.terms if isinstance(term.target, Variable))
+
+    def taken(self, data: Environment, rows: Any) -> Environment:
+        """The data, reduced to the given rows."""
+        held = {node: data.get(node, node.value) for node in self.rows}
+        values: dict[Node, Any] = {node: jnp.asarray(held[node])[rows] for node in self.rows}
+        return {**data, **values}
+
+
+class _AnyRows(Term):
+    """A term with an element for each of any rows."""
+
+    def __init__(self, term: Term, scale: float) -> None:
+        self.node, self.forms, self.small = term.node, term.forms, term.small
+        self.compressed = None  # a compressed form would contain all rows
+        self.scale = scale
+
+    def value(self, environment: Environment, scope: Scope | None = None) -> Any:
+        """The sum over the rows, times the scale."""
+        return self.scale * jnp.sum(self.elements(environment))

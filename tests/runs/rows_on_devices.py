@@ -1,0 +1,53 @@
+"""Runs whose rows 1, 2 and 8 of 8 host devices share; prints the cases whose draws agree."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+__all__ = ["CASES", "model_of_rows", "run_of_rows"]
+
+CASES = {
+    "default": None,
+    "hmc": kg.samplers.HMC(),
+    "baoab": kg.samplers.BAOAB(0.01),
+}
+
+
+def model_of_rows(count: int = 130) -> kg.Model:
+    """A Poisson regression with effects of groups."""
+    random = np.random.default_rng(1)
+    x = kg.data(random.normal(size=(count, 3)), "x")
+    y = kg.data(random.poisson(2.0, size=count), "y")
+    sd = kg.half_normal(1.0, name="sd")
+    w = kg.normal(0, sd, shape=3, name="w")
+    kg.observe(y, kg.poisson(kg.exp(x @ w)))
+    return kg.model(w, sd)
+
+
+def run_of_rows(model: kg.Model, sampler=None, **settings):
+    """A short run with shared rows."""
+    short = {"draws": 10, "warmup": 60, "chains": 2, "seed": 3, "progress": False, "shard": "rows"}
+    return kg.mcmc(model, sampler, **short | settings)
+
+
+def main(names: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    with pytest.raises(ValueError, match=r"power of two up to 32.*got 3.*give devices=2"):
+        run_of_rows(model_of_rows(), devices=3)
+    for name in names:
+        model, sampler = model_of_rows(), CASES[name]
+        one, *others = (run_of_rows(model, sampler, devices=count) for count in (1, 2, 8))
+        for tree in others:
+            np.testing.assert_array_equal(tree["posterior/w"], one["posterior/w"])
+        print(name)
+    continued = kg.extra_samples(one, model, sampler=sampler, draws=5, progress=False, devices=4)
+    whole = run_of_rows(model, sampler, draws=15, devices=1)
+    np.testing.assert_array_equal(continued["posterior/w"], whole["posterior/w"])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

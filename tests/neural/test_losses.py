@@ -134,3 +134,11 @@ def test_activations(name):
     with jax.enable_x64(True):
         values = np.asarray(ACTIVATIONS[name](jnp.array(X)))
     np.testing.assert_allclose(values, FORMULAS[name], rtol=1e-10, atol=1e-15)
+
+
+def test_a_loss_is_a_function_of_outputs_and_label():
+    for wrong in (lambda z: z[0], lambda z, y, w: z[0]):
+        with pytest.raises(TypeError, match=r"^Simulation: loss: expected a function of two argum"):
+            kg.neural.Simulation([np.ones((4, 2)), np.ones(4)], loss=wrong).loss()
+    for right in (jax.jit(lambda z, y: z[0]), lambda z, y, p=2: z[0] ** p, lambda *all: all[0][0]):
+        assert loss(right, "test").function is right

@@ -122,3 +122,19 @@ def test_a_column_of_texts_is_named():
     for estimator in (kg.neural.EnsembleRegressor, kg.neural.EnsembleClassifier):
         with pytest.raises(kg.DataError, match=r"column 'site' has 'north' in row 0.*OneHotEnc"):
             estimator((4,), **FEW).fit(frame, np.arange(40) % 2)
+
+
+def test_probabilities_of_predictions():
+    regressor, classifier = kg.neural.EnsembleRegressor(), kg.neural.EnsembleClassifier()
+    for wrong in ([0.5, 0.9], "a", None, 90):
+        with pytest.raises(ValueError, match=r"probability must be a number between 0 and 1, got"):
+            regressor.predict_interval(X, wrong)
+    for estimator, name, text in (
+        (regressor, "coef_", "members_"),
+        (regressor, "predict_proba", r"cdf\(X, y\)"),
+        (classifier, "coef_", "members_"),
+        (classifier, "cdf", r"predict_proba\(X\)"),
+        (classifier, "predict_interval", r"predict_proba\(X\)"),
+    ):
+        with pytest.raises(AttributeError, match=rf"'{name}' \(.*\); here it is {text}"):
+            getattr(estimator, name)

@@ -113,6 +113,24 @@ def test_modules_with_other_states_are_refused():
         TypeError, match="Normalised keeps batch_stats in addition to its parameters"
     ):
         network.start(KEY, ROW[None], 1)
+    dropped = kg.neural.network(linen.Sequential([linen.Dense(3), linen.Dropout(0.5)]))
+    with pytest.raises(
+        TypeError, match=r"Sequential has dropout, .*Dropout\(rate, deterministic=T"
+    ):
+        dropped.start(KEY, ROW, 1)
+    off = linen.Sequential([linen.Dense(3), linen.Dropout(0.5, deterministic=True)])
+    assert kg.neural.network(off).start(KEY, ROW, 1)["layers_0"]["bias"].shape == (3,)
+
+
+def test_pairs_the_wrong_way_round():
+    with pytest.raises(
+        TypeError, match=r"got tuple .*; the function comes first: write \(function,"
+    ):
+        kg.neural.network(({"w": ROW}, lambda w, x: x @ w["w"]))
+    swapped = (lambda x, w: x @ w["w"], {"w": np.ones((2, 1))})
+    data = [np.ones((4, 2)), np.ones(4)]
+    with pytest.raises(kg.ShapeError, match=r"is called as function\(parameters, row\)"):
+        kg.neural.Simulation(data, swapped).loss()
 
 
 @pytest.mark.parametrize("value", ["mlp", 3, None, np.sin, {"a": 1}])

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import optax
+import pandas as pd
 import pytest
 from flax import nnx
 
@@ -22,6 +23,8 @@ OPTIONS = {
     "l2": "give prior=1 / sqrt",
     "weight_decay": "give prior=1 / sqrt",
     "hidden_layer_sizes": "here it is called 'hidden_dimension'",
+    "dtype": "here it is called 'precision'",
+    "device": "JAX chooses the device",
     "max_step": "did you mean 'max_steps'",
     "data": "data are a pair",
 }
@@ -29,6 +32,20 @@ NAMES = {
     ("sampler", "EQN"): "covariance_blending=0.5",
     ("optimizer", "sgd"): "here it is called 'gradient_descent'",
     ("loss", "mse"): "here it is called 'mean_squared'",
+    ("optimizer", "StochasticGradientDescent"): "here it is called 'gradient_descent'",
+    ("sampler", "GeometricLangevinAlgorithm_1stOrder"): "here it is called 'GLA1'",
+    ("sampler", "GeometricLangevinAlgorithm_2ndOrder"): "here it is called 'GLA2'",
+    ("sampler", "StochasticGradientLangevinDynamics"): "here it is called 'SGLD'",
+    ("sampler", "HamiltonianMonteCarlo_1stOrder"): "here it is called 'HMC'",
+    ("sampler", "CovarianceControlledAdaptiveLangevin"): "here it is called 'CCAdL'",
+    ("loss", "MSELoss"): "here it is called 'mean_squared'",
+    ("loss", "L1Loss"): "here it is called 'absolute_difference'",
+    ("loss", "BCELoss"): "here it is called 'log_loss'",
+    ("loss", "BCEWithLogitsLoss"): "here it is called 'sigmoid_cross_entropy'",
+    ("loss", "CrossEntropyLoss"): "here it is called 'categorical'",
+    ("initial", "xavier"): "here it is called 'glorot'",
+    ("initial", "kaiming_normal"): "here it is called 'he'",
+    ("precision", "double"): "here it is called 'float64'",
     ("hidden_activation", "swish"): "here it is called 'silu'",
     ("output_activation", "softmax"): "it belongs to the loss.*'softmax_cross_entropy'",
 }
@@ -81,6 +98,48 @@ def test_options_are_not_parameters_of_runs():
         nn.train()
     with pytest.raises(TypeError, match=r"predict: unknown parameter quantile .*quantiles"):
         nn.predict(X, quantile=0.5)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.dtype("float64"), jnp.float64])
+def test_a_precision_is_a_text(kind):
+    with pytest.raises(ValueError, match=r"precision: expected one of .*; write precision='float6"):
+        simulation(precision=kind)
+
+
+def test_data_and_values_in_calls_of_a_simulation():
+    nn, data = simulation(), r"write simulation\.dataset = \[X, Y\] before the call"
+    for call in (lambda: nn.fit([X, Y]), lambda: nn.predict(X, Y), lambda: nn.loss(X)):
+        with pytest.raises(ValueError, match=rf"got a (list|NumPy array of).*; .*{data}"):
+            call()
+    with pytest.raises(TypeError, match=rf"fit: got 2 values by position.*; .*{data}"):
+        nn.fit(X, Y)
+    with pytest.raises(
+        TypeError, match=r"predict: the parameter X is missing .*; it takes X, walk"
+    ):
+        nn.predict()
+    with pytest.raises(
+        ValueError, match=r"predict: quantiles are .* trajectory=simulation\.sample"
+    ):
+        nn.predict(X, quantiles=[0.5])
+    assert len(nn.predict(X, quantiles=[0.5], trajectory=nn.sample()).quantiles) == 1
+    with pytest.raises(
+        kg.ShapeError, match=r"hessian_vector: expected vectors .*4\), .* got \(3,\)"
+    ):
+        nn.hessian_vector(np.ones(3))
+    with pytest.raises(AttributeError, match=r"'parameter' .*write simulation\.parameters = "):
+        nn.parameter = 3
+    with pytest.raises(AttributeError, match=r"'step_widht' .*write set_options\(step_width=3\)"):
+        nn.step_widht = 3
+    with pytest.raises(TypeError, match=r"parameters: expected real numbers, got 'a'"):
+        nn.parameters = "a"
+
+
+def test_datasets_that_are_not_a_pair():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    with pytest.raises(kg.DataError, match=r"got a frame .*; write kg\.neural\.datasets\.read\("):
+        kg.neural.Simulation(frame)
+    with pytest.raises(kg.DataError, match=r"expected a pair of inputs and labels, .* got dict"):
+        kg.neural.Simulation({"x": X, "y": Y})
 
 
 def test_calls_of_ensembles():

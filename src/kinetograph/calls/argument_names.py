@@ -302,6 +302,8 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "data are a pair: Simulation([X, Y]), or dataset = [X, Y]",
         ),
         "network": "it is given where the simulation is made: Simulation([X, Y], network)",
+        "device": "JAX chooses the device, as with the environment variable JAX_PLATFORMS=cpu",
+        "dtype": "here it is called 'precision'",
     },
     "EnsembleRegressor": _ENSEMBLES,
     "EnsembleClassifier": _ENSEMBLES,

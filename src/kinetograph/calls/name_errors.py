@@ -94,6 +94,12 @@ _ATTRIBUTES["Simulation"] = {
     **dict.fromkeys(("forward", "predict_proba"), "predict(X)"),
     **dict.fromkeys(("history", "losses"), "records.run_info of the records of fit() or sample()"),
 }
+_ENSEMBLE = dict.fromkeys(("coef_", "coefs_", "intercept_", "intercepts_"), "members_, their draws")
+_ATTRIBUTES["EnsembleRegressor"] = _ENSEMBLE | {"predict_proba": "cdf(X, y)"}
+_ATTRIBUTES["EnsembleClassifier"] = _ENSEMBLE | {
+    **dict.fromkeys(("cdf", "predict_interval"), "predict_proba(X)"),
+    "predict_log_proba": "log(predict_proba(X))",
+}
 _ATTRIBUTES["TrajectoryData"] = {
     **dict.fromkeys(("posterior", "sample_stats"), "to_tree()"),
     **dict.fromkeys(("loss", "losses"), "run_info['loss']"),

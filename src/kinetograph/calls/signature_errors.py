@@ -417,7 +417,7 @@ def _missing(
     takes = (
         f"; it takes {', '.join(p.name for p in parameters)}" if len(parameters) <= _MANY else ""
     )
-    if title in OF_MISSING:
+    if title in OF_MISSING and missing != ["X"]:  # a method of the same name takes rows X
         takes = f"; {OF_MISSING[title]}"
     if missing == ["results"] and _is_model(values[0]) and title not in OF_MISSING:
         takes = f"; write kg.{title}(model, results) with the results of kg.mcmc(model)"

@@ -1,6 +1,7 @@
 """Errors of the command: one line, and an exit code."""
 
 import contextlib
+import re
 import sys
 import traceback
 import warnings
@@ -115,6 +116,12 @@ def _usage(error: click.UsageError) -> str:
             here = [f"--format {word}"]
         if here:
             return f"{_sentence(error.message)}; here it is {here[0]}"
+    unknown = re.match(r"No such command '(.+)'", error.message)
+    if unknown and error.ctx is not None and isinstance(error.ctx.command, click.Group):
+        from ..graph.suggestions import meant
+
+        names = error.ctx.command.list_commands(error.ctx)
+        return f"{_sentence(error.message)}{meant(unknown[1], names)}"
     return _sentence(error.format_message())
 
 

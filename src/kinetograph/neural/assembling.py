@@ -10,7 +10,13 @@ from ..bits.draws import chain_key
 from ..graph.precision import precision
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.suggestions import Closed, MissingAttributeError, read_missing, refuse_assignment
+from ..graph.suggestions import (
+    Closed,
+    MissingAttributeError,
+    closest,
+    read_missing,
+    refuse_assignment,
+)
 from .columns import columns_of, observables_of
 from .descending import check_rate
 from .ingredients import (
@@ -34,7 +40,9 @@ from .walkers import Walkers
 __all__ = ["ROLES", "SimulationParts"]
 
 ROLES = ("sampling", "training")
+VALUES = ("dataset", "momenta", "parameters")  # properties with a setter
 ORDER = ("data", "network", "model", "sampling")  # a part depends on those before it
+DATA_FIRST = "the data belong to the simulation: write simulation.dataset = [X, Y] before the call"
 _OF_BOTH = {"number_walkers", "do_accumulates"}  # options of both roles
 
 
@@ -44,9 +52,9 @@ class SimulationParts(Closed):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
-            refuse_assignment(
-                self, name, sys._getframe(1).f_code.co_filename, setting(name, OPTIONS, value)
-            )
+            near, advice = closest(name, [*OPTIONS, *VALUES]), setting(name, OPTIONS, value)
+            advice = f"write simulation.{near} = ..." if near in VALUES else advice
+            refuse_assignment(self, name, sys._getframe(1).f_code.co_filename, advice)
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -92,7 +100,7 @@ class SimulationParts(Closed):
             return f"options are given by name: set_options({given})"
         if method in ("sample", "fit") and isinstance(values[0], int):
             return f"the number of steps is an option: write set_options(max_steps={values[0]})"
-        return ""
+        return "" if np.ndim(values[0]) == 0 else DATA_FIRST
 
     # Parts.
     @property

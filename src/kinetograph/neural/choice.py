@@ -8,9 +8,10 @@ __all__ = ["chosen", "name_advice"]
 
 # Names in other libraries, with the names here.
 _WORDS = {
-    "gradient_descent": "gd sgd",
+    "gradient_descent": "gd gradientdescent sgd stochasticgradientdescent",
     "mean_squared": "l2 mean_squared_error mse squared_error squared_loss",
     "absolute_difference": "l1 mae mean_absolute_error",
+    "log_loss": "bceloss",
     "categorical": (
         "cross_entropy crossentropy sparse_categorical_crossentropy nll_loss nllloss "
         "sparse_softmax_cross_entropy"
@@ -25,10 +26,22 @@ _WORDS = {
     "sigmoid": "logistic",
     "tanh": "hyperbolic_tangent",
     "BAOAB": "langevin langevin_dynamics",
+    "CCAdL": "covariancecontrolledadaptivelangevin",
+    "GLA1": "geometriclangevinalgorithm_1storder",
+    "GLA2": "geometriclangevinalgorithm_2ndorder",
+    "HMC": (
+        "hamiltonianmontecarlo hamiltonianmontecarlo_1storder hamiltonianmontecarlo_2ndorder "
+        "hamiltonian_monte_carlo"
+    ),
+    "SGLD": "stochasticgradientlangevindynamics stochastic_gradient_langevin_dynamics",
     "SGHMC": "sgmcmc",
     "random": "shuffle",
     "cyclic": "none sequential",
     "batch": "parallel vmap",
+    "glorot": "glorot_normal glorot_uniform xavier xavier_normal xavier_uniform",
+    "he": "he_normal he_uniform kaiming kaiming_normal kaiming_uniform",
+    "float32": "f32 fp32 single",
+    "float64": "double f64 fp64",
 }
 _ADVICE = {
     "EQN": (
@@ -51,7 +64,7 @@ def name_advice(name: str, names: Iterable[str]) -> str:
                 return f"; {advice}"
     plain = name.lower().replace(" ", "_").replace("-", "_")
     for ours, words in _WORDS.items():
-        if ours in there and plain in words.split():
+        if ours in there and {plain, plain.removesuffix("loss")} & {*words.split()}:
             return f"; here it is called {ours!r}"
     return meant(name, there)
 

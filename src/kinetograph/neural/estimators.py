@@ -131,9 +131,11 @@ class EnsembleRegressor(RegressorMixin, MemberEnsemble):  # type: ignore[misc]
         ValueError
             If the probability is not between 0 and 1.
         """
-        if not 0 < probability < 1:
+        number = isinstance(probability, (int, float, np.number))
+        if not number or not 0 < probability < 1:
             raise ValueError(
-                f"predict_interval: probability must be between 0 and 1, got {probability!r}"
+                f"predict_interval: probability must be a number between 0 and 1, got "
+                f"{probability!r:.60}"
             )
 
         def ends(outputs: np.ndarray) -> tuple[np.ndarray]:

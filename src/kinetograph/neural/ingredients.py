@@ -108,7 +108,12 @@ class DataPart(NamedTuple):
             data = read(files, labels=options["output_dimension"])
         elif isinstance(dataset, LabelledData):
             data = dataset
-        elif isinstance(dataset, (str, bytes)) or not hasattr(dataset, "__len__"):
+        elif hasattr(dataset, "columns") and hasattr(dataset, "iloc"):
+            raise DataError(
+                _PAIR.format("a frame") + "; write kg.neural.datasets.read(frame, labels=...), "
+                "with the names of the columns of labels"
+            )
+        elif isinstance(dataset, (str, bytes, Mapping)) or not hasattr(dataset, "__len__"):
             raise DataError(_PAIR.format(type(dataset).__name__))
         elif len(dataset) != 2:
             raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))

@@ -183,6 +183,11 @@ class Landscape:
 
         Points and vectors broadcast against each other.
         """
+        if np.shape(vectors)[-1:] != (self.size,):
+            raise ShapeError(
+                f"hessian_vector: expected vectors of shape (..., {self.size}), the free "
+                f"parameters, got {np.shape(vectors)}"
+            )
         return self._values("hessian_vector", *np.broadcast_arrays(points, vectors))
 
     def outputs(self, points: Any, x: Any) -> np.ndarray:
@@ -287,12 +292,11 @@ class Landscape:
     def _values(self, name: str, *given: Any, x: Any = None) -> np.ndarray:
         """The values of a function at points, computed in parts."""
         points = [numbers(v, f"Landscape.{name}: points").astype(self.dtype) for v in given]
-        for title, values in zip(("points", "v"), points, strict=False):
-            if values.ndim == 0 or values.shape[-1] != self.size:
-                raise ShapeError(
-                    f"Landscape.{name}: expected {title} of shape (..., {self.size}), the free "
-                    f"parameters, got {values.shape}"
-                )
+        if points[0].ndim == 0 or points[0].shape[-1] != self.size:
+            raise ShapeError(
+                f"Landscape.{name}: expected points of shape (..., {self.size}), the free "
+                f"parameters, got {points[0].shape}"
+            )
         shape = points[0].shape[:-1]
         rows = [values.reshape(-1, self.size) for values in points]
         with x64():

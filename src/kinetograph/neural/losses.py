@@ -8,6 +8,7 @@ Source of the definitions: the documentation of TensorFlow's losses, written for
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import jax
@@ -140,6 +141,15 @@ def loss(value: Any, doing: str) -> Loss:
     if isinstance(value, Loss):
         return value
     if callable(value):
+        try:
+            signature(value).bind(None, None)
+        except TypeError as error:
+            raise TypeError(
+                f"{doing}: loss: expected a function of two arguments, the outputs and the label "
+                f"of a row, such as lambda z, y: jnp.sum((z - y) ** 2): {error}"
+            ) from error
+        except ValueError:  # without a signature
+            pass
         return Loss(getattr(value, "__name__", "loss"), value)
     return chosen(LOSSES, value, f"{doing}: loss")
 
@@ -226,11 +236,11 @@ def count_outputs(outputs: Callable[[], Any], doing: str) -> int:
     """
     try:
         return int(np.prod(jax.eval_shape(outputs).shape))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, LookupError) as error:
         reason = str(error).partition("\n")[0]
         raise ShapeError(
             f"{doing}: the network does not take inputs with the shape of a row, or parameters of "
-            f"this layout: {reason}"
+            f"this layout: {reason}; a function is called as function(parameters, row)"
         ) from error
 
 

@@ -48,7 +48,16 @@ class _Linen:
     module: Any
 
     def start(self, key: Any, row: Any, outputs: int) -> Any:
-        variables = self.module.init(key, jnp.asarray(row))
+        try:
+            variables = self.module.init(key, jnp.asarray(row))
+        except ValueError as error:
+            if '"deterministic"' not in str(error):
+                raise
+            raise TypeError(
+                f"network: {type(self.module).__name__} has dropout, which is neither on nor off: "
+                "write flax.linen.Dropout(rate, deterministic=True), which is off; training with "
+                "dropout needs kg.neural.mlp(..., dropout=rate)"
+            ) from error
         if set(variables) != {"params"}:
             others = ", ".join(sorted(set(variables) - {"params"}))
             raise TypeError(

@@ -63,6 +63,8 @@ def as_network(value: Any, doing: str) -> Network:
         return made
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     hint = f"; write [{value}] for one hidden layer" if whole else ""
+    if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):
+        hint = "; the function comes first: write (function, parameters)"
     raise TypeError(
         f"{doing}: expected kg.neural.mlp(...), the widths of hidden layers, a module of Flax or "
         f"Equinox, or a pair (function, parameters), got {type(value).__name__}{hint}"

@@ -85,7 +85,10 @@ class Option:
         if named:
             self._check_name(value)
         elif not right:
-            hint = f"; write {value.__name__}(...)" if isinstance(value, type) else ""
+            title = getattr(value, "__name__", None) or getattr(value, "name", None)
+            hint = f"; write {title}(...)" if isinstance(value, type) and self.objects else ""
+            if self.names is not None and title in self.names() and not self.objects:
+                hint = f"; write {self.name}={title!r}"
             raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}{hint}")
         if not named and kind in ("number", "whole number"):
             self._check_range(value)

@@ -43,6 +43,8 @@ class FinishedParts:
         if self.path is None:
             return
         identity = {name: _text(value) for name, value in settings.items()}
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{doing}: store: {str(store)!r} is a file; give a folder")
         file = self.path / "settings"
         if not file.exists():
             if self.path.exists() and any(self.path.iterdir()):

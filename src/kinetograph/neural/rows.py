@@ -26,7 +26,10 @@ def input_rows(
     names = column_names(X)
     check_columns(names, columns, doing)
     try:
-        x = np.asarray(X, kind)
+        x = np.asarray(X)
+        if x.dtype.kind in "mM":  # as numbers they would have a hidden unit
+            raise TypeError(f"got times, {x.dtype}")
+        x = x.astype(kind)
     except (TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{doing}: inputs must be rows of numbers: {reason}") from error

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from ..graph.public import public
-from .assembling import SimulationParts
+from ..graph.value_texts import shown
+from .assembling import DATA_FIRST, SimulationParts
 from .ingredients import DataPart
 from .landscape import Landscape
 from .losses import check_labels
@@ -98,7 +99,7 @@ class SimulationValues(SimulationParts):
             Records of a run: the result is then a `Prediction` with mean, standard deviation and
             quantiles over all of its rows and walkers.
         quantiles
-            Probabilities.
+            Probabilities, for a trajectory.
 
         Raises
         ------
@@ -108,13 +109,18 @@ class SimulationValues(SimulationParts):
         ShapeError
             If rows have another shape.
         ValueError
-            If the trajectory is of another network.
+            If the trajectory is of another network, or quantiles are given without a trajectory.
         """
         data, kind = self._data, self._options["precision"]
         x = input_rows(X, data.x.shape[1:], data.columns, kind, "predict")
         if trajectory is not None:
             draws = self._draws(trajectory, "predict")
             return predicted(self._model.landscape, draws, x, quantiles)
+        if np.size(quantiles):
+            raise ValueError(
+                "predict: quantiles are over the draws of a trajectory; write predict(X, "
+                "trajectory=simulation.sample(), quantiles=...)"
+            )
         return self._each(walker, lambda land, w: land.outputs(w, x), True)
 
     def log_predictive_density(
@@ -159,8 +165,9 @@ class SimulationValues(SimulationParts):
         count = self._options["number_walkers"]
         whole = isinstance(walker, (int, np.integer)) and not isinstance(walker, bool)
         if not whole or not 0 <= walker < count:
+            hint = f"; {DATA_FIRST}" if not np.isscalar(walker) else hint
             raise ValueError(
-                f"walker: expected a number below number_walkers={count}, got {walker!r}{hint}"
+                f"walker: expected a number below number_walkers={count}, got {shown(walker)}{hint}"
             )
         return int(walker)
 

@@ -262,10 +262,21 @@ def test_wrong_files_of_options(call):
         ),
         ("max_steps = 1.5", "--config e.toml: max_steps: expected a whole number of at least 0"),
         ("max_steps", "--config e.toml is not a TOML file"),
-        ("drop = 3", "the dataset is missing"),  # an option of another command
+        (
+            "drop = 3",
+            "the data are missing; give --batch-data-files",
+        ),  # an option of another command
     ):
         Path("e.toml").write_text(line)
         fails(call("sample", "--config", "e.toml"), 2, text)
+
+
+def test_data_commands_and_grids_that_cannot_be(call):
+    for command in ("train", "sample"):
+        fails(call(command, "--max-steps", 1), 2, "data are missing; give --batch-data-files")
+    fails(call("analyze", "t.csv"), 2, "no such command 'analyze'; did you mean 'analyse'?")
+    wide = ("--config", "c.toml", "--hidden-dimension", 2, "--out", "g.csv")
+    fails(call("surface", "grid", *wide), 2, "grid: a grid of 9 axes has 2.36e+09 points")
 
 
 def test_a_run_that_fails(call, monkeypatch):

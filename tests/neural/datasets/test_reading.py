@@ -240,3 +240,51 @@ def test_rows_are_gathered_faster_than_files_are_read(tmp_path, posterior):
 
     steps = seconds(lambda: chain.step(1000)) / 1000
     assert seconds(lambda: sets.read(tmp_path / "batch.csv")) > 10 * steps
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (["x", 2.0, 3.0, 4.0], r"inputs must be numbers, but row 0, column a has 'x'.*factorize"),
+        (pd.Timestamp("2020"), r"row 0, column a has Timestamp\(.*total_seconds"),
+        (pd.Timedelta("1 day"), r"row 0, column a has Timedelta\(.*total_seconds"),
+        (
+            pd.array([1, 2, None, 4], dtype="Int64"),
+            r"inputs: row 2, column a is (missing|nan) .*; remove",
+        ),
+        (
+            pd.array([1.0, 2.0, None, 4.0], dtype=object),
+            r"inputs: row 2, column a is (missing|nan)",
+        ),
+    ],
+)
+def test_values_that_are_not_numbers_have_row_and_column(values, text):
+    with pytest.raises(kg.DataError, match=text):
+        sets.read(FRAME.assign(a=values))
+    with pytest.raises(kg.DataError, match=text.replace("inputs", "labels")):
+        sets.read(FRAME.assign(a=values), labels="a")
+
+
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_times_are_not_numbers(unit):
+    times = np.arange(4).astype(f"datetime64[{unit}]")
+    for pair in ((times, Y), (X, times), (times - times[0], Y)):
+        with pytest.raises(
+            kg.DataError, match=r"must be numbers, but row 0 has Time.*total_seconds"
+        ):
+            sets.read(pair)
+    nn = kg.neural.Simulation([X[:, 0], Y], seed=1)
+    with pytest.raises(
+        kg.DataError, match=r"predict: inputs must be rows of numbers: got times, da"
+    ):
+        nn.predict(times)
+
+
+def test_a_test_set_has_rows():
+    data = sets.read(FRAME)
+    assert [len(part.x) for part in data.split(0.0)] == [4, 0]
+    assert [len(part.x) for part in data.split(0.25)] == [3, 1]
+    with pytest.raises(
+        ValueError, match=r"split: test=0\.1 of 4 rows leaves .* give 0\.25 or more"
+    ):
+        data.split(0.1)

@@ -225,8 +225,13 @@ def test_a_killed_search_continues(clusters, found, tmp_path, monkeypatch):
     rows = np.concatenate([draws[leg] for leg in range(len(found.legs))])
     np.testing.assert_allclose(again.averages["mean"], rows.mean(0), rtol=1e-12)
     np.testing.assert_allclose(again.averages["sd"], rows.std(0), rtol=1e-12)
-    with pytest.raises(ValueError, match="differs in the steps"):
-        explorer.explore(clusters, STARTS, **(arguments | {"steps": 90}))
+    for name, value in (("steps", 90), ("seed", 77), ("points", 99), ("prune", 0.01)):
+        with pytest.raises(ValueError, match=rf"another computation, which differs in {name}[ ;]"):
+            explorer.explore(clusters, STARTS, **(arguments | {name: value}))
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(ValueError, match=r"explore: store: '.*file' is a file .*; give a folder"):
+        explorer.explore(clusters, STARTS, **(arguments | {"store": file}))
 
 
 def test_pruning_does_not_feed_averages(clusters, found):
@@ -305,6 +310,11 @@ def test_wrong_samplers_and_optimisers_are_refused_first():
     x, network = np.array([[2.0], [-2.0]]), kg.neural.mlp([])
     layout = kg.neural.ParameterLayout(network.start(jax.random.key(0), x[0], 1))
     land = kg.neural.Landscape(network, layout, "mean_squared", x, 2 * x)
+    for wrong in (-1, 0, "a"):
+        with pytest.raises(ValueError, match=r"explore: gradient_tolerance must be a positive"):
+            explorer.explore(clusters, gradient_tolerance=wrong)
+        with pytest.raises(ValueError, match=r"refine: tolerance must be a positive number, got"):
+            explorer.refine(clusters, STARTS, tolerance=wrong)
     with pytest.raises(TypeError, match=r"explore: sampler must be a sampler, .* got 'BAOAB'"):
         kg.neural.explorer.explore(land, sampler="BAOAB")
     with pytest.raises(ValueError, match=r"explore: .*'bgfs'.*bfgs"):

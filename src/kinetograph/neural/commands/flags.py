@@ -216,9 +216,13 @@ def given_options(values: dict[str, Any]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the folder of a file that will be written does not exist.
+        If the data are missing, or the folder of a file that will be written does not exist.
     """
     given = {name: v for name, v in values.items() if name in OPTIONS and v is not None}
+    if "batch_data_files" in values and not {"batch_data_files", "restore_model"} & {*given}:
+        raise InputError(
+            "the data are missing; give --batch-data-files data.csv, a file of inputs and labels"
+        )
     for name in _FILES:
         if name in given and not Path(given[name]).absolute().parent.is_dir():
             flag = f"--{name.replace('_', '-')}"

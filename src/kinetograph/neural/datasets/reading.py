@@ -1,5 +1,6 @@
 """Inputs and labels from arrays, frames, files, and parts of these."""
 
+import datetime
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -43,11 +44,16 @@ class LabelledData(NamedTuple):
         Raises
         ------
         ValueError
-            If the fraction is not between 0 and 1, or leaves no rows for training.
+            If the fraction is not between 0 and 1, or leaves no rows for training or for tests.
         """
         held = round(test * len(self.x)) if 0 <= test < 1 else len(self.x)
         if held == len(self.x):
             raise ValueError(f"split: test must be a fraction below 1, got {test!r}")
+        if test > 0 and not held:
+            raise ValueError(
+                f"split: test={test!r} of {len(self.x)} rows leaves no row for tests; give "
+                f"{1 / len(self.x):.2g} or more, or 0"
+            )
         order = np.random.default_rng(seed).permutation(len(self.x))
         test_rows, rows = np.split(order, [held])
         return tuple(self._replace(x=self.x[r], y=self.y[r]) for r in (rows, test_rows))  # type: ignore[return-value]
@@ -141,14 +147,23 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
     array = np.asarray(values)
     if array.ndim == 0 or not len(array):
         raise DataError(f"read: {title} have no rows")
+    if array.dtype.kind in "mM":  # as numbers they would have a hidden unit
+        array = pd.DataFrame(array.reshape(len(array), -1)).astype(object).to_numpy()
     if array.dtype.kind not in "biuf":
         try:
             array = array.astype(float)
         except (TypeError, ValueError) as error:
-            row, value = _first_text(array)
+            row, number, value = _first_text(array)
+            place = f", column {names[number]}" if names else ""
+            if value is None or value is pd.NA or value is pd.NaT:
+                raise DataError(
+                    f"read: {title}: row {row}{place} is missing; remove or fill such rows"
+                ) from error
+            way = "encode texts as numbers, for example with pandas.get_dummies or pandas.factorize"
+            if isinstance(value, (datetime.date, datetime.timedelta)):
+                way = "write times as numbers, for example (t - t.iloc[0]).dt.total_seconds()"
             raise DataError(
-                f"read: {title} must be numbers, but row {row} has {value!r:.60}; encode texts as "
-                "numbers, for example with pandas.get_dummies or pandas.factorize"
+                f"read: {title} must be numbers, but row {row}{place} has {value!r:.60}; {way}"
             ) from error
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         row, *column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -158,15 +173,15 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
     return array if array.dtype.kind == "f" else array.astype(float)
 
 
-def _first_text(array: np.ndarray) -> tuple[int, Any]:
-    """Row and value of the first element that is not numeric."""
+def _first_text(array: np.ndarray) -> tuple[int, int, Any]:
+    """Row, column and value of the first element that is not numeric."""
     for row, values in enumerate(array):
-        for value in np.ravel(np.asarray(values, object)):
+        for column, value in enumerate(np.ravel(np.asarray(values, object))):
             try:
                 float(value)
             except (TypeError, ValueError):
-                return row, value.item() if isinstance(value, np.generic) else value
-    return 0, array[0]
+                return row, column, value.item() if isinstance(value, np.generic) else value
+    return 0, 0, array[0]
 
 
 def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:

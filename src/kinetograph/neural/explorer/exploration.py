@@ -20,7 +20,7 @@ from ...optimizers.opt import choose
 from ...samplers.baoab import BAOAB
 from ...samplers.sampler import Sampler
 from ..analysis.diffusion import diffusion_map
-from ..analysis.inputs import finite, numbers
+from ..analysis.inputs import finite, numbers, positive
 from ..analysis.levels import landmarks
 from ..counter import Progress, counted
 from ..landscape import Landscape
@@ -229,6 +229,7 @@ def explore(
             f"explore: expected prune from 0 to below 1 and two rows or more of a trajectory, got "
             f"prune={prune!r}, steps={steps} and thin={thin}"
         )
+    positive(gradient_tolerance, "explore", "gradient_tolerance")
     count = trajectories * int(sampler.walkers or 1)
     if starts is None:
         next_starts = random_starts(landscape, count, seed)
@@ -254,9 +255,17 @@ def explore(
             **({} if store is None else identity(landscape, next_starts[0])),
             "the starts": next_starts,
             "the sampler": sampler,
-            "the steps": (trajectories, steps, thin, warmup, seed),
-            "the rules": (points, prune, sorted(options.items()), symmetric),
-            "the refinement": (type(optimizer).__name__, gradient_tolerance),
+            "trajectories": trajectories,
+            "steps": steps,
+            "thin": thin,
+            "warmup": warmup,
+            "seed": seed,
+            "points": points,
+            "prune": prune,
+            "map_options": sorted(options.items()),
+            "symmetric": symmetric,
+            "optimizer": type(optimizer).__name__,
+            "gradient_tolerance": gradient_tolerance,
         },
         "explore",
     )

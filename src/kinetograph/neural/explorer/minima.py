@@ -9,7 +9,7 @@ import numpy as np
 from ...graph.errors import KinetographWarning
 from ...graph.public import public
 from ...optimizers.opt import opt
-from ..analysis.inputs import finite, numbers
+from ..analysis.inputs import finite, numbers, positive
 from ..landscape import DENSE, Landscape
 from .symmetry import canonical
 
@@ -71,7 +71,7 @@ def refine(
     Raises
     ------
     ValueError
-        If a point is not finite.
+        If a point is not finite, or the tolerance is not positive.
 
     Examples
     --------
@@ -84,6 +84,7 @@ def refine(
     True
     """
     starts = finite(np.atleast_2d(numbers(points, "refine: points")), "refine", "points")
+    positive(tolerance, "refine", "tolerance")
     model = landscape.model
 
     def refined(start: np.ndarray) -> np.ndarray:

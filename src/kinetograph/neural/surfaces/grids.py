@@ -17,7 +17,7 @@ from .evaluation import axis, evaluated, point
 
 __all__ = ["grid", "grid_size", "subgrid"]
 
-MOST_AXES = 60  # NumPy's arrays have at most 64 axes
+MOST_POINTS = 10**8  # an array of them has 0.8 GB
 Interval = tuple[float, float, int]
 
 
@@ -63,8 +63,8 @@ def grid(
     Raises
     ------
     ValueError
-        If an interval is not of this kind, no parameter has an excluded name, more than 60
-        parameters vary, or the store has parts of another computation.
+        If an interval is not of this kind, no parameter has an excluded name, the grid has
+        more than 10^8 points, or the store has parts of another computation.
     ShapeError
         If the centre has another size.
 
@@ -115,7 +115,7 @@ def grid_size(
     125000
     """
     zeros = np.zeros(len(layout.free))
-    axes = _axes(layout, zeros, weights, biases, exclude, "grid_size", most=None)
+    axes = _axes(layout, zeros, weights, biases, exclude, "grid_size")
     return math.prod(len(values) for values in axes.values())
 
 
@@ -159,7 +159,8 @@ def subgrid(
     ------
     ValueError
         If an interval is not of this kind, a direction is zero, the numbers of intervals and
-        directions differ, or the store has parts of another computation.
+        directions differ, the grid has more than 10^8 points, or the store has parts of another
+        computation.
     ShapeError
         If the centre or a direction has another size.
 
@@ -213,6 +214,12 @@ def _surface(
     """The dataset of a surface with these axes."""
     shape = [len(values) for values in axes.values()]
     count = math.prod(shape)
+    if count > MOST_POINTS:
+        raise ValueError(
+            f"{doing}: a grid of {len(shape)} axes has {count:.3g} points, and at most "
+            f"{MOST_POINTS:.0e} are computed; give fewer samples or axes: a grid can exclude "
+            "parameters, and a subgrid has a few directions"
+        )
     columns = evaluated(
         *(landscape, points_of, count, settings), store=store, progress=progress, doing=doing
     )
@@ -239,7 +246,6 @@ def _axes(
     biases: Interval | None,
     exclude: Sequence[str],
     doing: str,
-    most: int | None = MOST_AXES,
 ) -> dict[str, np.ndarray]:
     """The values of the parameters that vary, by name."""
     excluded: set[int] = set()
@@ -259,9 +265,4 @@ def _axes(
         values = axis(biases if kind == "biases" else weights, float(w), doing, kind)
         if len(values) > 1 and int(place) not in excluded:
             axes[layout.columns[place]] = values
-    if most is not None and len(axes) > most:
-        raise ValueError(
-            f"{doing}: a grid of {len(axes)} parameters has at least 2^{len(axes)} points; exclude "
-            f"parameters until at most {most} vary, or use subgrid, a grid along few directions"
-        )
     return axes

@@ -189,13 +189,33 @@ def test_bad_input_is_named(call, text):
         call()
 
 
+def test_files_of_other_rows_are_refused(tmp_path):
+    head = {"id": np.repeat([0, 1], 4), "step": np.tile(np.arange(1, 5), 2)}
+    trajectory, run = tmp_path / "trajectory.csv", tmp_path / "run.csv"
+    analysis.write_table(trajectory, head | {"weight0": np.arange(8.0)})
+    for changed, text in (
+        ({"step": head["step"] + 4}, "row 0 of a walker has step=5 in .*run.csv', but step=1 in"),
+        ({"step": head["step"][::-1]}, "row 0 of a walker has step=4 in .*run.csv', but step=1 in"),
+        ({"id": head["id"] + 2}, "row 0 of a walker has id=2 in .*run.csv', but id=0 in"),
+    ):
+        analysis.write_table(run, head | changed | {"potential": np.arange(8.0)})
+        with pytest.raises(ValueError, match=text):
+            analysis.Analysis.from_files(trajectory, run)
+    interleaved = np.arange(8).reshape(2, 4).T.reshape(-1)  # the order of walkers does not matter
+    columns = head | {"potential": np.arange(8.0)}
+    analysis.write_table(run, {name: values[interleaved] for name, values in columns.items()})
+    study = analysis.Analysis.from_files(trajectory, run)
+    assert study.records["potential"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert "id" not in study.records
+
+
 def test_bad_files_are_named(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("id,step,loss,weight0\n0,0,1,2\n0,1,1,2\n1,0,1,2\n")
     with pytest.raises(ValueError, match=r"equally many rows of each walker .*\{0.0: 2, 1.0: 1\}"):
         analysis.Analysis.from_files(path)
     path.write_text("id,step,loss\n0,0,1\n0,1,1\n")
-    with pytest.raises(ValueError, match="has no parameters, only the records step, loss"):
+    with pytest.raises(ValueError, match="has no parameters, only the records id, step, loss"):
         analysis.Analysis.from_files(path)
     with pytest.raises(TypeError, match="expected results"):
         analysis.Analysis.from_tree({"w": X})

@@ -17,6 +17,8 @@ from .inputs import numbers
 
 __all__ = ["RECORDS", "read_table", "write_table"]
 
+Records = Mapping[str, np.ndarray]
+
 # The columns of the run files of all samplers and optimisers. Every other column of a trajectory
 # is a parameter or a projection.
 RECORDS = {
@@ -170,8 +172,21 @@ def chains_of(
     arrays = {
         name: numbers(values, f"{title}: column {name}")[order].reshape(shape)
         for name, values in columns.items()
-        if name != "id"
     }
     names = [name for name in arrays if name not in RECORDS]
     draws = np.stack([arrays[name] for name in names], -1) if names else np.zeros((*shape, 0))
     return draws, names, {name: arrays[name] for name in arrays if name in RECORDS}
+
+
+def check_same_rows(first: Any, one: Records, second: Any, other: Records, doing: str) -> None:
+    """Refuse records of two files whose rows do not belong together."""
+    for name in ("id", "step"):
+        if name in one and name in other:
+            places = np.argwhere(one[name] != other[name])
+            if len(places):
+                walker, row = places[0]
+                raise ValueError(
+                    f"{doing}: row {row} of a walker has {name}={other[name][walker, row]:g} in "
+                    f"{str(second)!r}, but {name}={one[name][walker, row]:g} in {str(first)!r}; "
+                    "give files of one run, with their rows in the same order"
+                )

@@ -17,7 +17,7 @@ from .covariances import covariance as covariance_of
 from .covariances import eigenpairs as eigenpairs_of
 from .diffusion import DiffusionMap
 from .diffusion import diffusion_map as diffusion_map_of
-from .files import chains_of, read_table, write_table
+from .files import chains_of, check_same_rows, read_table, write_table
 from .free_energies import FreeEnergy
 from .free_energies import free_energy as free_energy_of
 from .inputs import as_draws, as_rows, tree_arrays
@@ -154,8 +154,8 @@ class Analysis:
         Raises
         ------
         ValueError
-            If a walker has fewer rows than another, the files have different rows, or the
-            trajectory has no parameters.
+            If a walker has fewer rows than another, the files have different rows or another order
+            of them, by their columns id and step, or the trajectory has no parameters.
         """
         title = f"trajectory {str(trajectory)!r}"
         draws, names, records = chains_of(read_table(trajectory), title)
@@ -172,7 +172,9 @@ class Analysis:
                         f"Analysis.from_files: {str(run)!r} has the shape {values.shape} of "
                         f"walkers and rows, but {str(trajectory)!r} has {draws.shape[:2]}"
                     )
+            check_same_rows(trajectory, records, run, more, "Analysis.from_files")
             records = more | records
+        records.pop("id", None)
         return Analysis(draws, records, names, **options)
 
     @staticmethod

@@ -406,17 +406,6 @@ def test_what_a_run_prints(capsys):
     assert lines[-1].endswith("steps/s")
 
 
-def test_other_numbers_of_walkers_are_mapped_explicitly(tmp_path):
-    path = str(tmp_path / "state.npz")
-    three = linear(number_walkers=3)
-    three.save(path)
-    two = linear(number_walkers=2)
-    with pytest.raises(kg.DataError, match=r"has 3 walkers, and number_walkers is 2.*\[0, 1\]"):
-        two.load(path)
-    two.load(path, walkers=[2, 0])
-    np.testing.assert_array_equal(two.parameters, np.asarray(three.parameters)[[2, 0]])
-
-
 def test_runs_without_rows_move_on():
     parts = linear(max_steps=6, every_nth=8)
     text = "no rows: .* every_nth=8, .* 6 steps from 1 to 6.* smaller every_nth"

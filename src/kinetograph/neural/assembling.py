@@ -2,6 +2,8 @@
 
 import secrets
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ from .ingredients import (
 from .option_words import option_of, setting
 from .options import OPTIONS, check_options, option_named, options_text
 from .parameters import ParameterLayout
-from .record_files import check_files
+from .record_files import check_files, check_writable
 from .records import TrajectoryData
 from .running import Recorder, run
 from .vectors import carried
@@ -201,6 +203,22 @@ class SimulationParts(Closed):
                     self._made[name] = (part.generation + 1, part.made)
                 self._recorders.pop(name, None)
 
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Restore the simulation if an error is raised."""
+        before = {n: dict(v) if isinstance(v, dict) else v for n, v in vars(self).items()}
+        try:
+            yield
+        except Exception:
+            vars(self).update(before)
+            raise
+
+    def _check_fixed(self) -> None:
+        """Refuse fixed parameters that the network for the data does not have."""
+        has_data = self._dataset is not None or self._options["batch_data_files"]
+        if self._options["fix_parameters"] and has_data:
+            _ = self._network
+
     # Options.
     def set_options(self, **options: Any) -> None:
         """Set options by name.
@@ -267,6 +285,8 @@ class SimulationParts(Closed):
         recorder = self._recorders.setdefault(role, Recorder(walkers.count))
         kind, _, number = role.partition(":")
         files = self._files[kind]
+        if other is None and options["save_model"] is not None:
+            check_writable("save_model", options["save_model"])
         if options["verbose"] > 1:
             print(f"{kind}: {self!r}", file=sys.stderr)
         records = run(
@@ -296,6 +316,11 @@ def _names(option: str) -> list[str]:
 def _equal(one: Any, other: Any) -> bool:
     """Whether two values of an option are the same."""
     try:
+        if isinstance(one, dict) and isinstance(other, dict):  # fixed parameters
+            return one.keys() == other.keys() and all(
+                np.array_equal(np.asarray(one[n], float), np.asarray(other[n], float), True)
+                for n in one
+            )
         return one is other or bool(one == other)
-    except ValueError:  # arrays
+    except (TypeError, ValueError):  # arrays
         return False

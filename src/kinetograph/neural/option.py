@@ -1,6 +1,6 @@
 """One option of a simulation: its name, default, type and range."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class Option:
         The name, the value without a choice, and the group in texts.
     kind
         "whole number", "number", "flag", "name", "text", "file", or the plural of one of them for
-        a tuple of values; or "object".
+        a tuple of values; or "dictionary".
     text
         A sentence.
     remakes
@@ -68,7 +68,7 @@ class Option:
 
     def _one(self, kind: str, value: Any) -> Any:
         """One value of a kind."""
-        if kind == "object" or (self.objects and self.accepts(value)):
+        if self.objects and self.accepts(value):
             return value
         if self.objects and getattr(value, "ndim", None) == 0:  # a number of NumPy or JAX
             value = value.item()
@@ -76,6 +76,7 @@ class Option:
             "flag": (bool, np.bool_),
             "whole number": (int, np.integer),
             "number": (int, float, np.integer, np.floating),
+            "dictionary": Mapping,
         }
         is_flag = isinstance(value, (bool, np.bool_))
         right = isinstance(value, types.get(kind, str)) and (is_flag == (kind == "flag"))
@@ -93,6 +94,8 @@ class Option:
         if not named and kind in ("number", "whole number"):
             self._check_range(value)
             return int(value) if kind == "whole number" else float(value)
+        if kind == "dictionary":
+            return dict(value)
         return bool(value) if kind == "flag" else value
 
     def _check_name(self, value: str) -> None:

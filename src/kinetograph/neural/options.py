@@ -109,8 +109,9 @@ _TABLE = (
         accepts=lambda value: callable(value) or hasattr(value, "function"),
     ),
     Option(
-        "fix_parameters", None, "object", "network",
-        "Values of fixed parameters by name, NaN where a number stays free.", "network",
+        "fix_parameters", None, "dictionary", "network",
+        "Values of fixed parameters by name, NaN where a number stays free. A name is an "
+        "array, such as layer0/bias, or a column of a trajectory, such as bias0.", "network",
     ),
     Option(
         "loss_scale", "mean", "number", "prior",
@@ -221,6 +222,11 @@ _TABLE = (
         "then marked as not stationary.",
     ),
     Option(
+        "chain_method", None, "name", "walkers",
+        "How independent walkers run, as in kg.mcmc: on threads, or as one batch. None is threads "
+        "on a processor and a batch on an accelerator.", "sampling", names=_of("threads", "batch"),
+    ),
+    Option(
         "optimizer", "gradient_descent", "name", "training",
         "The optimiser.", "training", names=_optimisers,
         objects="an optimiser of kg.optimizers or a transformation of optax",
@@ -257,7 +263,8 @@ _TABLE = (
     Option(
         "restore_model", None, "file", "output",
         "A file of save() from which the simulation continues; options that are set at the same "
-        "time take the place of the file's options. The precision is an option of the file, too.",
+        "time take the place of the file's options. The precision is an option of the file, too. "
+        "Functions and other objects that a file cannot keep must be given again.",
     ),
     Option(
         "parse_parameters_file", None, "file", "output",
@@ -297,11 +304,6 @@ _TABLE = (
     Option(
         "precision", "float32", "name", "system",
         "The precision of numbers.", "data", names=_of("float32", "float64"),
-    ),
-    Option(
-        "chain_method", None, "name", "system",
-        "How independent walkers run, as in kg.mcmc: on threads, or as one batch. None is threads "
-        "on a processor and a batch on an accelerator.", "sampling", names=_of("threads", "batch"),
     ),
     Option(
         "threads", None, "whole number", "system",

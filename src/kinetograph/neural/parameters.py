@@ -137,27 +137,41 @@ class ParameterLayout:
         ----------
         values
             For names of leaves: a number or an array with the leaf's shape, NaN where a number
-            stays free.
+            stays free. For names of `columns`: a number.
 
         Raises
         ------
         ValueError
-            If the name of a leaf is unknown, the shape differs, or nothing stays free.
+            If a name is unknown, a shape differs, a value is not a number or is infinite, or
+            nothing stays free.
         """
         fixed = np.full(self.size, np.nan) if self.fixed is None else self.fixed.copy()
         for name, value in values.items():
-            if name not in self.places:
+            if name in self.places:
+                place, shape = self.places[name], self.shapes[name]
+            elif name in self.columns:
+                number = self.columns.index(name)
+                place, shape = slice(number, number + 1), ()
+            else:
                 raise ValueError(
                     f"fixed parameters: unknown name {name!r}; the names are "
-                    f"{', '.join(self.places)}"
+                    f"{', '.join(self.places)}, and for one number {self.columns[0]} to "
+                    f"{self.columns[-1]}"
                 )
-            shape, array = self.shapes[name], np.asarray(value, float)
+            try:
+                array = np.asarray(value, float)
+            except (TypeError, ValueError):
+                array = np.asarray(np.inf)
+            if np.isinf(array).any():
+                raise ValueError(
+                    f"fixed parameters: {name}: expected finite numbers, or NaN where a number "
+                    f"stays free, got {value!r:.60}"
+                )
             if array.shape not in ((), shape):
                 raise ValueError(
                     f"fixed parameters: {name} has shape {shape}, got values of shape {array.shape}"
                 )
             part = np.broadcast_to(array, shape).reshape(-1)
-            place = self.places[name]
             fixed[place] = np.where(np.isnan(part), fixed[place], part)
         if not np.isnan(fixed).any():
             raise ValueError("fixed parameters: no number stays free")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["RECORD_FILES", "check_files"]
+__all__ = ["RECORD_FILES", "check_files", "check_writable"]
 
 RECORD_FILES = ("run_file", "trajectory_file", "averages_file")
 _WRITTEN = (*RECORD_FILES, "save_model", "sql_db")
@@ -41,6 +41,22 @@ def check_files(options: Mapping[str, Any]) -> None:
                     f"{name}: {os.fspath(path)!r} is also the file of {other}, {reason}; give "
                     "another name"
                 )
+
+
+def check_writable(name: str, path: Any) -> None:
+    """Refuse a file that cannot be written after a run.
+
+    Raises
+    ------
+    FileNotFoundError
+        If its folder does not exist or cannot be written, or the path is a folder.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+        raise FileNotFoundError(
+            f"{name}: {os.fspath(path)!r} is a folder, or the folder {folder!r} does not exist or "
+            "cannot be written; give another name"
+        )
 
 
 def _paths(value: Any) -> tuple[Any, ...]:

@@ -1,8 +1,13 @@
-"""Files of the complete state of a simulation."""
+"""Files of the complete state of a simulation.
+
+A state has the values of options that are numbers, texts, tables of numbers or samplers of
+`kg.samplers`. Other objects, such as functions, are recorded by name, and must be given again.
+"""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,27 +20,34 @@ from ..programs.sealed_files import (
     seal,
     write_whole,
 )
+from ..runs.restoring import restored_samplers, sampler_attributes
+from ..samplers.sampler import Sampler
 from .options import OPTIONS
+from .parameters import ParameterLayout
 from .records import RunningAverages
 from .running import Recorder
+from .vectors import carried
 from .walkers import Walkers
 
-__all__ = ["load_state", "save_state"]
+__all__ = ["check_shapes", "load_parameters", "load_state", "save_state"]
 
-_KINDS = (int, float, str, tuple, type(None))  # of values in a file
 _OWN = ("output", "system")  # groups of options that a file does not change
 
 
 def save_state(simulation: Any, path: str) -> None:
     """Write the state of a simulation."""
     arrays: dict[str, np.ndarray] = {"parameters": simulation._vectors()}
-    options = {
-        name: value
-        for name, value in simulation._options.items()
-        if OPTIONS[name].group not in _OWN and isinstance(value, _KINDS)
-    }
+    options, objects = {}, {}
+    for name, value in _made_of(simulation).items():
+        stored = _stored(value)
+        if stored is None:
+            objects[name] = getattr(value, "__name__", type(value).__name__)
+        else:
+            options[name] = json.loads(stored)
     text: dict[str, Any] = {
         "options": options,
+        "objects": objects,
+        "shapes": simulation._network.layout.shapes,
         "seed": simulation._seed,
         "batch": simulation._batch,
         "collapsed": simulation._collapsed,
@@ -63,64 +75,144 @@ def save_state(simulation: Any, path: str) -> None:
     write_whole(Path(path), seal(arrays_bytes(arrays)))
 
 
-def load_state(
-    simulation: Any, path: str, parameters_only: bool, walkers: list[int] | None, count: int
-) -> None:
-    """Read the state of a simulation of `count` walkers."""
+def _made_of(simulation: Any) -> dict[str, Any]:
+    """The network and the options that a state has."""
+    options = simulation._options.items()
+    own = {name: value for name, value in options if OPTIONS[name].group not in _OWN}
+    return {"network": simulation._given_network, **own}
+
+
+def _stored(value: Any) -> str | None:
+    """The JSON of a value; None if a file cannot keep it."""
     try:
-        arrays = arrays_of(read_sealed(Path(path)))
-        text = json.loads(arrays.pop("text").tobytes())
-    except (Damaged, KeyError) as error:
-        raise DataError(f"load: {path} is not a file that Simulation.save wrote: {error}") from None
-    positions = arrays["parameters"]
-    if walkers is None and len(positions) != count:
+        if isinstance(value, Sampler):
+            described = {"sampler": type(value).__name__, **sampler_attributes([value])}
+            return json.dumps(described) if _restored(described) == value else None
+        return json.dumps(value, default=lambda each: np.asarray(each, float).tolist())
+    except (TypeError, ValueError):
+        return None
+
+
+def _restored(stored: Any) -> Any:
+    """The value of an option of JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is a sampler that its attributes do not describe completely.
+    """
+    if isinstance(stored, dict) and "sampler_settings" in stored:
+        return restored_samplers(stored, None, 1, "load")[0]
+    return tuple(stored) if isinstance(stored, list) else stored
+
+
+class _State(NamedTuple):
+    """The contents of a file."""
+
+    path: str
+    text: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+    shapes: dict[str, tuple[int, ...]]  # of the network's parameters
+
+    @classmethod
+    def read(cls, path: str) -> "_State":
+        """Read a file."""
+        try:
+            arrays = arrays_of(read_sealed(Path(path)))
+            text = json.loads(arrays.pop("text").tobytes())
+            shapes = {name: tuple(shape) for name, shape in text["shapes"].items()}
+        except (Damaged, KeyError) as error:
+            raise DataError(
+                f"load: {path} is not a file that Simulation.save wrote: {error}"
+            ) from None
+        return cls(path, text, arrays, shapes)
+
+
+def load_state(simulation: Any, path: str, given: Mapping[str, Any]) -> None:
+    """Read a complete state; some options are given at the same time."""
+    state = _State.read(path)
+    count = len(state.arrays["parameters"])
+    if given.get("number_walkers", count) != count:
         raise DataError(
-            f"load: {path} has {len(positions)} walkers, and number_walkers is {count}; set "
-            f"number_walkers={len(positions)}, or say which walkers to take: load(path, "
-            f"walkers={[i % len(positions) for i in range(count)]})"
+            f"restore_model: {path} has {count} walkers, got number_walkers="
+            f"{given['number_walkers']}; leave number_walkers out"
         )
-    if walkers is not None:
-        if len(walkers) != count or not all(0 <= i < len(positions) for i in walkers):
+    _restore(simulation, state, given)
+
+
+def load_parameters(
+    simulation: Any, path: str, walkers: list[int] | None, with_momenta: bool
+) -> None:
+    """Read the parameters of some walkers, and their momenta."""
+    state = _State.read(path)
+    positions, count = state.arrays["parameters"], simulation.num_walkers()
+    if walkers is None:
+        if len(positions) != count:
             raise DataError(
-                f"load: walkers: expected {count} numbers below {len(positions)}, the number of "
-                f"walkers of {path}, got {walkers}"
+                f"load: {path} has {len(positions)} walkers, and number_walkers is {count}; set "
+                f"number_walkers={len(positions)}, or say which walkers to take: load(path, "
+                f"walkers={[i % len(positions) for i in range(count)]})"
             )
-        positions = positions[walkers]
-    if parameters_only or walkers is not None:
-        size = simulation.num_parameters()
-        if positions.shape[1] != size:
-            raise DataError(
-                f"load: {path} has {positions.shape[1]} parameters, this network has {size}"
-            )
-        simulation.parameters = positions
-        if walkers is not None and not parameters_only and "momenta" in arrays:
-            simulation._forget("sampling")
-            simulation._momenta = arrays["momenta"][walkers]
+        walkers = list(range(count))
+    if len(walkers) != count or not all(0 <= i < len(positions) for i in walkers):
+        raise DataError(
+            f"load: walkers: expected {count} numbers below {len(positions)}, the number of "
+            f"walkers of {path}, got {walkers}"
+        )
+    layout = simulation._network.layout
+    check_shapes(path, state.shapes, layout)
+    before = ParameterLayout(layout.like).fixing(state.text["options"]["fix_parameters"] or {})
+    simulation.parameters = carried(positions[walkers], before, layout)
+    same = np.array_equal(before.free, layout.free)
+    if with_momenta and same and "momenta" in state.arrays:
+        simulation._forget("sampling")
+        simulation._momenta = state.arrays["momenta"][walkers]
+
+
+def check_shapes(path: str, shapes: Mapping[str, tuple[int, ...]], layout: ParameterLayout) -> None:
+    """Refuse a file whose network has other parameters."""
+    if dict(shapes) == layout.shapes:
         return
-    before = {n: dict(v) if isinstance(v, dict) else v for n, v in vars(simulation).items()}
-    try:
-        _restore(simulation, text, arrays, path)
-    except Exception:
-        vars(simulation).update(before)
-        raise
+    there, here = (
+        ", ".join(f"{name} {shape}" for name, shape in each.items())
+        for each in (shapes, layout.shapes)
+    )
+    count = sum(int(np.prod(shape, dtype=int)) for shape in shapes.values())
+    raise DataError(
+        f"load: {path} has {count} parameters, the network for these data has {layout.size}: "
+        f"{there:.200} in the file, {here:.200} here; take data and options, such as "
+        "hidden_dimension, of the same shapes"
+    )
 
 
-def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path: str) -> None:
+def _restore(simulation: Any, state: _State, given: Mapping[str, Any]) -> None:
     """Take over a complete state."""
-    options = {n: tuple(v) if isinstance(v, list) else v for n, v in text["options"].items()}
+    path, text, arrays, shapes = state
+    present = _made_of(simulation) | dict(given)
+    objects = {name: present[name] for name in text["objects"]}
+    network = text["options"].pop("network", None)
+    for name, value in objects.items():
+        if _stored(value) is not None:
+            raise DataError(
+                f"load: {path} was made with {name}={text['objects'][name]}, an object that a file "
+                f"cannot keep; give it again, as in Simulation(..., {name}=...), or take only the "
+                "parameters, by load(path, parameters_only=True)"
+            )
+    if "network" not in objects and _stored(present["network"]) != json.dumps(network):
+        raise DataError(
+            f"load: {path} was made with network={network}, and this simulation has another "
+            "network=; give the same, or take only the parameters, by load(path, "
+            "parameters_only=True)"
+        )
+    options = {name: _restored(value) for name, value in text["options"].items()}
     options["precision"] = arrays["parameters"].dtype.name  # of all numbers of the state
     same = options["precision"] == simulation._options["precision"]
     simulation._forget("network" if same else "data")
-    simulation._options |= options
+    simulation._options |= options | {n: v for n, v in objects.items() if n != "network"}
     simulation._seed, simulation._batch = text["seed"], text["batch"]
     simulation._collapsed = text["collapsed"]
     simulation._files = text["files"]
-    size = simulation.num_parameters()
-    if arrays["parameters"].shape[1] != size:
-        raise DataError(
-            f"load: {path} has {arrays['parameters'].shape[1]} parameters, the network for these "
-            f"data has {size}"
-        )
+    check_shapes(path, shapes, simulation._network.layout)
     simulation._positions = arrays["parameters"]
     simulation._layout = simulation._network.layout
     simulation._momenta = arrays.get("momenta")
@@ -128,9 +220,16 @@ def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path
         simulation._made[role] = (generation, before)
         walkers = simulation._walkers(role)
         numbers = [sum(k.startswith(f"{role}/{i}/") for k in arrays) for i in range(chains)]
-        walkers.state = [
+        leaves = [
             [arrays[f"{role}/{i}/{j}"] for j in range(number)] for i, number in enumerate(numbers)
         ]
+        if _forms(leaves) != _forms(walkers.state):
+            made = "optimizer= or learning_rate=" if role.startswith("training") else "sampler="
+            raise DataError(
+                f"load: the steps of {path} were made with another {made}; give the object with "
+                "which the state was made"
+            )
+        walkers.state = leaves
         if counts:
             recorder = simulation._recorders[role] = Recorder(walkers.count)
             for name, number in zip(("averages", "rejections"), counts, strict=True):
@@ -142,3 +241,8 @@ def _restore(simulation: Any, text: dict[str, Any], arrays: dict[str, Any], path
                 }
                 setattr(recorder, name, averages)
     simulation._made = {role: tuple(pair) for role, pair in text["made"].items()}
+
+
+def _forms(chains: list[list[np.ndarray]]) -> list[list[tuple[Any, ...]]]:
+    """The shapes and types of the arrays of chains."""
+    return [[(leaf.shape, leaf.dtype) for leaf in leaves] for leaves in chains]

@@ -13,7 +13,7 @@ from .options import check_options
 from .record_files import check_files
 from .records import TrajectoryData
 from .rows import check_columns
-from .saving import load_state, save_state
+from .saving import check_shapes, load_parameters, load_state, save_state
 from .values import SimulationValues
 from .vectors import WalkerVectors
 
@@ -72,6 +72,7 @@ class Simulation(SimulationValues):
         super().__init__(dataset, network, **options)
         if self._options["restore_model"] is not None:
             self.set_options(**check_options(options))
+        self._check_fixed()
 
     def set_options(self, **options: Any) -> None:
         """Set options by name.
@@ -84,15 +85,21 @@ class Simulation(SimulationValues):
         AttributeError, ValueError
             As the constructor; then no option is changed.
         DataError
-            If a file of `restore_model` has another number of walkers or parameters.
+            If a file of `restore_model` has another number of walkers, or other parameters, than
+            the given options, or if an object that a file cannot keep is missing; then no option
+            is changed.
         """
         given = check_options(options)
-        if given.get("restore_model") is not None:
-            check_files(self._options | given)
-            check_source(self._dataset, given)
-            count = given.get("number_walkers", self._options["number_walkers"])
-            load_state(self, given["restore_model"], False, None, count)
-        super().set_options(**given)
+        path = given.get("restore_model")
+        with self._unchanged_by_errors():
+            if path is not None:
+                check_files(self._options | given)
+                check_source(self._dataset, given)
+                load_state(self, path, given)
+            super().set_options(**given)
+            if path is not None and self._positions is not None and self._layout is not None:
+                check_shapes(path, self._layout.shapes, self._network.layout)
+            self._check_fixed()
 
     # Runs.
     def fit(self, walker: int | None = None, *, keep: bool = True) -> TrajectoryData:
@@ -295,7 +302,8 @@ class Simulation(SimulationValues):
         """Write the complete state to a file, from which `load` continues.
 
         The state has options, parameters, momenta, all other values of the chains, the position in
-        the data and the averages.
+        the data and the averages. Samplers of `kg.samplers` are kept. Functions and other objects,
+        such as `prior=log_density`, are not: `load` needs a simulation that has them.
         """
         save_state(self, path)
 
@@ -304,21 +312,30 @@ class Simulation(SimulationValues):
     ) -> None:
         """Read a state of `save`.
 
-        A run then continues as if it had not been interrupted. The precision is that of the file.
+        A run then continues as if it had not been interrupted. The file's options replace the
+        options of the simulation, also the number of walkers and the precision; options of output
+        and `threads` stay. The simulation must have the objects that a file cannot keep, such as
+        `network` or a function as `prior`.
 
         Parameters
         ----------
         path
             The file.
         parameters_only
-            Whether only parameters are read.
+            Whether only parameters are read. The options of the simulation stay as they are. A
+            parameter that is fixed in the file is read, too, if it is free here.
         walkers
             For each walker of this simulation the number of the walker of the file whose parameters
-            it takes. It is needed if the numbers of walkers differ; new chains then begin.
+            and momenta it takes. Options stay as they are, and new chains begin.
 
         Raises
         ------
         DataError
-            If the file has another number of walkers or parameters.
+            If the file has other parameters, a number of the walkers is not in the file, an object
+            is missing, or with `parameters_only` the file has another number of walkers.
         """
-        load_state(self, path, parameters_only, walkers, self._options["number_walkers"])
+        with self._unchanged_by_errors():
+            if parameters_only or walkers is not None:
+                load_parameters(self, path, walkers, with_momenta=not parameters_only)
+            else:
+                load_state(self, path, {})

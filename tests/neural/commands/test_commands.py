@@ -75,6 +75,11 @@ def test_training_then_sampling(call):
     assert result.stderr.startswith("sampling: 5 steps in ")
     nn.set_options(max_steps=5, every_nth=2)
     same("t.csv", nn.sample().trajectory)
+    for flags, text in (
+        (("--hidden-dimension", 4), "has 5 parameters, the network for these data has 17"),
+        (("--number-walkers", 2), "has 1 walkers, got number_walkers=2; leave number_walkers out"),
+    ):
+        fails(call("train", "--config", "c.toml", "--restore-model", "m.npz", *flags), 2, text)
 
 
 def test_analysis_of_files(call):
@@ -88,9 +93,11 @@ def test_analysis_of_files(call):
     values = np.linalg.eigvalsh(np.cov(draws.T))[::-1]
     got = pd.read_csv("found/eigenvalues.csv")["eigenvalue"]
     np.testing.assert_allclose(got[:3], values[:3], rtol=1e-6)
-    printed = call("analyse", "t.csv", "--table", "parameters", "--reweight-to", 1.5)
+    again = ("--table", "parameters", "--reweight-to", 1.5)
+    printed = call("analyse", "t.csv", "r.csv", *again)
     assert printed.stdout.startswith("parameters\nparameter   average  variance\n")
     assert "reweighted\n" in printed.stdout
+    fails(call("analyse", "t.csv", *again), 2, "no record 'potential'")
     fails(call("analyse", "r.csv", "--table", "parameters"), 2, "has no parameters")
 
 

@@ -54,7 +54,7 @@ class OptionType(click.ParamType):
 
     def _parsed(self, text: str) -> Any:
         kind = self.option.kind
-        if kind == "object":
+        if kind == "dictionary":
             try:
                 return json.loads(text)
             except json.JSONDecodeError as error:
@@ -95,7 +95,7 @@ def _flag(option: Option) -> Decorator:
         flag,
         option.name,
         type=OptionType(option),
-        metavar="JSON" if option.kind == "object" else option.kind.upper().replace(" ", "-"),
+        metavar="JSON" if option.kind == "dictionary" else option.kind.upper().replace(" ", "-"),
         help=f"{option.text}{names}{default}",
     )
 

@@ -192,6 +192,28 @@ def test_walkers_and_their_method_are_those_of_the_file(tmp_path):
     np.testing.assert_array_equal(two.momenta, np.asarray(end.momenta)[[2, 0]])
 
 
+def test_data_of_the_simulation_stay(tmp_path):
+    path, old, new = (str(tmp_path / name) for name in ("state", "old.csv", "new.csv"))
+    columns = {"x1": X[:, 0], "x2": X[:, 1], "label1": Y[:, 0], "label2": X[:, 0] ** 2}
+    kg.neural.analysis.write_table(old, columns)
+    options = {"precision": "float64", "output_dimension": 2}
+    saved = kg.neural.Simulation(batch_data_files=old, seed=3, max_steps=4, **options)
+    saved.sample()
+    saved.save(path)
+    wanted = saved.sample().trajectory
+    np.testing.assert_array_equal(
+        kg.neural.Simulation(restore_model=path).sample().trajectory, wanted
+    )
+    (tmp_path / "old.csv").rename(new)
+    loaded = kg.neural.Simulation(batch_data_files=new)
+    loaded.load(path)
+    pair = kg.neural.Simulation(saved.dataset, restore_model=path)
+    given = kg.neural.Simulation(batch_data_files=new, restore_model=path)
+    for same, files in ((loaded, (new,)), (given, (new,)), (pair, ())):
+        assert same.get_options("batch_data_files") == files
+        np.testing.assert_array_equal(same.sample().trajectory, wanted)
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_the_run(tmp_path):
     for path in (tmp_path, tmp_path / "missing" / "state"):
         nn = linear(save_model=path)

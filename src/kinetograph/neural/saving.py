@@ -32,6 +32,7 @@ from .walkers import Walkers
 __all__ = ["check_shapes", "load_parameters", "load_state", "save_state"]
 
 _OWN = ("output", "system")  # groups of options that a file does not change
+_OF_DATA = ("precision", "batch_data_files", "output_dimension")
 
 
 def save_state(simulation: Any, path: str) -> None:
@@ -206,7 +207,9 @@ def _restore(simulation: Any, state: _State, given: Mapping[str, Any]) -> None:
         )
     options = {name: _restored(value) for name, value in text["options"].items()}
     options["precision"] = arrays["parameters"].dtype.name  # of all numbers of the state
-    same = options["precision"] == simulation._options["precision"]
+    if simulation._dataset is not None or present["batch_data_files"]:
+        options["batch_data_files"] = present["batch_data_files"]
+    same = all(options[name] == simulation._options[name] for name in _OF_DATA)
     simulation._forget("network" if same else "data")
     simulation._options |= options | {n: v for n, v in objects.items() if n != "network"}
     simulation._seed, simulation._batch = text["seed"], text["batch"]

@@ -313,9 +313,9 @@ class Simulation(SimulationValues):
         """Read a state of `save`.
 
         A run then continues as if it had not been interrupted. The file's options replace the
-        options of the simulation, also the number of walkers and the precision; options of output
-        and `threads` stay. The simulation must have the objects that a file cannot keep, such as
-        `network` or a function as `prior`.
+        options of the simulation, also the number of walkers and the precision; data, options of
+        output and `threads` stay. The simulation must have the objects that a file cannot keep,
+        such as `network` or a function as `prior`.
 
         Parameters
         ----------

@@ -138,7 +138,11 @@ def test_activations(name):
 
 def test_a_loss_is_a_function_of_outputs_and_label():
     for wrong in (lambda z: z[0], lambda z, y, w: z[0]):
-        with pytest.raises(TypeError, match=r"^Simulation: loss: expected a function of two argum"):
+        with pytest.raises(TypeError, match=r"^Loss: <lambda>: expected a function of two argum"):
             kg.neural.Simulation([np.ones((4, 2)), np.ones(4)], loss=wrong).loss()
     for right in (jax.jit(lambda z, y: z[0]), lambda z, y, p=2: z[0] ** p, lambda *all: all[0][0]):
         assert loss(right, "test").function is right
+    for option in ({"labels": "class"}, {"outputs": "logit"}):
+        (name,) = option
+        with pytest.raises(ValueError, match=rf"^Loss: {name}: unknown name .*; did you mean"):
+            kg.neural.Loss("mine", lambda z, y: z[0], **option)

@@ -200,10 +200,12 @@ def test_complex_numbers_are_refused():
             kg.neural.datasets.read(data)
     with pytest.raises(kg.DataError, match=r"predict: inputs are complex numbers"):
         nn.predict(z)
-    with pytest.raises(TypeError, match=r"^parameters: expected real numbers, got array"):
+    with pytest.raises(TypeError, match=r"^parameters: expected .* real numbers, got complex"):
         nn.parameters = w
     with pytest.raises(TypeError, match=r"Landscape\.loss: points: expected an array of real"):
         nn.landscape.loss(w)
+    with pytest.raises(kg.DataError, match=r"Landscape: inputs are complex numbers"):
+        nn.landscape.on(z, Y[:, None])
 
 
 def test_records_have_the_seed_of_the_simulation():

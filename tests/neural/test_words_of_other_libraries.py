@@ -130,7 +130,9 @@ def test_data_and_values_in_calls_of_a_simulation():
         nn.parameter = 3
     with pytest.raises(AttributeError, match=r"'step_widht' .*write set_options\(step_width=3\)"):
         nn.step_widht = 3
-    with pytest.raises(TypeError, match=r"parameters: expected real numbers, got 'a'"):
+    with pytest.raises(
+        TypeError, match=r"parameters: expected an array of real numbers, got the text 'a'"
+    ):
         nn.parameters = "a"
 
 

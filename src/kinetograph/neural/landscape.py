@@ -28,6 +28,7 @@ from .network import as_network
 from .parameters import ParameterLayout
 from .posterior import Prior, log_prior_of, posterior, scale_factor
 from .row_values import RowValues
+from .rows import check_array
 
 __all__ = ["Landscape"]
 
@@ -104,6 +105,8 @@ class Landscape:
     def _take(self, x: Any, y: Any) -> None:
         if len(x) != len(y) or not len(x):
             raise ShapeError(f"Landscape: got {len(x)} rows of inputs and {len(y)} labels")
+        check_array(x, "Landscape: inputs")
+        check_array(y, "Landscape: labels")
         check_labels(self.row_loss, y, "Landscape")
         self.x, self.y = (
             np.asarray(values, self.dtype if np.asarray(values).dtype.kind == "f" else None)

@@ -29,6 +29,8 @@ __all__ = [
     "loss",
 ]
 
+_LABELS = dict.fromkeys(("real", "binary", "signs", "one-hot", "classes", "counts"))
+_OUTPUTS = dict.fromkeys(("any", "logits", "probabilities"))
 _EPSILON = 1e-7
 _LOG_2_PI = float(np.log(2 * np.pi))
 
@@ -58,6 +60,19 @@ class Loss:
     labels: str = "real"
     outputs: str = "any"
     width: Callable[[int, int], int] = lambda labels, classes: labels
+
+    def __post_init__(self) -> None:
+        chosen(_LABELS, self.labels, "Loss: labels")
+        chosen(_OUTPUTS, self.outputs, "Loss: outputs")
+        try:
+            signature(self.function).bind(None, None)
+        except TypeError as error:
+            raise TypeError(
+                f"Loss: {self.name}: expected a function of two arguments, the outputs and the "
+                f"label of a row, such as lambda z, y: jnp.sum((z - y) ** 2): {error}"
+            ) from error
+        except ValueError:  # without a signature
+            pass
 
 
 def _mean_squared(z: Any, y: Any) -> Any:
@@ -141,15 +156,6 @@ def loss(value: Any, doing: str) -> Loss:
     if isinstance(value, Loss):
         return value
     if callable(value):
-        try:
-            signature(value).bind(None, None)
-        except TypeError as error:
-            raise TypeError(
-                f"{doing}: loss: expected a function of two arguments, the outputs and the label "
-                f"of a row, such as lambda z, y: jnp.sum((z - y) ** 2): {error}"
-            ) from error
-        except ValueError:  # without a signature
-            pass
         return Loss(getattr(value, "__name__", "loss"), value)
     return chosen(LOSSES, value, f"{doing}: loss")
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..graph.errors import ShapeError
 from ..graph.public import public
+from .analysis.inputs import numbers
 from .assembling import ROLES
 from .ingredients import DataPart, check_source
 from .options import check_options
@@ -211,10 +212,7 @@ class Simulation(SimulationValues):
 
     def _set(self, name: str, values: Any) -> None:
         like = self._vectors()
-        array = np.asarray(values)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"{name}: expected real numbers, got {values!r:.60}")
-        array = array.astype(like.dtype)
+        array = numbers(values, name).astype(like.dtype)
         if array.shape not in (like.shape, like.shape[1:]):
             raise ShapeError(
                 f"{name}: expected {like.shape[1]} numbers, or an array of shape {like.shape} of "

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.value_texts import in_words
 from ...results.check import check_tree
 from ...results.summary import row_names
 
@@ -12,14 +13,15 @@ __all__ = ["as_draws", "as_points", "as_rows", "finite", "positive", "tree_array
 
 def numbers(values: Any, subject: str) -> np.ndarray:
     """The values as an array of floats."""
+    got = None
     try:
-        if not np.iscomplexobj(values):
-            return np.asarray(values, float)
+        array = np.asarray(values)
+        got = {"c": "complex numbers", "m": "times", "M": "times"}.get(array.dtype.kind)
+        if got is None:
+            return array.astype(float, copy=False)
     except (TypeError, ValueError):
         pass
-    raise TypeError(
-        f"{subject}: expected an array of real numbers, got {type(values).__name__} {values!r:.60}"
-    )
+    raise TypeError(f"{subject}: expected an array of real numbers, got {got or in_words(values)}")
 
 
 def as_draws(draws: Any, what: str) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from .array import Array
 from .dims import check_dims, coords_of
 from .errors import DataError, ShapeError, SymbolicError
+from .memory_maps import holds_in_parts, kept_in_its_file
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .missing_places import IN_STEPS, missing_in_variables
@@ -36,7 +37,9 @@ def data(
 
     Compiled functions take data as arguments, so new values of the same shape need no new
     compilation. Integers, booleans and floating-point numbers keep their kind; float64 becomes
-    float32 under `kg.precision("float32")`.
+    float32 under `kg.precision("float32")`. Values are copied, but a memory map that cannot be
+    written, `numpy.load(path, mmap_mode="r")`, stays in its file, which is read when it is used.
+    Then data may be larger than memory, and the file must not change.
 
     Parameters
     ----------
@@ -94,7 +97,8 @@ def data(
             f"{subject}: the values do not make an array: "
             f"{f'{hint}of their row numbers' if uneven else error}"
         ) from None
-    array, missing_mask = find_missing(value, given)
+    in_file = kept_in_its_file(value) and holds_in_parts(np.isfinite, given)
+    array, missing_mask = (given, np.array(False)) if in_file else find_missing(value, given)
     if missing is None and missing_mask.any() and given.dtype.kind == "O":
         place = first_place(missing_mask)
         missed = f"a missing value ({given[place]}){index_text(place)}"
@@ -102,15 +106,15 @@ def data(
     if array.dtype.kind in BAD_KINDS:
         raise DataError(f"{subject}: {not_numbers(value, array)}")
     bad = np.array(missing_mask)
-    if array.dtype.kind == "f" and not infinite:
+    if array.dtype.kind == "f" and not (infinite or in_file):
         bad |= ~np.isfinite(array)
     _refuse_missing(bad if missing is None else bad & ~missing_mask, missing_mask, array, subject)
     if array.dtype.kind == "f" and array.dtype != FLOAT32:
-        array = array.astype(float_dtype())
+        array = array.astype(float_dtype(), copy=False)
     own_names = tuple(axis.name for axis in labelled_axes(value))
     names = check_dims(own_names if dims is None and any(own_names) else dims, array.shape, subject)
     coords = coords_of(value, names or (), dims, subject)
-    frozen = np.array(array)
+    frozen = array.view() if in_file else np.array(array)
     if missing_mask.any():
         if frozen.dtype.kind != "f":
             frozen = frozen.astype(float_dtype())

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..distributions.atoms import WITH_ZEROS
-from ..distributions.support import Pairs, Support, WholeNumbers
+from ..distributions.support import Interval, Pairs, Support, WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
+from ..graph.memory_maps import holds_in_parts, is_in_a_file
 from ..graph.messages import describe, index_text, site_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
@@ -161,6 +162,9 @@ def check_support(
     If the values are a part of `whole`, `placed` gives the place in it of a place in the part.
     """
     value, support = node.value, follows.family.support(*follows.parents)
+    by_parts = is_in_a_file(value) and _has_single_bounds(support)
+    if by_parts and holds_in_parts(support.contains, value):
+        return
     inside = np.asarray(support.contains(value))
     if inside.all():
         return
@@ -176,6 +180,14 @@ def check_support(
         f"{place_text()}{_labels_from_one(value, support)}{_zeros(value[place], follows)}"
         f"{_logarithms(value[place], follows)}{_other_size(value, follows)}"
     )
+
+
+def _has_single_bounds(support: Support) -> bool:
+    """Whether all numbers have the same two bounds."""
+    if not isinstance(support, (Interval, WholeNumbers)):
+        return False
+    bounds = (support.lower, support.upper)
+    return all((b.size if isinstance(b, Node) else np.size(b)) == 1 for b in bounds)
 
 
 def _zeros(value: Any, follows: Distribution) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.memory_maps import is_in_a_file
 from ..graph.node import Data, Node
 from ..version import __version__
 from .model import Model
@@ -32,8 +33,10 @@ def as_group(
     for name, (node, array) in values.items():
         dims = model.axes(node)
         variables[name] = ((*lead, *dims), stored(node, array))
+        in_file = isinstance(node, Data) and is_in_a_file(array)
         for dim, size in zip(dims, node.shape, strict=True):
-            coords[dim] = model.coords.get(dim, np.arange(size))
+            if dim in model.coords or not in_file:  # numbers of rows need memory
+                coords[dim] = model.coords.get(dim, np.arange(size))
         coords |= {dim: np.arange(size) for dim, size in zip(lead, array.shape)}
     return xr.Dataset(variables, coords)
 

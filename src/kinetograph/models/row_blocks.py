@@ -24,6 +24,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ..graph.lower import Environment, Scope
+from ..graph.memory_maps import is_in_a_file
 from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.trips import Capacity
@@ -78,10 +79,10 @@ class RowBlocks(RowTerms):
         free = jax.ShapeDtypeStruct((self.each.free_size,), dtype)
         by_node = dict(zip(self.arguments, self.values, strict=True))
         known = [by_node[node] for node in self.others_known]
+        blocks = [self._divided(by_node[node])[0] for node in self.rows]
+        stores = not any(map(is_in_a_file, blocks))
         with x64():
-            return RowSteps(
-                evaluate, free, known, [self._divided(by_node[n])[0] for n in self.rows]
-            )
+            return RowSteps(evaluate, free, known, blocks, stores)
 
     @property
     def others_known(self) -> tuple[Node, ...]:

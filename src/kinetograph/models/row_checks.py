@@ -151,7 +151,8 @@ def check_rows(model: Model, batch: RowTerms, by: ArgumentOfRows) -> None:
     random = np.random.default_rng(0)
     free = random.normal(scale=0.5, size=model.free_size)
     size = max(batch.size, min(2, batch.count))  # an axis of one row would fit any other axis
-    many = random.permutation(batch.count)[:MANY]
+    some = batch.count if batch.count <= MANY else random.choice(batch.count, MANY, replace=False)
+    many = random.permutation(some)
     places = random.permutation(len(many))[: size if len(many) < MANY else min(size, MANY // 2)]
     few = many[places]  # in another order, so that cumulative sums differ
     values = model.argument_values

@@ -25,7 +25,8 @@ _CHEAP = {
 class RowSteps:
     """A function of free numbers, known values and a block of rows.
 
-    `blocks` are the arrays of rows, (blocks, size, ...).
+    `blocks` are the arrays of rows, (blocks, size, ...). Nothing is stored without `stores`, for
+    rows that are larger than memory.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class RowSteps:
         free: Any,
         known: Sequence[Any],
         blocks: Sequence[Any],
+        stores: bool = True,
     ) -> None:
         self._known, self._blocks = known, blocks
         rows = [jax.ShapeDtypeStruct(x.shape[1:], x.dtype) for x in blocks]
@@ -43,7 +45,7 @@ class RowSteps:
         of_free = reached(jaxpr, jaxpr.invars[:1])
         of_rows = reached(jaxpr, jaxpr.invars[1 + len(known) :])
         costly = [e for e in jaxpr.eqns if _is_costly(e) and not of_free & {*e.outvars}]
-        costly = [e for e in costly if of_rows & {*e.outvars}]
+        costly = [e for e in costly if stores and of_rows & {*e.outvars}]
         stored = {v for e in costly for v in e.outvars}
         late = [e for e in jaxpr.eqns if e not in costly]
         read = variables_of([*(v for e in late for v in e.invars), *jaxpr.outvars])

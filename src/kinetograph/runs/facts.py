@@ -36,6 +36,11 @@ def digest(text: str) -> str:
 def data_digests(model: Model) -> dict[str, str]:
     """Checksums of data and of given values of unknowns, by name."""
     return {
-        model.name(node): sha256(np.ascontiguousarray(model.value_of(node)).tobytes()).hexdigest()
+        model.name(node): sha256(_bytes(model.value_of(node))).hexdigest()
         for node in (*model.data, *model.fixed)
     }
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The bytes of an array, without a copy if possible."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

@@ -150,6 +150,8 @@ def test_files_and_a_dataset_are_one_too_many(tmp_path):
     of_file = kg.neural.Simulation(batch_data_files=path, seed=1)
     nn.dataset = kg.neural.datasets.read(path)  # as the message says
     assert nn.loss() == of_file.loss() > 1000
+    of_file.dataset = None
+    assert of_file.loss() > 1000
     of_file.dataset = [X, Y]
     assert of_file.get_options("batch_data_files") == ()
     with pytest.raises(ValueError, match=text):

@@ -44,6 +44,7 @@ class Simulation(SimulationValues):
         option `batch_data_files`.
     network
         Anything that `kg.neural.network` takes; by default a multilayer perceptron of the options.
+        With a network, options of the perceptron, such as `hidden_dimension`, are refused.
     **options
         Options by name; `kg.neural.Simulation().help()` lists them.
 
@@ -289,7 +290,8 @@ class Simulation(SimulationValues):
         else:
             self._forget("data")
         self._dataset, self._batch = pair, 0
-        self._options["batch_data_files"] = ()  # the pair takes their place
+        if pair is not None:  # it takes the place of files
+            self._options["batch_data_files"] = ()
 
     def reset_dataset(self) -> None:
         """Make the first batch the current one."""

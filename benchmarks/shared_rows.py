@@ -1,4 +1,4 @@
-"""Rows of data over devices: the time of a gradient, with and without shared rows.
+"""The time of a gradient of rows that devices share.
 
 A Poisson regression of many rows, sampled by BAOAB in one chain. Each case runs in processes of its
 own, in turn, with a processor divided into host devices; the table has the median of the processes,

@@ -63,6 +63,37 @@ def test_a_shared_run_samples_the_posterior():
     assert np.abs(np.log(shared.std((0, 1)) / plain.std((0, 1)))).max() < 6 / np.sqrt(1000)
 
 
+def pieces(value: float) -> kg.Model:
+    """Rows, and alike likelihoods that are computed from sums."""
+    random = np.random.default_rng(5)
+    w, a = kg.normal(0, 1, name="w"), kg.normal(0, 1, shape=3, name="a")
+    kg.observe(kg.data(random.poisson(2.0, size=100), "y"), kg.poisson(kg.exp(w)))
+    for i in range(3):
+        z = value if i == 1 else 0.0
+        kg.observe(kg.data(random.normal(size=20) + z, f"z{i}"), kg.normal(a[i] + w, 1.0))
+    return kg.model(w, a)
+
+
+def test_new_data_and_other_rows_do_not_meet_an_old_program():
+    settings = {"draws": 5, "warmup": 0, "shard": ["y"]}
+    model, shifted = pieces(0.0), pieces(3.0)
+    first = run_of_rows(model, kg.samplers.BAOAB(0.01), **settings)
+    model.set_data({"z1": shifted.value_of(shifted["z1"].node)})
+    second = run_of_rows(model, kg.samplers.BAOAB(0.01), **settings)
+    fresh = run_of_rows(shifted, kg.samplers.BAOAB(0.01), **settings)
+    np.testing.assert_array_equal(second["posterior/a"], fresh["posterior/a"])
+    assert (second["posterior/a"] != first["posterior/a"]).any()
+    both = model_of_rows()
+    assert (
+        run_of_rows(both, kg.samplers.BAOAB(0.01), **settings | {"shard": ["y", "x"]}).attrs[
+            "shard"
+        ]
+        == '["y", "x"]'
+    )
+    again = run_of_rows(both, kg.samplers.BAOAB(0.01), **settings | {"shard": ["x", "y"]})
+    assert again.attrs["shard"] == '["x", "y"]'
+
+
 def normal_rows() -> kg.Model:
     w = kg.normal(0, 1, name="w")
     kg.observe(kg.data(RANDOM.normal(size=100), "y"), kg.normal(w, 1.0))

@@ -16,6 +16,7 @@ and the runtime adds up in an order of its own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -64,7 +65,23 @@ class RowBlocks(RowTerms):
     def text(self) -> str:
         """All that a program depends on, for its key."""
         devices = [device.id for device in self.mesh.devices.flat]
-        return f"blocks of rows on devices {devices}, fast {self.is_fast}"
+        rows = [self.arguments.index(node) for node in self.rows]
+        digests = [sha256(np.ascontiguousarray(n.value)).hexdigest() for n in self._derived]
+        return (
+            f"rows {rows} on devices {devices}, fast {self.is_fast}, stored {self._stores}, "
+            f"derived {digests}"
+        )
+
+    @property
+    def _derived(self) -> tuple[Data, ...]:
+        """The arrays computed from data that are a part of the program."""
+        return tuple(node for node in self.rest.derived if node not in self.arguments)
+
+    @property
+    def _stores(self) -> bool:
+        """Whether values computed from data alone are stored."""
+        by_node = dict(zip(self.arguments, self.values, strict=True))
+        return not any(is_in_a_file(by_node[node]) for node in self.rows)
 
     @cached_property
     def steps(self) -> RowSteps:
@@ -80,9 +97,8 @@ class RowBlocks(RowTerms):
         by_node = dict(zip(self.arguments, self.values, strict=True))
         known = [by_node[node] for node in self.others_known]
         blocks = [self._divided(by_node[node])[0] for node in self.rows]
-        stores = not any(map(is_in_a_file, blocks))
         with x64():
-            return RowSteps(evaluate, free, known, blocks, stores)
+            return RowSteps(evaluate, free, known, blocks, self._stores)
 
     @property
     def others_known(self) -> tuple[Node, ...]:
@@ -141,8 +157,8 @@ class RowBlocks(RowTerms):
         """The log density with the part of a device."""
         by_node = dict(zip(self.arguments, parts, strict=True))
         blocks, remainder, stored, once = zip(*(by_node[n] for n in self.rows), strict=True)
-        known = {n: n.value for n in self.rest.derived if isinstance(n, Data)}
-        data = known | {node: by_node[node] for node in self.others_known}
+        data: Environment = {node: node.value for node in self._derived}
+        data |= {node: by_node[node] for node in self.others_known}
         return BoundBlocks(self, data, blocks, remainder, stored[0], once[0])
 
 

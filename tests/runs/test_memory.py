@@ -203,6 +203,18 @@ def test_what_is_told_comes_before_the_run(monkeypatch):
         kg.extra_samples(tree, gaussian(), 10_000)
 
 
+def test_a_resumed_run_without_room_is_refused_and_stays_as_it_was(monkeypatch, tmp_path):
+    path = tmp_path / "run.zarr"
+    run(schools(), store=path, draws=30)
+    with monkeypatch.context() as small:
+        small.setattr(memory, "available", lambda: 200_000)
+        with pytest.raises(
+            MemoryError, match=r"resume: .*for states of chains.*chains=range\(0, 1\)"
+        ):
+            kg.resume(path, draws=60, progress=False)
+    assert kg.resume(path, draws=60, progress=False).posterior.sizes["draw"] == 60
+
+
 def test_the_results_hold_what_was_said(monkeypatch):
     asked = []
 

@@ -55,6 +55,10 @@ _GROUPS = (
     'Run fewer chains at a time, into one store: chains=range(0, {few}), store="run.zarr", then '
     "chains=range({few}, {more}) with the same seed, in this process or in other processes"
 )
+_CONTINUED_GROUPS = (
+    "Continue fewer chains at a time, if they are on threads: "
+    "kg.resume(path, chains=range(0, {few})), then chains=range({few}, {more})"
+)
 
 
 class Need(NamedTuple):
@@ -198,7 +202,8 @@ def _way_out(doing: str, needs: Sequence[Need], chains: int, free: int) -> str:
         ways.append(_INSTEAD if doing == "mcmc" else _FEWER)
     if of_chains > free / 2 and chains > 1:
         few = max(int(chains * free / 2 / of_chains), 1)
-        ways.append(_GROUPS.format(few=few, more=min(2 * few, chains)))
+        groups = _CONTINUED_GROUPS if doing == "resume" else _GROUPS
+        ways.append(groups.format(few=few, more=min(2 * few, chains)))
     return ". ".join(ways)
 
 

@@ -24,12 +24,14 @@ from ..programs.program import Program
 from ..programs.sealed_files import Damaged
 from ..samplers.sampler import Sampler
 from .arguments import check_one_of, check_whole
+from .assembly import blank_rows
 from .chain import Lengths, RunningChain
 from .checkpoints import EVERY, Keeper
 from .devices import Devices, devices_of, division
 from .facts import data_digests, digest, versions
 from .kept_targets import kept_arrays, kept_nodes
 from .mcmc import check_every, program_of
+from .memory import chain_needs, check_memory, store_needs
 from .processes.turns import in_order, shared_call
 from .progress.display import Progress
 from .progress.reporting import make_progress
@@ -207,6 +209,12 @@ def resume(
         for n in numbers
     ]
     run.part = shared(run, {"store": store.path.name, "until": until})
+    together = None if method == "threads" else len(run.mine)
+    needs = chain_needs(program, tuner(), len(numbers), together, stored=True)
+    if keep:
+        blank = blank_rows(program, (kept or {}).values())
+        needs += store_needs(blank, len(numbers), len(run.mine), total)
+    run.opening_text = check_memory(CALLER, needs[::-1], len(numbers))
 
     def claim() -> None:
         store.claim([chain.number for chain in run.mine])

@@ -9,6 +9,7 @@ import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models import row_blocks
 from kinetograph.models.row_blocks import RowBlocks
+from kinetograph.models.row_checks import ArgumentOfRows, rows_given
 from kinetograph.models.row_steps import RowSteps
 from kinetograph.programs.program import Program
 
@@ -36,10 +37,28 @@ def two_likelihoods(count: int) -> kg.Model:
     return kg.model(a)
 
 
+def literal_rows(count: int) -> kg.Model:
+    """Arrays of NumPy in an expression, which have no names."""
+    size, x = RANDOM.integers(1, 9, count), RANDOM.normal(size=count)
+    y = kg.data(RANDOM.binomial(size, 0.4), "y")
+    a = kg.normal(0, 1, name="a")
+    kg.observe(y, kg.binomial(size, kg.ilogit(a * x)))
+    return kg.model(a)
+
+
+def kinks(count: int) -> kg.Model:
+    """Equations of the derivative that have no results."""
+    y = kg.data(RANDOM.normal(size=count), "y")
+    a, b = kg.normal(0, 1, name="a"), kg.half_normal(1, name="b")
+    kg.observe(y, kg.laplace(a, b))
+    return kg.model(a, b)
+
+
 def evaluated(model: kg.Model, free: np.ndarray, is_fast: bool = False) -> list[np.ndarray]:
     """Log densities and gradients at free states, as a program evaluates them."""
     most = max(node.shape[0] for node in model.data)
-    rows = [node for node in model.data if node.shape[0] == most]
+    names = [model.name(node) for node in model.data if node.shape[0] == most]
+    rows = rows_given(model, names, ArgumentOfRows("mcmc", "shard"))
     blocks = RowBlocks(model, rows, jax.devices()[:1], is_fast)
     program = Program(model, kg.samplers.NUTS(), (), row_blocks=blocks)
 
@@ -55,7 +74,7 @@ def evaluated(model: kg.Model, free: np.ndarray, is_fast: bool = False) -> list[
 
 @pytest.mark.parametrize("is_fast", [False, True])
 @pytest.mark.parametrize("count", [64, 200, 128])
-@pytest.mark.parametrize("make", [poisson, two_likelihoods])
+@pytest.mark.parametrize("make", [poisson, two_likelihoods, literal_rows, kinks])
 def test_blocks_give_the_log_density_and_its_gradient(make, count, is_fast):
     model = make(count)
     free = RANDOM.normal(scale=0.3, size=(3, model.free_size))

@@ -18,13 +18,14 @@ CASES = {
 
 
 def model_of_rows(count: int = 130) -> kg.Model:
-    """A Poisson regression with effects of groups."""
+    """A Poisson regression; its program reads `kg.log(t)`, and not t."""
     random = np.random.default_rng(1)
     x = kg.data(random.normal(size=(count, 3)), "x")
+    t = kg.data(random.integers(1, 4, size=count), "t")
     y = kg.data(random.poisson(2.0, size=count), "y")
     sd = kg.half_normal(1.0, name="sd")
     w = kg.normal(0, sd, shape=3, name="w")
-    kg.observe(y, kg.poisson(kg.exp(x @ w)))
+    kg.observe(y, kg.poisson(kg.exp(kg.log(t) + x @ w)))
     return kg.model(w, sd)
 
 

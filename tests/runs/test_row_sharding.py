@@ -1,5 +1,6 @@
 """`shard="rows"`: runs whose devices share the rows of the data."""
 
+import json
 import os
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def test_a_shared_run_is_continued_and_resumed_to_the_same_bits(tmp_path):
     first = run_of_rows(model, draws=10)
     more = kg.extra_samples(first, model, draws=20, progress=False)
     np.testing.assert_array_equal(more["posterior/w"], whole["posterior/w"])
-    assert more.attrs["shard"] == whole.attrs["shard"] == '["x", "y"]'
+    assert more.attrs["shard"] == whole.attrs["shard"] == '["t", "x", "y"]'
 
     def power_cut(so_far):
         raise RuntimeError("power cut")
@@ -84,14 +85,9 @@ def test_new_data_and_other_rows_do_not_meet_an_old_program():
     np.testing.assert_array_equal(second["posterior/a"], fresh["posterior/a"])
     assert (second["posterior/a"] != first["posterior/a"]).any()
     both = model_of_rows()
-    assert (
-        run_of_rows(both, kg.samplers.BAOAB(0.01), **settings | {"shard": ["y", "x"]}).attrs[
-            "shard"
-        ]
-        == '["y", "x"]'
-    )
-    again = run_of_rows(both, kg.samplers.BAOAB(0.01), **settings | {"shard": ["x", "y"]})
-    assert again.attrs["shard"] == '["x", "y"]'
+    for rows in (["y", "t", "x"], ["x", "t", "y"]):
+        again = run_of_rows(both, kg.samplers.BAOAB(0.01), **settings | {"shard": rows})
+        assert json.loads(again.attrs["shard"]) == rows
 
 
 def normal_rows() -> kg.Model:
@@ -131,7 +127,7 @@ def batches() -> kg.Model:
 
 
 REFUSED = {
-    "few rows": (lambda: model_of_rows(63), {}, "64 blocks, and x has 63 rows"),
+    "few rows": (lambda: model_of_rows(63), {}, "64 blocks, and t has 63 rows"),
     "unknowns with rows": (unknowns_with_rows, {}, "unknowns cannot have rows"),
     "rows that mix": (mixed_rows, {}, r"the likelihood of y .*mixes rows.* with shard="),
     "a discrete unknown": (discrete, {}, "k is marginalised over all rows together"),
@@ -152,3 +148,15 @@ def test_refused(name):
     make, arguments, text = REFUSED[name]
     with pytest.raises((kg.ModelError, ValueError, TypeError), match=rf"(?s)^mcmc: .*{text}"):
         run_of_rows(make(), **{"draws": 5} | arguments)
+
+
+def test_rows_without_names():
+    """The array of NumPy `x` and the places of recorded values are no arguments of the model."""
+    x, y = np.random.default_rng(5).normal(size=(2, 100))
+    w = kg.normal(0, 1, name="w")
+    kg.observe(kg.data(np.where(x > 1.5, np.nan, y), missing="impute"), kg.student(4, w * x, 1.0))
+    model, sampler = kg.model(w), kg.samplers.BAOAB(0.01)
+    first = run_of_rows(model, sampler, draws=3, warmup=0)
+    more = kg.extra_samples(first, model, sampler=sampler, draws=2, progress=False)
+    plain = run_of_rows(model, sampler, draws=5, warmup=0, shard=None)
+    np.testing.assert_allclose(more["posterior/w"], plain["posterior/w"], rtol=1e-9)

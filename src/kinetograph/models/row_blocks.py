@@ -47,6 +47,8 @@ class RowBlocks(RowTerms):
 
     Attributes
     ----------
+    arguments, values
+        The arguments of programs, and their values: the model's, and literal arrays with rows.
     replicated
         The placement of a value that every device has.
     """
@@ -56,7 +58,10 @@ class RowBlocks(RowTerms):
     ) -> None:
         super().__init__(model.density, rows, rows[0].shape[0] // BLOCKS)
         self.is_fast = is_fast
-        self.arguments, self.values = model.arguments, model.argument_values
+        self.of_model = len(model.arguments)
+        literal = [node for node in self.rows if node not in model.arguments]
+        self.arguments = (*model.arguments, *literal)
+        self.values = (*model.argument_values, *(node.value for node in literal))
         mesh = self.mesh = Mesh(np.array(devices), (_AXIS,))
         self.replicated = NamedSharding(mesh, PartitionSpec())
         self._by_rows = NamedSharding(mesh, PartitionSpec(_AXIS))
@@ -115,7 +120,7 @@ class RowBlocks(RowTerms):
 
     @cached_property
     def parts(self) -> tuple[Any, ...]:
-        """The values of the model's arguments as programs take them.
+        """The values of the arguments as programs take them.
 
         Data by rows are the blocks, the remainder, arrays computed from the blocks (for the first
         data), and the number 1.
@@ -150,7 +155,7 @@ class RowBlocks(RowTerms):
             every = jax.lax.all_gather(blocks, _AXIS, tiled=True)
             return jnp.concatenate([every.reshape(-1, *every.shape[2:]), remainder])
 
-        every = zip(self.arguments, parts, strict=True)
+        every = [*zip(self.arguments, parts, strict=True)][: self.of_model]
         return tuple(joined(*part) if node in self.rows else part for node, part in every)
 
     def bound(self, parts: Sequence[Any]) -> "BoundBlocks":

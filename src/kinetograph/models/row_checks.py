@@ -84,7 +84,7 @@ def rows_found(model: Model, by: ArgumentOfRows) -> list[Data]:
 
 
 def rows_given(model: Model, rows: Any, by: ArgumentOfRows) -> list[Data]:
-    """The data arrays that `rows` lists.
+    """The data that `rows` lists, and literal arrays as long.
 
     Raises
     ------
@@ -117,6 +117,11 @@ def rows_given(model: Model, rows: Any, by: ArgumentOfRows) -> list[Data]:
     if len(lengths) != 1:
         shapes = ", ".join(f"{model.name(node)} {node.shape}" for node in row_data) or "nothing"
         raise ModelError(f"{doing}: {argument}: data need the same number of rows, got {shapes}")
+    (length,) = lengths
+    terms = [t for t in model.density.terms if not row_data.keys().isdisjoint(_data(t))]
+    for node in (node for term in terms for node in _data(term)):
+        if node.literal and node.shape and node.shape[0] == length:
+            row_data[node] = None  # it has no name by which it could be listed
     return list(row_data)
 
 

@@ -50,7 +50,7 @@ class RowSteps:
         late = [e for e in jaxpr.eqns if e not in costly]
         read = variables_of([*(v for e in late for v in e.invars), *jaxpr.outvars])
         stored_values = [v for v in dict.fromkeys(read) if v in stored]
-        early = [e for e in jaxpr.eqns if not of_free & {*e.outvars}]
+        early = [e for e in jaxpr.eqns if e.outvars and not of_free & {*e.outvars}]
         self._first = part_of(program, early, jaxpr.invars[1:], stored_values)
         self._second = part_of(program, late, [*jaxpr.invars, *stored_values], jaxpr.outvars)
 

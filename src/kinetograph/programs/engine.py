@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -394,7 +394,14 @@ def _search(program: Program, batch: int | None) -> Any:
 def _data(program: Program, batch: int | None) -> tuple[Any, ...]:
     """The model's arguments, stacked where chains have their own values."""
     each = zip(program.argument_values, program.data_axes, strict=True)
-    return tuple(_batched(x, None if axis is None else batch) for x, axis in each)
+    shapes = tuple(_batched(x, None if axis is None else batch) for x, axis in each)
+    if program.row_blocks is None:
+        return shapes
+
+    def on_devices(placement: Any, shapes: Any) -> Any:
+        return jax.tree.map(lambda x: x.update(sharding=placement), shapes)
+
+    return cast(tuple[Any, ...], jax.tree.map(on_devices, program.row_blocks.placements(), shapes))
 
 
 def _blank(program: Program, batch: int | None, device: Any) -> Any:

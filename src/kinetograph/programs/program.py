@@ -83,7 +83,7 @@ class Program:
     @property
     def data_axes(self) -> tuple[int | None, ...]:
         """The axis of a batch's chains in each argument of the model."""
-        return tuple(0 if node in self.varied else None for node in self.model.arguments)
+        return tuple(0 if node in self.varied else None for node in self.arguments)
 
     @property
     def dtype(self) -> np.dtype:
@@ -422,12 +422,17 @@ class Program:
         return shapes
 
     @property
+    def arguments(self) -> tuple[Node, ...]:
+        """The known nodes whose values are arguments of the program."""
+        return self.model.arguments if self.row_blocks is None else self.row_blocks.arguments
+
+    @property
     def argument_values(self) -> tuple[Any, ...]:
-        """The values of the model's arguments as the program takes them."""
+        """The values of the arguments as the program takes them."""
         return self.model.argument_values if self.row_blocks is None else self.row_blocks.parts
 
     def placed(self, device: Any) -> Sequence[Any]:
-        """The values of the model's arguments, on the devices of the program."""
+        """The values of the arguments, on the devices of the program."""
         if self.row_blocks is not None:
             device = self.row_blocks.placements()
         placed: Sequence[Any] = jax.device_put(self.argument_values, device)

@@ -133,7 +133,7 @@ def batches_of(engines: Sequence[Engine], chains: Sequence[RunningChain]) -> lis
 
 def _data(program: Program, shared: Sequence[Any], chains: Sequence[RunningChain]) -> Any:
     """The model's arguments, stacked where chains have their own values."""
-    each = zip(program.model.arguments, shared, strict=True)
+    each = zip(program.arguments, shared, strict=True)
     return tuple(
         np.stack([chain.data[node] for chain in chains]) if node in program.varied else value
         for node, value in each

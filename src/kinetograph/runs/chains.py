@@ -199,8 +199,8 @@ def _data_of(chain: RunningChain, program: Program, shared: Any) -> Any:
     """The values of the model's arguments for a chain."""
     if not chain.data:
         return shared
-    names = program.model.arguments
-    return tuple(chain.data.get(n, x) for n, x in zip(names, shared, strict=True))
+    each = zip(program.arguments, shared, strict=True)
+    return tuple(chain.data.get(node, value) for node, value in each)
 
 
 def _turns_of(

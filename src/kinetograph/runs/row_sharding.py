@@ -7,6 +7,7 @@ from typing import Any, Literal
 import jax
 
 from ..graph.errors import KinetographWarning, ModelError
+from ..graph.messages import describe
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
@@ -83,13 +84,13 @@ def row_blocks(
     rows = rows_found(model, by) if named else rows_given(model, shard, by)
     if rows[0].shape[0] < BLOCKS:
         raise ValueError(
-            f"{doing}: shard= divides rows into {BLOCKS} blocks, and {model.name(rows[0])} has "
+            f"{doing}: shard= divides rows into {BLOCKS} blocks, and {describe(rows[0])} has "
             f"{rows[0].shape[0]} rows{place_text()}; leave out shard="
         )
     blocks = RowBlocks(model, rows, _shared(doing, devices), reduction == "fast")
     check_rows(model, blocks, by)
     if all(term.compressed is not None for term in blocks.terms):
-        names = ", ".join(model.name(t.target) for t in blocks.terms if t.target is not None)
+        names = ", ".join(describe(t.target) for t in blocks.terms if t.target is not None)
         warn_user(
             f"{doing}: shard= has no effect: the likelihood of {names} is computed from sums over "
             "the rows, which are computed once before the run",
@@ -113,8 +114,8 @@ def sharding_attributes(model: Model, blocks: RowBlocks | None) -> dict[str, str
     """The attributes of results by which the run can be continued."""
     if blocks is None:
         return {}
-    names = [model.name(node) for node in blocks.rows]
-    return {ROWS_OF: json.dumps(names), REDUCTION: REDUCTIONS[int(blocks.is_fast)]}
+    names = [model.name(node) for node in blocks.rows if node in model.data]
+    return {ROWS_OF: json.dumps(names or ROWS), REDUCTION: REDUCTIONS[int(blocks.is_fast)]}
 
 
 def _shared(doing: str, given: Any) -> tuple[Any, ...]:

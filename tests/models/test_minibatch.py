@@ -102,7 +102,7 @@ def line(mean, y=Y):
         (lambda: line(lambda w: w * kg.cumsum(kg.data(Y))), None, "mixes rows: row"),
         # A constant shape.
         (
-            lambda: line(lambda w: w * kg.sum(kg.data(X).reshape(12).reshape(6, 2), axis=1)),
+            lambda: line(lambda w: w * kg.sum(kg.data(X).reshape(2, 6), axis=0)),
             None,
             r"reshape.*cannot be computed with 2 of 6 rows",
         ),

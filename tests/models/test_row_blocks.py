@@ -46,6 +46,17 @@ def literal_rows(count: int) -> kg.Model:
     return kg.model(a)
 
 
+def weighted(count: int) -> kg.Model:
+    """A factor of log densities, and axes of length 1."""
+    x = kg.data(RANDOM.normal(size=count), "x")
+    weight = kg.data(RANDOM.uniform(size=count), "weight")
+    y = kg.data(RANDOM.poisson(2.0, size=count), "y")
+    a = kg.normal(0, 1, shape=2, name="a")
+    rate = kg.exp(kg.concatenate([x[:, None], x.reshape(-1, 1) ** 2], axis=1) @ a)
+    kg.factor(weight * kg.log_density(kg.poisson(rate), y))
+    return kg.model(a)
+
+
 def kinks(count: int) -> kg.Model:
     """Equations of the derivative that have no results."""
     y = kg.data(RANDOM.normal(size=count), "y")
@@ -82,6 +93,18 @@ def test_blocks_give_the_log_density_and_its_gradient(make, count, is_fast):
     np.testing.assert_allclose(value, model.log_prob(free), rtol=1e-12)
     np.testing.assert_allclose(alone, model.log_prob(free), rtol=1e-12)
     np.testing.assert_allclose(gradient, model.gradient(free), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("is_fast", [False, True])
+def test_factors_of_weighted_log_densities(is_fast):
+    model = weighted(200)
+    free = RANDOM.normal(scale=0.3, size=(3, model.free_size))
+    value, gradient, alone = evaluated(model, free, is_fast)
+    np.testing.assert_allclose(value, model.log_prob(free), rtol=1e-12)
+    np.testing.assert_allclose(alone, model.log_prob(free), rtol=1e-12)
+    np.testing.assert_allclose(gradient, model.gradient(free), rtol=1e-9, atol=1e-9)
+    with pytest.raises(kg.ModelError, match=r"shape \(200,\) with all 200 rows and .* with 1;"):
+        kg.minibatch(model, 1)  # a row would be taken for all rows
 
 
 def test_the_order_of_sums_is_that_of_the_blocks(monkeypatch):

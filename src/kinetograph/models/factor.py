@@ -45,7 +45,10 @@ def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **know
     if distribution_family.event_ndim and known["support"]["kind"] in ("interval", "real", "whole"):
         inside = jnp.all(inside, tuple(range(-distribution_family.event_ndim, 0)))
     density = distribution_family.log_density(guarded, *parameters, small=known["small"], **more)
-    return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), known["shape"])
+    shape, ndim = known["shape"], x.ndim - distribution_family.event_ndim
+    if ndim == len(shape) > 0 and x.shape[0] not in (1, shape[0]):  # some of the rows
+        shape = (x.shape[0], *shape[1:])
+    return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), shape)
 
 
 def _guarded(

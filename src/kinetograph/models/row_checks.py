@@ -171,18 +171,22 @@ def check_rows(model: Model, batch: RowTerms, by: ArgumentOfRows) -> None:
     with x64():
         whole = jax.eval_shape(lambda f, v: elements(f, v, None), free, values)
         try:
-            part = jax.eval_shape(elements, free, values, few)
+            parts = [
+                (n, jax.eval_shape(elements, free, values, few[:n]))
+                for n in sorted({min(batch.size, len(few)), len(few)}, reverse=True)
+            ]
         except _Stuck as stuck:
             raise _not_of_rows(stuck.node, len(few), batch.count, by) from stuck.__cause__
-    for term, all_, part_elements in zip(batch.terms, whole, part, strict=True):
-        lead = all_.shape[:1] == (batch.count,)
-        if not lead or part_elements.shape != (len(few), *all_.shape[1:]):
-            raise ModelError(
-                f"{doing}: {_title(model, term)} has shape {all_.shape} with all {batch.count} "
-                f"rows and {part_elements.shape} with {len(few)}; it must have an element for "
-                "each row, along its first axis (leave out a sum over the rows: terms are added up "
-                "anyway)"
-            )
+    for count, part in parts:
+        for term, all_, part_elements in zip(batch.terms, whole, part, strict=True):
+            lead = all_.shape[:1] == (batch.count,)
+            if not lead or part_elements.shape != (count, *all_.shape[1:]):
+                raise ModelError(
+                    f"{doing}: {_title(model, term)} has shape {all_.shape} with all "
+                    f"{batch.count} rows and {part_elements.shape} with {count}; it must have an "
+                    "element for each row, along its first axis (leave out a sum over the rows: "
+                    "terms are added up anyway)"
+                )
     with x64():
         both = jax.jit(lambda f, v, a, b: (elements(f, v, a), elements(f, v, b)))
         whole, part = both(free, values, many, few)

@@ -21,7 +21,13 @@ from .reductions import Axis, normalise_axes, reduce
 
 __all__ = ["broadcast_to", "concatenate", "reshape", "stack", "transpose"]
 
-RESHAPE = Operation("reshape", lambda x, *, shape: jnp.reshape(x, shape))
+
+def _reshaped(x: Any, *, shape: tuple[int, ...]) -> Any:
+    """The elements in a shape, of fewer rows if x has fewer."""
+    return jnp.reshape(x, shape if x.size == math.prod(shape) else (-1, *shape[1:]))
+
+
+RESHAPE = Operation("reshape", _reshaped)
 TRANSPOSE = Operation("transpose", lambda x, *, axes: jnp.transpose(x, axes))
 BROADCAST = Operation("broadcast_to", lambda x, *, shape: jnp.broadcast_to(x, shape))
 CONCATENATE = Operation("concatenate", lambda *xs, axis: jnp.concatenate(xs, axis))

@@ -44,6 +44,10 @@ class Walk(kg.Sampler):
         return self.evaluate(at.q + self.step_size * self.noise("walk", like=at.q))
 
 
+class Langevin(kg.samplers.BAOAB):
+    """Another sampler of a user."""
+
+
 OBJECTS = {
     "prior": (log_prior, "sample"),
     "loss": (fourth_power, "sample"),
@@ -129,6 +133,33 @@ def test_a_sampler_is_kept_with_its_settings(tmp_path, sampler):
     np.testing.assert_array_equal(loaded.sample().trajectory, wanted)
     given = kg.neural.Simulation([X, Y], sampler=sampler, restore_model=path)
     np.testing.assert_array_equal(given.sample().trajectory, wanted)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: kg.samplers.BAOAB(step_size=0.05),
+        pytest.param(lambda: kg.samplers.HMC(step_size=0.05, n_steps=3), marks=pytest.mark.slow),
+        lambda: Langevin(step_size=0.05),
+    ],
+)
+def test_a_sampler_that_is_given_again_changes_nothing(tmp_path, make):
+    """Also beside options that replace its settings."""
+    path, sampler = str(tmp_path / "state"), make()
+    whole = linear(sampler=sampler, inverse_temperature=50.0, max_steps=8).sample()
+    saved = linear(sampler=sampler, inverse_temperature=50.0)
+    saved.sample()
+    saved.save(path)
+    again = kg.neural.Simulation([X, Y], restore_model=path, sampler=make())
+    saved.set_options(sampler=sampler)
+    for same in (saved, again):
+        assert same.get_options("inverse_temperature") == 50.0
+        rows = same.sample()
+        np.testing.assert_array_equal(rows.trajectory, whole.trajectory[4:])
+        assert rows.attrs["beta"] == 50.0
+    sampler.step_size = 0.02
+    saved.set_options(sampler=sampler)
+    assert saved.get_options("step_width") == 0.02
 
 
 def test_fixed_parameters_are_kept_with_their_values(tmp_path):

@@ -4,6 +4,7 @@ import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class SimulationParts(Closed):
         self._options = {name: option.default for name, option in OPTIONS.items()} | given
         check_files(self._options)
         check_source(dataset, given)
+        self._given_sampler = deepcopy(self._options["sampler"])
         self._options, _ = with_settings(self._options, given)
         self._dataset, self._given_network = dataset, network
         self._seed = self._options["seed"]
@@ -223,7 +225,8 @@ class SimulationParts(Closed):
     def set_options(self, **options: Any) -> None:
         """Set options by name.
 
-        Only the parts that depend on them are made again.
+        Only the parts that depend on them are made again. A sampler that equals the one given
+        before changes nothing.
 
         Raises
         ------
@@ -231,11 +234,15 @@ class SimulationParts(Closed):
             As the constructor; then no option is changed.
         """
         given = check_options(options)
+        if "sampler" in given and _equal(given["sampler"], self._given_sampler):
+            del given["sampler"]
         check_files(self._options | given)
         check_source(self._dataset, given)
         check_rate(self._options | given, given)
         changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
         self._options |= changed
+        if "sampler" in given:
+            self._given_sampler = deepcopy(given["sampler"])
         if "seed" in changed and changed["seed"] is not None:
             self._seed = changed["seed"]
         remakes = {OPTIONS[name].remakes for name in changed}

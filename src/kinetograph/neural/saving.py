@@ -6,6 +6,7 @@ A state has the values of options that are numbers, texts, tables of numbers or 
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from ..programs.sealed_files import (
 )
 from ..runs.restoring import restored_samplers, sampler_attributes
 from ..samplers.sampler import Sampler
+from .ingredients import SETTINGS, with_settings
 from .options import OPTIONS
 from .parameters import ParameterLayout
 from .records import RunningAverages
@@ -48,6 +50,7 @@ def save_state(simulation: Any, path: str) -> None:
     text: dict[str, Any] = {
         "options": options,
         "objects": objects,
+        "given_sampler": json.loads(_stored(simulation._given_sampler) or "null"),
         "shapes": simulation._network.layout.shapes,
         "seed": simulation._seed,
         "batch": simulation._batch,
@@ -212,6 +215,16 @@ def _restore(simulation: Any, state: _State, given: Mapping[str, Any]) -> None:
     same = all(options[name] == simulation._options[name] for name in _OF_DATA)
     simulation._forget("network" if same else "data")
     simulation._options |= options | {n: v for n, v in objects.items() if n != "network"}
+    if "sampler" not in objects:
+        simulation._given_sampler = _restored(text["given_sampler"])
+    else:
+        simulation._given_sampler = deepcopy(given.get("sampler", simulation._given_sampler))
+        plain = [
+            option
+            for option, name in SETTINGS.items()
+            if isinstance(getattr(objects["sampler"], name, None), float)
+        ]
+        simulation._options, _ = with_settings(simulation._options, plain)
     simulation._seed, simulation._batch = text["seed"], text["batch"]
     simulation._collapsed = text["collapsed"]
     simulation._files = text["files"]

@@ -8,13 +8,15 @@ import pytest
 
 import kinetograph as kg
 
-__all__ = ["CASES", "model_of_rows", "run_of_rows"]
+__all__ = ["model_of_rows", "run_of_rows"]
 
-CASES = {
+SAMPLERS = {
     "default": None,
     "hmc": kg.samplers.HMC(),
     "baoab": kg.samplers.BAOAB(0.01),
+    "hierarchy": None,
 }
+GROUPS = ("posterior", "sample_stats", "sampler_state")
 
 
 def model_of_rows(count: int = 130) -> kg.Model:
@@ -29,6 +31,17 @@ def model_of_rows(count: int = 130) -> kg.Model:
     return kg.model(w, sd)
 
 
+def hierarchy() -> kg.Model:
+    """A model whose form NUTS chooses during warm-up."""
+    random = np.random.default_rng(2)
+    g = kg.data(random.integers(0, 21, size=130), "g")
+    y = kg.data(random.poisson(1.0, size=130), "y")
+    sd, mean = kg.half_normal(1.0, name="sd"), kg.normal(0, 1, name="mean")
+    w = kg.normal(mean, sd, shape=21, name="w")
+    kg.observe(y, kg.poisson(kg.exp(w[g])))
+    return kg.model(w, sd)
+
+
 def run_of_rows(model: kg.Model, sampler=None, **settings):
     """A short run with shared rows."""
     short = {"draws": 10, "warmup": 60, "chains": 2, "seed": 3, "progress": False, "shard": "rows"}
@@ -40,13 +53,19 @@ def main(names: list[str]) -> None:
     with pytest.raises(ValueError, match=r"power of two up to 32.*got 3.*give devices=2"):
         run_of_rows(model_of_rows(), devices=3)
     for name in names:
-        model, sampler = model_of_rows(), CASES[name]
-        one, *others = (run_of_rows(model, sampler, devices=count) for count in (1, 2, 8))
-        for tree in others:
-            np.testing.assert_array_equal(tree["posterior/w"], one["posterior/w"])
+        model, sampler = model_of_rows(), SAMPLERS[name]
+        settings = {"warmup": None} if name == "hierarchy" else {}
+        if name == "hierarchy":
+            model = hierarchy()
+        every = [run_of_rows(model, sampler, devices=count, **settings) for count in (1, 2, 8)]
+        one = every[0]
+        for tree in every[1:]:
+            for group in GROUPS:
+                for key, values in one[group].data_vars.items():
+                    np.testing.assert_array_equal(tree[group][key], values, err_msg=key)
         print(name)
     continued = kg.extra_samples(one, model, sampler=sampler, draws=5, progress=False, devices=4)
-    whole = run_of_rows(model, sampler, draws=15, devices=1)
+    whole = run_of_rows(model, sampler, draws=15, devices=1, **settings)
     np.testing.assert_array_equal(continued["posterior/w"], whole["posterior/w"])
 
 

@@ -16,7 +16,7 @@ RANDOM = np.random.default_rng(2)
 
 
 @pytest.mark.parametrize(
-    "names", [["hmc"], pytest.param(["default", "baoab"], marks=pytest.mark.slow)]
+    "names", [["hmc"], pytest.param(["default", "baoab", "hierarchy"], marks=pytest.mark.slow)]
 )
 def test_the_draws_of_one_two_and_eight_devices_have_the_same_bits(names):
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}

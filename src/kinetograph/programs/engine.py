@@ -12,7 +12,6 @@ from typing import Any, cast
 
 import jax
 import numpy as np
-from jaxlib.mlir.passmanager import PassManager
 
 from ..adaptation.joint_choice import MANY
 from ..collector import paused
@@ -26,6 +25,7 @@ from .memory_cache import CompiledProgram, find, hold, trim
 from .other_devices import default_device
 from .pace import Pace
 from .program import Program
+from .shared_programs import simplified
 from .start_search import blank_search, search
 from .state import Block, Plan
 
@@ -327,24 +327,12 @@ def _compile(
     started = time.perf_counter()
     with x64(), paused():
         if program.row_blocks is not None:  # the cache is for programs of one device
-            executable = Task(_simplified(lower()).compile).result()
+            executable = Task(simplified(lower()).compile).result()
             return executable, traced, time.perf_counter() - started - traced, False
         program_fingerprint = fingerprint(program, batch)
         text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
         executable, from_cache = compile_cached(text, lower, after, device)
     return executable, traced, time.perf_counter() - started - traced, from_cache
-
-
-def _simplified(lowered: Any) -> Any:
-    """The lowered program without calls, and with each value computed once.
-
-    XLA does this first for several devices, and late for one. The order of its passes would change
-    the rounding: for example, whether it divides, or multiplies by an inverse.
-    """
-    module = lowered.compiler_ir()
-    with module.context:
-        PassManager.parse("builtin.module(inline,cse)").run(module.operation)
-    return lowered
 
 
 def _block(program: Program, batch: int | None) -> Any:

@@ -4,7 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import pandas as pd
 import pytest
+import xarray as xr
 
 import kinetograph as kg
 
@@ -160,6 +162,44 @@ def test_a_sampler_that_is_given_again_changes_nothing(tmp_path, make):
     sampler.step_size = 0.02
     saved.set_options(sampler=sampler)
     assert saved.get_options("step_width") == 0.02
+
+
+@pytest.mark.parametrize("ending", ["csv", "zarr"])
+def test_files_of_a_restored_run_have_each_row_once(tmp_path, ending):
+    """Rows after the state, which a run wrote that ended, are cut; foreign files are refused."""
+    path, names = str(tmp_path / "state"), ("trajectory_file", "run_file", "averages_file")
+    files = {name: str(tmp_path / f"{name}.{ending}") for name in names}
+
+    def rows(name):
+        if ending == "csv":
+            return pd.read_csv(files[name])
+        return xr.open_zarr(files[name], consolidated=False).load().to_dataframe()
+
+    def one_run(name):
+        expected = [getattr(each, name.replace("_file", "")) for each in runs]
+        return pd.concat(expected, ignore_index=True)
+
+    saved = linear(number_walkers=2, **files)
+    runs = [saved.sample()]
+    saved.save(path)
+    runs.append(saved.sample())
+    for again in (linear(**files, restore_model=path), linear(**files)):
+        again.load(path)
+        assert len(rows("trajectory_file")) == 16  # reading a state changes no file
+        again.sample()
+        for name in ("trajectory_file", "averages_file"):
+            np.testing.assert_allclose(
+                rows(name)[[*one_run("trajectory_file")][:3]],
+                one_run("trajectory_file").iloc[:, :3],
+                rtol=1e-7,
+            )
+        np.testing.assert_array_equal(rows("run_file")["step"], np.arange(2, 18) // 2)
+    again.sample()
+    assert rows("run_file")["step"].tolist() == [n // 2 for n in range(2, 26)]
+    linear(max_steps=1, **files).sample()  # another run, with fewer rows
+    with pytest.raises(kg.DataError, match=r"does not have the rows .* give another name, or rem"):
+        again.sample()
+    assert len(rows("trajectory_file")) == 1
 
 
 def test_fixed_parameters_are_kept_with_their_values(tmp_path):

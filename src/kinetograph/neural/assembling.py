@@ -34,7 +34,7 @@ from .ingredients import (
 from .option_words import option_of, setting
 from .options import OPTIONS, check_options, option_named, options_text
 from .parameters import ParameterLayout
-from .record_files import check_files, check_writable
+from .record_files import BegunFile, check_files, check_writable
 from .records import TrajectoryData
 from .running import Recorder, run
 from .vectors import carried
@@ -85,7 +85,7 @@ class SimulationParts(Closed):
         self._momenta: np.ndarray | None = None
         self._made: dict[str, tuple[int, int]] = {}
         self._recorders: dict[str, Recorder] = {}
-        self._files: dict[str, dict[str, str]] = {role: {} for role in ROLES}
+        self._files: dict[str, BegunFile] = {}
         self._batch, self._collapsed = 0, False
         if self._seed is None:
             self._seed = secrets.randbits(31)
@@ -226,7 +226,7 @@ class SimulationParts(Closed):
         """Set options by name.
 
         Only the parts that depend on them are made again. A sampler that equals the one given
-        before changes nothing.
+        before changes nothing, unless an option replaced one of its settings since then.
 
         Raises
         ------
@@ -241,8 +241,6 @@ class SimulationParts(Closed):
         check_rate(self._options | given, given)
         changed = {n: v for n, v in given.items() if not _equal(v, self._options[n])}
         self._options |= changed
-        if "sampler" in given:
-            self._given_sampler = deepcopy(given["sampler"])
         if "seed" in changed and changed["seed"] is not None:
             self._seed = changed["seed"]
         remakes = {OPTIONS[name].remakes for name in changed}
@@ -252,6 +250,8 @@ class SimulationParts(Closed):
         if _OF_BOTH & set(changed):
             self._forget("training")
         self._options, settings = with_settings(self._options, given)
+        if "sampler" in given or (settings and "sampler" not in options):
+            self._given_sampler = deepcopy(given.get("sampler", self._options["sampler"]))
         walkers = self._parts.get("sampling")
         if "values" in remakes and walkers is not None:
             if isinstance(self._options["sampler"], str):
@@ -291,13 +291,12 @@ class SimulationParts(Closed):
         walkers = self._walkers(role)
         recorder = self._recorders.setdefault(role, Recorder(walkers.count))
         kind, _, number = role.partition(":")
-        files = self._files[kind]
         if other is None and options["save_model"] is not None:
             check_writable("save_model", options["save_model"])
         if options["verbose"] > 1:
             print(f"{kind}: {self!r}", file=sys.stderr)
         records = run(
-            *(kind, walkers, recorder, self._network, self._model, options, files, keep),
+            *(kind, walkers, recorder, self._network, self._model, options, self._files, keep),
             stationary=role == "sampling" and not self._collapsed,
         )
         self._batch = walkers.event

@@ -243,7 +243,9 @@ _TABLE = (
     ),
     Option(
         "run_file", None, "file", "output",
-        "A CSV file NAME.csv or a folder NAME.zarr for the rows of the run.",
+        "A CSV file NAME.csv or a folder NAME.zarr for the rows of the run. The first run "
+        "overwrites it, later runs append rows. After restore_model, rows later than the state are "
+        "cut, and new rows are appended.",
     ),
     Option(
         "trajectory_file", None, "file", "output",

@@ -15,7 +15,7 @@ from .columns import RUN, columns_of, values_of
 from .counter import counted
 from .database import run_database
 from .ingredients import ModelPart, NetworkPart
-from .record_files import RECORD_FILES
+from .record_files import RECORD_FILES, BegunFile, cut_files
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .walkers import WalkerRows, Walkers
 
@@ -139,13 +139,14 @@ def run(
     network: NetworkPart,
     model: ModelPart,
     options: Mapping[str, Any],
-    files: dict[str, str],
+    files: dict[str, BegunFile],
     keep: bool,
     stationary: bool = True,
 ) -> TrajectoryData:
     """Make max_steps steps, and return their records.
 
-    `files` are the files that have been begun, by option; they are appended to.
+    `files` are the files that have been begun, by option; they are appended to, after the rows that
+    the simulation wrote.
     """
     steps, nth, length = options["max_steps"], options["every_nth"], walkers.round
     for name, value, way in (
@@ -165,6 +166,7 @@ def run(
     at_once = max(1, NUMBERS // (walkers.count * (len(network.names) + 32)))
     if options["progress"] or options["verbose"] > 2 or options["sql_scalars"]:
         at_once = min(at_once, 1 + left // thin // BLOCKS)
+    cut_files(files, role, options)
     blocks: list[list[pd.DataFrame]] = []
     rows_made, writes = 0, keep or any(options[name] is not None for name in RECORD_FILES)
     not_finite = pd.DataFrame()  # the first such row of each walker
@@ -182,8 +184,8 @@ def run(
             frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
             for name, frame in zip(RECORD_FILES, frames, strict=True):
                 if options[name] is not None:
-                    write_block(options[name], frame, files.get(name) != options[name])
-                    files[name] = options[name]
+                    write_block(options[name], frame, name not in files)
+                    files[name] = BegunFile.at(role, options[name])
             wrong = frames[0][~np.isfinite(frames[0]["loss"])]
             not_finite = (
                 pd.concat([not_finite, wrong]).drop_duplicates("id") if len(wrong) else not_finite

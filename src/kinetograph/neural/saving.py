@@ -26,6 +26,7 @@ from ..samplers.sampler import Sampler
 from .ingredients import SETTINGS, with_settings
 from .options import OPTIONS
 from .parameters import ParameterLayout
+from .record_files import BegunFile
 from .records import RunningAverages
 from .running import Recorder
 from .vectors import carried
@@ -227,7 +228,7 @@ def _restore(simulation: Any, state: _State, given: Mapping[str, Any]) -> None:
         simulation._options, _ = with_settings(simulation._options, plain)
     simulation._seed, simulation._batch = text["seed"], text["batch"]
     simulation._collapsed = text["collapsed"]
-    simulation._files = text["files"]
+    simulation._files = {name: BegunFile(*file) for name, file in text["files"].items()}
     check_shapes(path, shapes, simulation._network.layout)
     simulation._positions = arrays["parameters"]
     simulation._layout = simulation._network.layout

@@ -262,7 +262,7 @@ class Simulation(SimulationValues):
             self._forget(role)
         self._positions = self._momenta = None
         self._made.clear()
-        self._files = {role: {} for role in self._files}
+        self._files = {}
         self._batch, self._collapsed = 0, False
 
     @property

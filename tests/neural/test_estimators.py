@@ -5,6 +5,7 @@ import pickle
 import jax
 import numpy as np
 import optax
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
@@ -56,6 +57,7 @@ def test_intervals_and_scores_are_those_of_the_mixture(line, fitted):
     labels = line[1][:3]
     expected = [np.log(stats.norm(means[:, i], sds[:, i]).pdf(labels[i]).mean()) for i in range(3)]
     np.testing.assert_allclose(fitted.log_score(x, labels), expected, rtol=1e-9)
+    np.testing.assert_array_equal(fitted.cdf(x, labels[:, None]), fitted.cdf(x, labels))
 
 
 def test_the_same_seed_gives_the_same_members(line, fitted):
@@ -86,6 +88,7 @@ def test_classes(draws):
     assert list(model.classes_) == ["a", "b", "c"]
     expected = np.log(chances[np.arange(200), np.searchsorted(["a", "b", "c"], y)])
     np.testing.assert_allclose(model.log_score(x, y), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.log_score(x, pd.Series(y).to_frame()), expected, rtol=1e-9)
 
 
 def test_the_summary_is_of_predictions(fitted):

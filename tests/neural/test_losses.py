@@ -97,6 +97,16 @@ def test_values_and_derivatives(name):
             np.testing.assert_allclose(slope[i], expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "at", "slope"),
+    [("absolute_difference", 2.0, 0.0), ("sigmoid_cross_entropy", 0.0, 0.5)],
+)
+def test_derivatives_where_a_formula_has_a_corner(name, at, slope):
+    """At a difference of 0, and at a logit of 0 with the label 0."""
+    function = LOSSES[name].function
+    assert jax.grad(function)(jnp.array([at]), jnp.array([at])) == slope
+
+
 def test_cosine_distance_of_nothing_has_a_slope():
     with jax.enable_x64(True):
         slope = jax.grad(LOSSES["cosine_distance"].function)(jnp.zeros(2), jnp.ones(2))

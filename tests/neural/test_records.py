@@ -203,6 +203,18 @@ def test_the_tree_has_weights_by_name():
     assert tree.attrs["n"] == 20
 
 
+def test_an_analysis_has_no_fixed_parameters(tmp_path):
+    files = {"trajectory_file": str(tmp_path / "t.csv"), "run_file": str(tmp_path / "r.csv")}
+    fixed = {"layer0/weights": 0.25, "bias0": 0.5}
+    network = {"network": kg.neural.mlp((2,)), "fix_parameters": fixed}
+    data = linear(**network, **files).sample()
+    tree = kg.neural.analysis.Analysis.from_tree(data.to_tree())
+    files = kg.neural.analysis.Analysis.from_files(*files.values())
+    assert files.names == [*data.trajectory.columns[3:]]
+    assert tree.names[-2:] == ["layer0_bias[1]", "layer1_bias[0]"]
+    np.testing.assert_allclose(tree.draws, data.parameters)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["BAOAB", "GLA2", "HMC", "NUTS"])
 def test_the_law_of_the_linear_network(sampler):

@@ -41,8 +41,9 @@ def _is_number(text: str | bytes) -> bool:
 
 
 def labels_of(X: Any, y: Any, doing: str = "log_score") -> np.ndarray:
-    """The labels, one for each row of inputs."""
+    """The labels, one for each row of inputs, also of one column."""
     labels = np.asarray(y)
+    labels = labels[:, 0] if labels.shape == (len(X), 1) else labels
     if labels.shape != (len(X),):
         raise ShapeError(
             f"{doing}: expected {len(X)} labels, one for each row, got shape {labels.shape}"

@@ -78,14 +78,15 @@ class TrajectoryData:
     def to_tree(self) -> xr.DataTree:
         """The results in the ArviZ schema: posterior and sample_stats.
 
-        The posterior has an array for each weight matrix and bias vector, fixed numbers included,
-        or the projections.
+        The posterior has an array for each weight matrix and bias vector, or the projections. An
+        array with fixed numbers has their flat indices as its attribute `fixed`.
         """
         columns = list(self.trajectory.columns[3:])
         walkers = max(1, len(self.run_info["id"].unique()))
         steps = self.run_info["step"].to_numpy().reshape(-1, walkers)[:, 0]
         coords = {"chain": np.arange(walkers), "draw": steps}
         draws = self.parameters
+        fixed: dict[str, list[int]] = {}
         if self.layout is None or columns[:1] == ["c0"]:
             named = {name: draws[..., i] for i, name in enumerate(columns)}
         else:
@@ -95,8 +96,16 @@ class TrajectoryData:
                 whole[...] = layout.fixed
             whole[..., layout.free] = draws
             named = layout.by_name(whole)
+            is_fixed = ~np.isin(np.arange(layout.size), layout.free)
+            fixed = {
+                name: np.flatnonzero(v).tolist() for name, v in layout.by_name(is_fixed).items()
+            }
         posterior = {
-            name.replace("/", "_"): (_dims(name.replace("/", "_"), values), values)
+            name.replace("/", "_"): (
+                _dims(name.replace("/", "_"), values),
+                values,
+                {"fixed": fixed[name]} if fixed.get(name) else {},
+            )
             for name, values in named.items()
         }
         stats = {

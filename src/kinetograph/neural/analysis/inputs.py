@@ -86,13 +86,17 @@ def positive(value: Any, what: str, name: str) -> float:
 def tree_arrays(tree: Any, what: str) -> tuple[np.ndarray, list[str], dict[str, np.ndarray]]:
     """The draws of results, the names of their parameters, and the records.
 
-    The record `potential` is minus the log density; the record `step` has the numbers of the draws.
+    Numbers that a simulation fixed are left out. The record `potential` is minus the log density;
+    the record `step` has the numbers of the draws.
     """
     parts, names = [], []
     for name, variable in check_tree(tree, what).data_vars.items():
         values = np.asarray(variable.values, float)
-        parts.append(values.reshape(*values.shape[:2], -1))
-        names += row_names(str(name), variable)
+        values = values.reshape(*values.shape[:2], -1)
+        constant = np.flatnonzero((values == values[:1, :1]).all((0, 1)))
+        fixed = np.intersect1d(constant, variable.attrs.get("fixed", ()))
+        parts.append(np.delete(values, fixed.astype(int), -1))
+        names += [n for i, n in enumerate(row_names(str(name), variable)) if i not in fixed]
     if not parts:
         raise ValueError(f"{what}: the posterior of the results has no targets")
     records = {}

@@ -15,6 +15,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 RANDOM = np.random.default_rng(2)
 
 
+@pytest.fixture(autouse=True)
+def seeded(monkeypatch):
+    """The numbers of a test do not depend on the tests before."""
+    monkeypatch.setattr(sys.modules[__name__], "RANDOM", np.random.default_rng(2))
+
+
 @pytest.mark.parametrize(
     "names", [["hmc"], pytest.param(["default", "baoab", "hierarchy"], marks=pytest.mark.slow)]
 )

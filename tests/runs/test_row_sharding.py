@@ -40,6 +40,8 @@ def test_a_shared_run_is_continued_and_resumed_to_the_same_bits(tmp_path):
     first = run_of_rows(model, draws=10)
     more = kg.extra_samples(first, model, draws=20, progress=False)
     np.testing.assert_array_equal(more["posterior/w"], whole["posterior/w"])
+    with pytest.raises(ValueError, match=r"extra_samples: devices that share rows .* threads="):
+        kg.extra_samples(first, model, draws=20, threads=2, progress=False)
     assert more.attrs["shard"] == whole.attrs["shard"] == '["t", "x", "y"]'
 
     def power_cut(so_far):
@@ -139,6 +141,7 @@ REFUSED = {
     "a discrete unknown": (discrete, {}, "k is marginalised over all rows together"),
     "mini-batches": (batches, {}, "give the model without kg.minibatch"),
     "threads": (model_of_rows, {"chain_method": "threads"}, "evaluate all chains together"),
+    "a number of threads": (model_of_rows, {"threads": 2}, "leave out threads=, or run without"),
     "a misspelling": (model_of_rows, {"shard": "row"}, 'shard must be "rows".*did you mean'),
     "a flag": (model_of_rows, {"shard": True}, 'shard must be "rows" or a list'),
     "no such data": (model_of_rows, {"shard": ["x", "z"]}, "'z' is not a data array of the model"),

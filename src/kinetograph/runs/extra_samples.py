@@ -161,7 +161,7 @@ def extra_samples(
         kept = kept_nodes(model, targets, unknowns)
     requested_averages = as_averages(averages or restored_averages(attributes, model, CALLER))
     requested_observables = as_observables(observables or restored_observables(attributes, CALLER))
-    blocks = row_blocks_again(CALLER, model, attributes, devices)
+    blocks = row_blocks_again(CALLER, model, attributes, devices, threads)
     used_devices = devices_of(CALLER, devices) if blocks is None else (default_device(),)
     program = program_of(
         model,

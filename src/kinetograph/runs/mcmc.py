@@ -305,7 +305,7 @@ def mcmc(
     numbers = _numbers(chains)
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
     method = chain_method_of(chain_method, threads)
-    blocks = row_blocks("mcmc", model, shard, reduction, devices, chain_method)
+    blocks = row_blocks("mcmc", model, shard, reduction, devices, chain_method, threads)
     method = method if blocks is None else "batch"
     chain_devices = devices_of("mcmc", devices) if blocks is None else (default_device(),)
     divided = division("mcmc", method, len(numbers), chain_devices, threads)

@@ -160,7 +160,7 @@ def resume(
     requested_observables = as_observables(
         observables or restored_observables(attributes_of_run, CALLER)
     )
-    blocks = row_blocks_again(CALLER, model, manifest["attributes"], devices)
+    blocks = row_blocks_again(CALLER, model, manifest["attributes"], devices, threads)
     used_devices = devices_of(CALLER, devices) if blocks is None else (default_device(),)
     program = program_of(
         model,

@@ -28,7 +28,13 @@ MOST = BLOCKS // 2  # devices: with one block for each the compiler would remove
 
 
 def row_blocks(
-    doing: str, model: Model, shard: Any, reduction: Any, devices: Any, method: Any
+    doing: str,
+    model: Model,
+    shard: Any,
+    reduction: Any,
+    devices: Any,
+    method: Any,
+    threads: Any,
 ) -> RowBlocks | None:
     """The blocks of rows of a run; None unless devices share rows.
 
@@ -56,10 +62,11 @@ def row_blocks(
             f'{doing}: shard must be "rows" or a list of data arrays, got {shown(shard)}'
             f"{meant(shard, [ROWS]) if isinstance(shard, str) else ''}{place_text()}"
         )
-    if method == "threads":
+    if method == "threads" or threads is not None:
+        given = "threads=" if threads is not None else 'chain_method="threads"'
         raise ValueError(
             f"{doing}: devices that share rows evaluate all chains together{place_text()}; leave "
-            'out chain_method="threads", or shard='
+            f"out {given}, or run without shard="
         )
     if process_count() > 1:
         raise ValueError(
@@ -101,13 +108,13 @@ def row_blocks(
 
 
 def row_blocks_again(
-    doing: str, model: Model, attributes: Mapping[str, Any], devices: Any
+    doing: str, model: Model, attributes: Mapping[str, Any], devices: Any, threads: Any
 ) -> RowBlocks | None:
     """The blocks of a run that is continued, from its attributes."""
     if ROWS_OF not in attributes:
         return None
     names = json.loads(attributes[ROWS_OF])
-    return row_blocks(doing, model, names, attributes[REDUCTION], devices, None)
+    return row_blocks(doing, model, names, attributes[REDUCTION], devices, None, threads)
 
 
 def sharding_attributes(model: Model, blocks: RowBlocks | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ from flax import nnx
 from sklearn.exceptions import NotFittedError
 
 import kinetograph as kg
+from kinetograph.neural.estimator_inputs import labels_of
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(40, 3)), RNG.normal(size=40)
@@ -138,3 +139,10 @@ def test_probabilities_of_predictions():
     ):
         with pytest.raises(AttributeError, match=rf"'{name}' \(.*\); here it is {text}"):
             getattr(estimator, name)
+
+
+def test_labels_of_one_column_are_labels():
+    inputs, labels = np.zeros((3, 2)), np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(labels_of(inputs, labels[:, None]), labels)
+    with pytest.raises(kg.ShapeError, match=r"got shape \(3, 2\)"):
+        labels_of(inputs, np.zeros((3, 2)))

@@ -247,6 +247,19 @@ def meta_analysis() -> kg.Model:
     return kg.model(mu, tau, z)
 
 
+def seeds() -> kg.Model:
+    """Germinated seeds on 21 plates, with effects of plates (BUGS, volume 1)."""
+    grown = [10, 23, 23, 26, 17, 5, 53, 55, 32, 46, 10, 8, 10, 8, 23, 0, 3, 22, 15, 32, 3]
+    sown = [39, 62, 81, 51, 39, 6, 74, 72, 51, 79, 13, 16, 30, 28, 45, 4, 12, 41, 30, 51, 7]
+    kind = np.arange(21) >= 11
+    root = np.isin(np.arange(21), [5, 6, 7, 8, 9, 10, 16, 17, 18, 19, 20])
+    design = np.stack([np.ones(21), kind, root, kind & root], axis=1)
+    b, spread = kg.normal(0, 10, shape=4, name="b"), kg.half_normal(1, name="spread")
+    plate = kg.normal(0, 1, shape=21, name="plate")
+    kg.observe(kg.data(grown, name="y"), kg.binomial(sown, kg.ilogit(design @ b + spread * plate)))
+    return kg.model(b, spread, plate)
+
+
 def disease_map(mixed: bool) -> kg.Model:
     """Counts of 64 areas by BYM, or by BYM2 if `mixed`."""
     rng = np.random.default_rng(6)
@@ -296,6 +309,7 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
     "few groups": lambda: few_groups("gaussian"),
     "few groups, logistic": lambda: few_groups("bernoulli"),
     "crossed": crossed,
+    "seeds": seeds,
     "smooth counts": lambda: smooth_counts(100, 1.0),
     "smooth counts, many": lambda: smooth_counts(200, 20.0),
     "disease map, BYM": lambda: disease_map(mixed=False),

@@ -113,17 +113,23 @@ def test_models_without_a_hierarchy_run_as_before():
     assert "hyper_centring" not in one["sampler_state"]
 
 
-def moments(*curves, count=400.0):
-    """Moments of elements whose D are the given curves over the grid."""
-    squares = (count - 1) * np.exp(np.array([curves, curves]))
-    return Moments(count, np.zeros(1), squares.transpose(0, 2, 1))
+def moments(*curves, count=400.0, spread=0.0):
+    """Moments of elements whose D are the given curves over the grid.
+
+    `spread` is the standard deviation of the log scale.
+    """
+    variances = np.exp(np.transpose(curves))
+    log_scale = np.full((1, len(curves)), spread**2)
+    return Moments(
+        count, np.zeros(1), (count - 1) * np.concatenate([variances, variances, log_scale])
+    )
 
 
-def choice(*curves, c=None, parts=None, count=400.0):
+def choice(*curves, c=None, parts=None, count=400.0, spread=0.0):
     c = np.zeros(len(curves)) if c is None else np.array(c, float)
     parts = [slice(0, len(curves))] if parts is None else parts
     with x64():
-        chosen, _, gain, least = best(moments(*curves, count=count), c, parts)
+        chosen, _, gain, least = best(moments(*curves, count=count, spread=spread), c, parts)
     places = np.argmin(np.abs(GRID[:, None] - np.asarray(chosen)), 0)
     expected = np.nan_to_num(np.array(curves)[np.arange(len(curves)), places], nan=np.inf)
     np.testing.assert_allclose(least, expected, atol=1e-12)
@@ -146,6 +152,14 @@ def test_forms_near_the_centred_one_are_avoided_where_the_posterior_has_a_neck()
     assert choice(STEEP)[0] == [0.0]
 
 
+def test_forms_that_are_narrow_at_small_scales_are_avoided():
+    """A larger spread of the log scale leaves a smaller c; data that decide alone leave c = 1."""
+    values = [choice(FLAT, spread=spread)[0][0] for spread in (0.0, 0.1, 0.4, 1.5)]
+    assert values == [0.7, 0.7, 0.3, 0.0]
+    decided = [5.0, 4.0, 3.0, 2.0, 1.0, 0.5, 0.0]
+    assert choice(decided, spread=0.3)[0] == [1.0]
+
+
 def test_an_element_that_has_not_moved_keeps_its_form():
     """It has no D, and does not take part in the mean of the others."""
     still = [np.nan] * len(GRID)
@@ -157,6 +171,7 @@ def test_an_element_that_has_not_moved_keeps_its_form():
 def test_elements_that_move_in_a_joint_block_keep_their_form():
     rows, c = np.random.default_rng(1).normal(size=(60, 2, len(GRID), 2)), np.zeros(2)
     rows *= np.exp(np.array([0.0, -0.1, -0.3, -0.6, -0.9, -0.5, -0.3]))[:, None] ** 0.5
+    rows = np.concatenate([rows.reshape(60, -1, 2), np.zeros((60, 1, 2))], 1)
     state, alone = CentringChoice.start(2, float), np.array([False, True])
     with x64():
         for done, forms in enumerate(rows[:50]):

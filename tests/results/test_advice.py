@@ -25,6 +25,14 @@ def quietly(model, **options):
         return run(model, **options)
 
 
+def test_draws_without_statistics_are_examined():
+    draws = np.random.default_rng(1).normal(size=(4, 1000))
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"x": (("chain", "draw"), draws)})})
+    assert kg.diagnose(tree) == []
+    tree["posterior/x"] = tree["posterior/x"] + np.arange(4)[:, None]
+    assert findings(tree).keys() >= {"rhat"}
+
+
 def test_a_good_run_has_no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

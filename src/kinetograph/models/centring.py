@@ -229,16 +229,16 @@ class Centring:
         return dict(zip(unknowns, parts_of([u.size for u in unknowns]), strict=True))
 
     def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
-        """Coordinates and slopes for each c of a grid.
+        """Coordinates and slopes for each c, and logarithms of scales.
 
-        The elements are those in `places`. The result has the shape (2, len(grid), len(places)).
+        The elements are those in `places`. The result has the shape (2 len(grid) + 1, elements).
         """
         every = self._all
         m, log_s = self._at(x, data, None)
         c = jnp.asarray(grid, x.dtype)[:, None]
         stretch = jnp.exp(power(c, log_s, every.centred))
         y = unshifted(every.of(x), c, m, log_s, every.centred)
-        return jnp.stack([y, stretch * every.of(gradient)])
+        return jnp.concatenate([y, stretch * every.of(gradient), log_s[None]])
 
     def evidence(self, x: Any, gradient: Any, y: Any, slope: Any, data: Environment) -> Any:
         """The evidence about the coordinates of vectors, (6, elements).

@@ -10,7 +10,7 @@ from ..graph.value_texts import in_words
 from ..models.model import Model
 from ..models.recorded_unknowns import GROUP
 
-__all__ = ["as_group", "check_draws", "check_tree", "unknowns_of", "walkers_of"]
+__all__ = ["as_group", "check_draws", "check_tree", "statistics_of", "unknowns_of", "walkers_of"]
 
 LEAD = ("chain", "draw")
 
@@ -76,6 +76,11 @@ def check_tree(tree: Any, what: str) -> Any:
             f"kg.advi or kg.laplace_approximation), got {in_words(tree)}{part}{place_text()}"
             f"{opened}"
         ) from None
+
+
+def statistics_of(tree: Any) -> Any:
+    """The statistics of draws, by name; empty if the results have none."""
+    return tree["sample_stats"].dataset if "sample_stats" in tree.children else {}
 
 
 def unknowns_of(tree: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .check import statistics_of
+
 __all__ = ["lost_chains", "starting_densities"]
 
 FAR = 5.0  # posterior standard deviations of the log density
@@ -24,7 +26,7 @@ def lost_chains(tree: Any) -> dict[int, str]:
     of the two middle ones). The usual spread is at least the standard deviation of the log density
     of a normal posterior, sqrt(n / 2), because chains that all move slowly underestimate it.
     """
-    recorded = tree["sample_stats"].dataset
+    recorded = statistics_of(tree)
     density = recorded.get("lp")
     if density is None or density.ndim != 2 or min(density.shape) < 2 or density.shape[1] < 20:
         return {}

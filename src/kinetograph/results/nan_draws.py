@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from .check import statistics_of
+
 __all__ = ["nan_draws"]
 
 
@@ -14,7 +16,7 @@ def nan_draws(tree: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
     whose log density is not finite are not counted.
     """
     posterior = tree["posterior"].dataset
-    recorded = tree["sample_stats"].dataset if "sample_stats" in tree else {}
+    recorded = statistics_of(tree)
     density = recorded.get("lp")
     finite = np.ones((posterior.sizes["chain"], posterior.sizes["draw"]), bool)
     if density is not None and density.shape == finite.shape:

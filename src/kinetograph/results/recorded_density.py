@@ -13,7 +13,7 @@ from ..graph.errors import KinetographError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from ..models.model import Model
 from ..models.result_groups import data_groups
-from .check import unknowns_of
+from .check import statistics_of, unknowns_of
 
 __all__ = ["other_density", "warn_of_other_density"]
 
@@ -31,7 +31,7 @@ def other_density(model: Model, results: Any) -> str:
         return ""
     if int(attributes.get("walkers", 1)) > 1 or _is_tempered(attributes):
         return ""
-    statistics = results["sample_stats"].dataset if "sample_stats" in results.children else {}
+    statistics = statistics_of(results)
     draws = {**unknowns_of(results)} | {**results["posterior"].dataset}
     names = [model.name(v) for v in model.component.unknowns]
     if "lp" not in statistics or not names or not set(names) <= draws.keys():

@@ -18,6 +18,7 @@ from ..graph.node import Apply
 from ..models.model import Model
 from ..observables import bad
 from ..programs.program import Program
+from .check import statistics_of
 
 __all__ = ["SOLVERS", "refused", "solvers_used_up", "watching_solvers"]
 
@@ -53,7 +54,7 @@ def refused(tree: Any) -> tuple[list[str], np.ndarray]:
 
     A refused proposal has no finite energy.
     """
-    stats = tree["sample_stats"].dataset
+    stats = statistics_of(tree)
     solvers = json.loads(tree.attrs.get(SOLVERS, "[]"))
     if not solvers or bad.name not in stats:
         return solvers, np.zeros((1, 1), bool)

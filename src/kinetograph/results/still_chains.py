@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .check import unknowns_of
+from .check import statistics_of, unknowns_of
 from .lost_chains import starting_densities
 from .summary import row_names
 
@@ -21,7 +21,7 @@ ACCEPTED = 0.5  # the mean acceptance rate above which steps are too short, not 
 
 def still_chains(tree: Any) -> str:
     """The message about a run in which no chain moves; else empty."""
-    posterior, stats = tree["posterior"].dataset, _stats(tree)
+    posterior, stats = tree["posterior"].dataset, statistics_of(tree)
     quantities = [*unknowns_of(tree).values(), *posterior.data_vars.values()]
     densities = [stats[name] for name in ("lp", "batch_lp") if name in stats]
     if posterior.sizes["draw"] < FEWEST or not quantities:
@@ -35,17 +35,13 @@ def still_chains(tree: Any) -> str:
     )
 
 
-def _stats(tree: Any) -> Any:
-    return tree["sample_stats"].dataset if "sample_stats" in tree.children else {}
-
-
 def _moves(values: np.ndarray) -> bool:
     """Whether draws of a chain differ; NaN differs from NaN."""
     return bool((values[:, 1:] != values[:, :1]).any())
 
 
 def _place(tree: Any) -> str:
-    stats = _stats(tree)
+    stats = statistics_of(tree)
     start = starting_densities(tree, tree["posterior"].sizes["chain"])
     if "lp" not in stats or np.isnan(start).any():
         return "at one point"

@@ -9,6 +9,7 @@ import numpy as np
 from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from .advice import Advice, percent, worst_names
+from .check import statistics_of
 from .divergence_places import place_of
 from .lost_chains import lost_chains
 from .nan_draws import nan_draws
@@ -37,7 +38,7 @@ def _not_finite(tree: Any) -> list[Advice]:
 
     For example after a step that was too long.
     """
-    recorded = tree["sample_stats"].dataset if "sample_stats" in tree else {}
+    recorded = statistics_of(tree)
     density = recorded.get("lp", recorded.get("batch_lp"))
     if density is None or density.values.size == 0 or np.isfinite(density.values).all():
         return []
@@ -91,7 +92,7 @@ def _lost(tree: Any) -> list[Advice]:
 
 def _acceptance(tree: Any) -> list[Advice]:
     """Acceptance probabilities outside [0, 1], by which steps were tuned."""
-    recorded = tree["sample_stats"].dataset
+    recorded = statistics_of(tree)
     if "acceptance_rate" not in recorded or "step_size" not in recorded:
         return []
     values = recorded["acceptance_rate"].values
@@ -128,7 +129,7 @@ def refusal_findings(tree: Any) -> list[Advice]:
 
 
 def _divergences(tree: Any) -> list[Advice]:
-    stats = tree["sample_stats"].dataset
+    stats = statistics_of(tree)
     flags = [stats[name].values for name in divergences(map(str, stats))]
     diverging = np.logical_or.reduce(flags) if flags else np.zeros((1, 1), bool)
     diverging = diverging & ~refused(tree)[1]  # a refused proposal has no energy
@@ -163,7 +164,7 @@ def _smaller_steps(tree: Any) -> str:
     name = tree.attrs.get("sampler", "NUTS")
     target = np.max(_settings(tree).get("target_acceptance", 0.8))
     raised_target = _target_reached(tree)
-    stats = tree["sample_stats"].dataset if "sample_stats" in tree else {}
+    stats = statistics_of(tree)
     if (
         stats.get("acceptance_rate") is not None and "step_size" not in stats
     ):  # the step size was not tuned
@@ -196,7 +197,7 @@ def depth_findings(tree: Any, others: Sequence[Advice]) -> list[Advice]:
     The draws are right unless one of the other findings speaks against it.
     """
     limit = _settings(tree).get("max_depth")
-    depth = tree["sample_stats"].dataset.get("tree_depth")
+    depth = statistics_of(tree).get("tree_depth")
     if limit is None or depth is None:
         return []
     count = int((depth.values >= limit).sum())

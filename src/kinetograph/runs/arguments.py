@@ -85,9 +85,16 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
 
 
 def check_one_of(
-    what: str, name: str, value: Any, choices: Sequence[str], otherwise: str = " or None"
+    what: str,
+    name: str,
+    value: Any,
+    choices: Sequence[str],
+    otherwise: str = " or None",
+    words: Mapping[str, str] | None = None,
 ) -> None:
     """Refuse a value that is not one of the choices.
+
+    `words` are other libraries' words for the choices.
 
     Raises
     ------
@@ -100,7 +107,9 @@ def check_one_of(
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
-        raise ValueError(f"{expected}, got {value!r}{meant(value, choices)}")
+        word = (words or {}).get(value)
+        hint = meant(value, choices) if word is None else f"; write {name}={word}"
+        raise ValueError(f"{expected}, got {value!r}{hint}")
 
 
 def check_flag(what: str, name: str, value: Any) -> bool:

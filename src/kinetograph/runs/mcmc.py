@@ -51,6 +51,12 @@ from .until import SoFar, Until, check_watching, watched
 __all__ = ["mcmc"]
 
 CHAIN_METHODS = ("threads", "batch")
+_WORDS = {
+    "parallel": '"threads"',
+    "sequential": '"threads", threads=1',
+    "vectorized": '"batch"',
+    "vmap": '"batch"',
+}
 
 
 @public
@@ -490,7 +496,7 @@ def chain_method_of(given: Any, threads: Any, doing: str = "mcmc") -> str:
     """The way in which chains run, by default what suits the device."""
     if given is None:
         return "threads" if jax.default_backend() == "cpu" else "batch"
-    check_one_of(doing, "chain_method", given, CHAIN_METHODS)
+    check_one_of(doing, "chain_method", given, CHAIN_METHODS, words=_WORDS)
     if given == "batch" and threads is not None:
         raise ValueError(
             f"{doing}: a batch of chains is one program on one thread, so threads={threads} has no "

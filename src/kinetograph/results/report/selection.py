@@ -13,7 +13,7 @@ import numpy as np
 
 from ...samplers.acceptance import divergences
 from ..advice import Advice
-from ..check import walkers_of
+from ..check import statistics_of, walkers_of
 from ..convergence import ESS_PER_CHAIN, RHAT_LIMIT
 from ..diagnosis import diagnose, diagnose_averages
 from ..refused_proposals import refused
@@ -82,7 +82,7 @@ class Selection:
 
         None if there is no such record, or if it is not one number for each draw.
         """
-        stats = self.whole["sample_stats"].dataset if "sample_stats" in self.whole.children else {}
+        stats = statistics_of(self.whole)
         if name not in stats or stats[name].dims != ("chain", "draw"):
             return None
         part = slice(None) if last is None else slice(-last, None)
@@ -91,7 +91,7 @@ class Selection:
     @cached_property
     def diverging(self) -> np.ndarray:
         """Whether each draw ended in a divergence, for all draws."""
-        stats = self.whole["sample_stats"].dataset if "sample_stats" in self.whole.children else {}
+        stats = statistics_of(self.whole)
         flags = [self.record(name) for name in divergences(map(str, stats))]
         each = [f for f in flags if f is not None]
         if not each:

@@ -33,10 +33,11 @@ __all__ = ["Engine", "build"]
 
 
 # Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
-# because the library that it would call takes several times as long. For one chain, less
-# optimisation halves the time to compile a model of 200 unknowns, and the widest vectors are used;
-# the loop of a chain is as fast as with full optimisation. Only random arrays that are drawn for
-# many transitions at once need full optimisation: it computes them by vectors.
+# because the library that it would call takes several times as long; the library sums the long rows
+# of a shared block in less time. For one chain, less optimisation halves the time to compile a
+# model of 200 unknowns, and the widest vectors are used; the loop of a chain is as fast as with
+# full optimisation. Only random arrays that are drawn for many transitions at once need full
+# optimisation: it computes them by vectors.
 _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 _WIDE = {"xla_cpu_prefer_vector_width": 512}
 _QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
@@ -119,7 +120,9 @@ class Engine:
         if self.program.maps_jointly:
             state = at_start(state)
         if is_asked(state):
-            state = informed(self.program, state, data, self.batch, _options(self.batch, _ONCE))
+            state = informed(
+                self.program, state, data, self.batch, _options(self.program, self.batch, _ONCE)
+            )
         self._moving(state)
         return state
 
@@ -341,16 +344,19 @@ def _block(program: Program, batch: int | None) -> Any:
     block: Any = program.block
     if batch is not None:
         block = program.batch_block
-    options = _options(batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
+    options = _options(program, batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
     jitted = jax.jit(program.on_devices(block, 1, 1), compiler_options=options)
     return jitted.lower(chain, _data(program, batch), plan)
 
 
-def _options(batch: int | None, for_chain: Mapping[str, Any] = _QUICK) -> dict[str, Any] | None:
+def _options(
+    program: Program, batch: int | None, for_chain: Mapping[str, Any] = _QUICK
+) -> dict[str, Any] | None:
     """The compiler options for a program."""
     if jax.default_backend() != "cpu":
         return None
-    return _accepted(tuple((for_chain if batch is None else _LOOPS).items()))
+    for_batch = _LOOPS if program.row_blocks is None else {}
+    return _accepted(tuple((for_chain if batch is None else for_batch).items()))
 
 
 @cache
@@ -375,7 +381,7 @@ def _search(program: Program, batch: int | None) -> Any:
     if batch is not None:
         find = jax.vmap(find, (*(0 for _ in arguments), None, program.data_axes))
     shared = program.on_devices(find, len(arguments) + 1, 0)
-    jitted = jax.jit(shared, compiler_options=_options(batch))
+    jitted = jax.jit(shared, compiler_options=_options(program, batch))
     return jitted.lower(*arguments, np.int64(0), _data(program, batch))
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from ..graph.errors import DataError
 from ..graph.source import place_text
 from .columns import check_present, is_text, label_texts, level_codes, levels_of
+from .dates import check_no_dates
 from .design import evaluated
 from .frames import categories_text
 
@@ -31,6 +32,7 @@ class ByColumn:
         self.text, self._scope, self._what = text, scope, what
         self.levels: list[Any] = []
         self._check_text(text, frame)
+        check_no_dates(frame, [text], what, "for categories make a column of texts")
         if text in frame and is_text(frame[text]):
             check_present(frame, [text], what)
             self.levels = levels_of(frame[text])

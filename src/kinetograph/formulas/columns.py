@@ -10,6 +10,7 @@ from ..graph.dims import Dim, dim
 from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from .dates import check_no_dates, date_kind
 from .frames import categories_text, frame_name, is_new, numbers_text, present_text
 
 __all__ = [
@@ -47,7 +48,6 @@ _OF_R = {  # functions of R
 
 
 _WITHOUT_NUMBERS = {  # kinds of types, and what to do
-    "m": "convert it to numbers, for example {1}[{0!r}].dt.total_seconds()",
     "c": "give real and imaginary parts, or absolute values, as columns of their own",
 }
 
@@ -190,6 +190,9 @@ def numbers(frame: pd.DataFrame, values: Any, what: str, classes: bool = False) 
         If a value is not a finite number.
     """
     column = pd.Series(np.asarray(values) if not isinstance(values, pd.Series) else values)
+    if kind := date_kind(column):
+        check_no_dates(frame, [column.name], what)
+        raise DataError(f"formula: {what} has {kind}{place_text()}; give numbers")
     if isinstance(column.dtype, pd.CategoricalDtype) or is_text(column):
         converted = pd.to_numeric(column.astype(object), errors="coerce")
         bad = np.flatnonzero(converted.isna())

@@ -21,6 +21,7 @@ from formulaic.transforms import TRANSFORMS
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
+from .dates import check_no_dates, date_kind, used_as_numbers
 from .encoding_faults import encoding_fault, outside_fault
 from .frames import frame_name
 from .texts import reason_of
@@ -94,6 +95,10 @@ class Design:
                 f"intercept{place_text()}; rename the column"
             )
         check_present(frame, needed, repr(self.text), scope)
+        factors = [str(factor.expr) for term in formula for factor in term.factors]
+        self._numbers = sorted(used_as_numbers(factors) & set(needed))
+        self._dates = {n: frame[n].iloc[0] for n in needed if n in frame and date_kind(frame[n])}
+        self._check_dates(frame)
         self.needed = needed
         self._scope = scope
         self._levels = {n: levels_of(frame[n]) for n in needed if n in frame and is_text(frame[n])}
@@ -126,6 +131,17 @@ class Design:
         self.columns = [self._names[place] for place in self._ordinary]
         if self.intercept:
             self._warn_of_constants(np.asarray(matrix, float)[:, 1:][:, self._ordinary])
+
+    def _check_dates(self, frame: pd.DataFrame) -> None:
+        """Refuse dates as numbers, and labels of another type than the model's."""
+        levels = "effects of a level for each are C({0})"
+        check_no_dates(frame, self._numbers, repr(self.text), levels)
+        for name, own in self._dates.items():
+            if type(value := frame[name].iloc[0]) is not type(own):
+                raise DataError(
+                    f"formula: {name!r} has {value!r} in {row_text(frame, 0)}, but {own!r} in the "
+                    f"model's data{place_text()}; give the column the same type"
+                )
 
     def _product(self, factors: list[str], places: range) -> CallProduct:
         """A term that has calls."""
@@ -189,8 +205,10 @@ class Design:
     def _values(self, frame: pd.DataFrame) -> np.ndarray:
         """All columns without the intercept."""
         check_present(frame, self.needed, repr(self.text), self._scope)
+        self._check_dates(frame)
+        labels = {*self._levels, *self._dates}
         for name in self.needed:
-            if name in frame and name not in self._levels and is_text(frame[name]):
+            if name in frame and name not in labels and is_text(frame[name]):
                 numbers(frame, frame[name], repr(name))
         for name, levels in self._levels.items():
             new = np.flatnonzero(~frame[name].isin(levels))

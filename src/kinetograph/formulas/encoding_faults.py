@@ -11,7 +11,8 @@ import pandas as pd
 from ..graph.errors import DataError
 from ..graph.source import place_text
 from .columns import is_text, row_text
-from .frames import frame_name, numbers_text
+from .dates import date_kind, date_words
+from .frames import numbers_text
 
 __all__ = ["encoding_fault", "outside_fault"]
 
@@ -108,9 +109,8 @@ def _by_fault(call: ast.Call, by: ast.keyword) -> DataError:
 def _of_dates(frame: pd.DataFrame, needed: Collection[str]) -> str:
     """Advice on a column of dates, or an empty text."""
     for name in needed:
-        if name in frame and pd.api.types.is_datetime64_any_dtype(frame[name]):
-            column = f"{frame_name(frame)}[{name!r}]"
-            return f"; {name!r} has dates: give numbers, ({column} - {column}.min()).dt.days"
+        if name in frame and date_kind(frame[name]):
+            return f"; {date_words(frame, name)}"
     return ""
 
 

@@ -18,6 +18,7 @@ from ..graph.value_texts import in_words
 __all__ = [
     "as_frame",
     "categories_text",
+    "days_text",
     "frame_name",
     "is_new",
     "numbers_text",
@@ -85,8 +86,26 @@ def as_frame(data: Any, new: bool = False) -> pd.DataFrame:
         frame = frame.astype(dict.fromkeys(texts, object))
     if not len(frame):
         raise DataError(f"formula: the data have no rows{place_text()}")
-    frame = frame.copy(deep=False)
+    frame = _widened(frame)
     frame.attrs = {**frame.attrs, _LIBRARY: library, _NAME: name, _IS_NEW: new}
+    return frame
+
+
+def _widened(frame: pd.DataFrame) -> pd.DataFrame:
+    """A copy whose numbers have 64 bits.
+
+    The arithmetic of formulas would overflow in smaller types.
+    """
+    frame = frame.copy(deep=False)
+    for place, dtype in enumerate(frame.dtypes):
+        column: pd.Series = frame.iloc[:, place]
+        wide: type = np.float64
+        if pd.api.types.is_integer_dtype(dtype) and not column.hasnans:
+            wide = np.float64 if column.max() > np.iinfo(np.int64).max else np.int64
+        elif not pd.api.types.is_float_dtype(dtype):
+            continue
+        if dtype != wide:
+            frame.isetitem(place, column.astype(wide))
     return frame
 
 
@@ -163,3 +182,31 @@ def categories_text(frame: pd.DataFrame, name: str) -> str:
     data = frame_name(frame)
     polars = f"{data}.with_columns(polars.col({name!r}).cast(polars.Categorical))"
     return _of_user(frame, f"{data}[{name!r}].astype('category')", polars)
+
+
+def days_text(frame: pd.DataFrame, name: str, kind: str) -> str:
+    """Code that makes numbers of a column of dates, periods or durations.
+
+    Days are counted from the first date: new rows need the same origin.
+    """
+    if is_new(frame):
+        return "give numbers, as in the model's data"
+    data, values = frame_name(frame), frame[name].dropna()
+    column = f"{data}[{name!r}]"
+    if kind == "times of the day":
+        return "give numbers, such as hours"
+    if kind == "durations":
+        made = column if values.dtype.kind == "m" else f"pandas.to_timedelta({column})"
+        return f"give numbers, for example {made}.dt.total_seconds()"
+    dates = f"pandas.to_datetime({column})"
+    if kind == "periods":
+        values, dates = values.map(lambda each: each.to_timestamp()), f"{column}.dt.to_timestamp()"
+    first = pd.Timestamp(values.min())
+    origin = f"polars.date({first.year}, {first.month}, {first.day})"
+    code = _of_user(
+        frame,
+        f"({dates} - pandas.Timestamp({str(first).removesuffix(' 00:00:00')!r})) / "
+        "pandas.Timedelta(days=1)",
+        f"(polars.col({name!r}) - {origin}).dt.total_days()",
+    )
+    return f"give numbers, such as days from the first of the model's dates: {code}"

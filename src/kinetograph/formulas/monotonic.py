@@ -24,6 +24,7 @@ from ..graph.functions.reductions import cumsum
 from ..graph.inputs import data
 from ..graph.source import place_text
 from .columns import check_present, is_real, is_text, level_codes, row_text
+from .dates import check_no_dates
 from .design import CallProduct, Design
 from .frames import order_text
 from .population import plain_name
@@ -42,6 +43,7 @@ class MonotonicColumn:
             raise ValueError(f"formula: {call.text} must have one argument, a column{place_text()}")
         self.column = call.positional[0]
         check_present(frame, [self.column], call.text)
+        check_no_dates(frame, [self.column], call.text)
         column = frame[self.column]
         if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
             self.levels = list(column.cat.categories)

@@ -28,6 +28,7 @@ from .columns import (
     row_dim,
     row_text,
 )
+from .dates import check_no_dates
 from .design import evaluated
 from .families import ZEROS_AND_ONES, ResponseFamily
 from .frames import order_text
@@ -369,6 +370,7 @@ class Response:
                     f"formula: {call.text} has intervals{place_text()}; write cens({column}, y2) "
                     "with the column of their upper ends"
                 )
+            check_no_dates(frame, call.positional, call.text)
             upper, open_ended = call.positional[1], np.zeros(len(codes), bool)
             if upper in frame and not is_text(frame[upper]):
                 # Only intervals have an upper end, and it may be infinite.

@@ -28,6 +28,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .by import ByColumn
 from .columns import is_text, row_text
+from .dates import check_no_dates
 from .design import evaluated
 from .frames import is_new, numbers_text
 from .population import plain_name
@@ -117,6 +118,7 @@ class _SmoothTerm:
     def columns(self, frame: pd.DataFrame) -> np.ndarray:
         """The columns of the function, (rows, columns)."""
         parts = self.call.positional
+        check_no_dates(frame, parts, self.call.text, "effects of a level for each are (1 | {0})")
         for name in parts:
             if name in frame and is_text(frame[name]) and not is_new(frame):
                 raise DataError(

@@ -10,6 +10,7 @@ from .family import FAMILIES, Family
 from .joint import Joint, joint
 from .mixture import Mixture, mixture, mixture_apart, mixture_of
 from .truncation import Truncated, truncated
+from .weighting import Weighted, weighted
 
 __all__ = ["family_of"]
 
@@ -30,6 +31,7 @@ MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
     "mixture_apart": (mixture_apart, None),
     "mixture_of": (mixture_of, 1),
     "truncated": (_truncated, 1),
+    "weighted": (weighted, None),
 }
 
 
@@ -74,5 +76,5 @@ def _written(family: Family) -> str:
     return family.key
 
 
-for _kind in (CustomFamily, Censored, Joint, Mixture, Truncated):
+for _kind in (CustomFamily, Censored, Joint, Mixture, Truncated, Weighted):
     keyed(_kind, _written, family_of)

@@ -23,7 +23,7 @@ from ..graph.source import place_text, warn_user
 from .columns import check_present, is_text, levels_of, numbers, row_text
 from .dates import check_no_dates, date_kind, used_as_numbers
 from .encoding_faults import encoding_fault, outside_fault
-from .frames import frame_name
+from .frames import rename_text
 from .texts import reason_of
 
 __all__ = ["CallProduct", "Design", "evaluated"]
@@ -312,8 +312,7 @@ def evaluated(
         advice = f": {error}"
         if (name := text.strip("`")) in frame:
             renamed = re.sub(r"\W", "_", name)
-            names = f"{{{name!r}: {renamed!r}}}"
-            advice = f"; rename the column: {frame_name(frame)}.rename(columns={names})"
+            advice = f"; rename the column: {rename_text(frame, name, renamed)}"
         raise DataError(f"formula: {what} cannot be computed{place_text()}{advice}") from None
     values = np.asarray(result)
     if values.shape not in ((), (len(frame),)):

@@ -24,6 +24,7 @@ __all__ = [
     "numbers_text",
     "order_text",
     "present_text",
+    "rename_text",
 ]
 
 # Keys in frame.attrs: the names of the user's library and variable, and whether rows are for a
@@ -159,6 +160,13 @@ def order_text(frame: pd.DataFrame, name: str) -> str:
         f"{data} = {data}.with_columns(polars.col({name!r}).cast(polars.Enum({listed})))",
     )
     return f"{code}, with the levels in their order"
+
+
+def rename_text(frame: pd.DataFrame, name: str, other: str) -> str:
+    """Code that gives a column another name."""
+    names = f"{{{name!r}: {other!r}}}"
+    renamed = _of_user(frame, f"rename(columns={names})", f"rename({names})")
+    return f"{frame_name(frame)}.{renamed}"
 
 
 def present_text(frame: pd.DataFrame, name: str) -> str:

@@ -160,7 +160,7 @@ class Grouping:
     ) -> None:
         """Make the unknowns; `slopes` are the population coefficients."""
         effect = dim(f"{self.label}_effect", self.effects)
-        group = dim(self.factor, [self._text(level) for level in self.levels])
+        group = unknowns.levels(self.factor, [self._text(level) for level in self.levels])
         after = f"_{self.parameter}" if self.parameter else ""
         shape = self._shape
         sd = unknowns.make(

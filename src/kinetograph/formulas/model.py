@@ -25,6 +25,7 @@ from ..prediction.predict import predict, replicated
 from .encoding import Encoding
 from .families import family_named
 from .frames import as_frame
+from .names import check_names
 from .scope import scope_of
 from .texts import split_formula
 from .unknowns import FormulaUnknowns
@@ -224,7 +225,7 @@ class FormulaModel(Model):
         distribution = self.response(new, new_levels=new_levels, group_effects=group_effects)
         name = self._encoding.response.name
         if new is None and kind == "response":
-            if not group_effects or {"cens", "weights"} & {*self._encoding.response.additions}:
+            if not group_effects or "cens" in self._encoding.response.additions:
                 return replicated(self, results, {name: distribution}, seed)
             return predict(self, results, seed=seed)
         if kind == "mean":
@@ -438,12 +439,15 @@ def formula(
     frame = as_frame(data)
     encoding = Encoding(texts, chosen, links, frame, scope_of(texts, frame.columns))
     main_link = next(iter(encoding.links.values()))
-    unknowns = FormulaUnknowns(default_priors, prior or {}, encoding.response.scales(main_link))
+    scales, parameters = encoding.response.scales(main_link), encoding.parameters
+    unknowns = FormulaUnknowns(default_priors, prior or {}, scales, frame, parameters)
 
     def build() -> dict[str, Array]:
         encoding.declare(unknowns)
         unknowns.check_used()
         distribution = encoding.distribution(unknowns.arrays, frame, censored=True)
+        distribution = encoding.response.weighted(distribution, frame)
+        check_names(frame, encoding.response.name, distribution, unknowns.arrays)
         encoding.response.observe(distribution, frame)
         return {name: unknowns.arrays[name] for name in unknowns.targets}
 

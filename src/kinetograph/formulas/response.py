@@ -12,11 +12,11 @@ import pandas as pd
 
 from ..distributions.support import Pairs
 from ..distributions.variable import Variable
+from ..distributions.weighting import with_weights
 from ..graph.array import Array
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.inputs import data
 from ..graph.source import place_text, warn_user
-from ..models.factor import factor, log_density
 from ..models.observe import observe
 from .columns import (
     check_present,
@@ -310,6 +310,20 @@ class Response:
             f"{'; ' if way_out else ''}{way_out}"
         )
 
+    def weighted(self, distribution: Array, frame: pd.DataFrame) -> Array:
+        """The distribution with the weights of the rows, if there are any."""
+        if "weights" not in self.additions:
+            return distribution
+        call = self.additions["weights"]
+        weights = evaluated(call.positional[0], frame, self._scope, call.text)
+        if (weights < 0).any():
+            row = int(np.flatnonzero(weights < 0)[0])
+            raise DataError(
+                f"formula: {call.text} is {weights[row]:g} in {row_text(frame, row)}"
+                f"{place_text()}; weights are not negative"
+            )
+        return with_weights(distribution, data(weights, "weights", ("obs",)))
+
     def observe(self, distribution: Array, frame: pd.DataFrame) -> Array:
         """State the likelihood."""
         if "trials" in self.additions:
@@ -322,18 +336,7 @@ class Response:
             y = data(intervals, self.name, (row_dim(frame), None), infinite=True)
         else:
             y = data(self.values, self.name, (row_dim(frame),))
-        if "weights" not in self.additions:
-            return observe(y, distribution)
-        call = self.additions["weights"]
-        weights = evaluated(call.positional[0], frame, self._scope, call.text)
-        if (weights < 0).any():
-            row = int(np.flatnonzero(weights < 0)[0])
-            raise DataError(
-                f"formula: {call.text} is {weights[row]:g} in {row_text(frame, row)}"
-                f"{place_text()}; weights are not negative"
-            )
-        factor(data(weights, "weights", ("obs",)) * log_density(distribution, y))
-        return y
+        return observe(y, distribution)
 
     def _intervals(self, frame: pd.DataFrame) -> np.ndarray:
         """The intervals that contain the responses."""

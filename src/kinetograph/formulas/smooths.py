@@ -96,17 +96,18 @@ class _SmoothTerm:
             )
         return str(value)
 
-    @property
-    def levels(self) -> dict[str, Any]:
+    def levels(self, unknowns: FormulaUnknowns) -> dict[str, Any]:
         """The shape and the dims of an unknown that each function has."""
         if self.by is None or not self.by.levels:
             return {}
-        return {"shape": (len(self.by.levels),), "dims": (dim(self.by.text, self.by.labels),)}
+        level = unknowns.levels(self.by.text, self.by.labels)
+        return {"shape": (len(self.by.levels),), "dims": (level,)}
 
     def normals(self, unknowns: FormulaUnknowns, count: int) -> None:
         """Make standard normal numbers for each function."""
         name = f"z_{self.text}"
-        shape, dims = self.levels.get("shape", ()), self.levels.get("dims", ())
+        levels = self.levels(unknowns)
+        shape, dims = levels.get("shape", ()), levels.get("dims", ())
         z = normal(0.0, 1.0, shape=(*shape, count), dims=(*dims, None), name=name)
         unknowns.add(name, z, record=False)
 
@@ -149,8 +150,9 @@ class GaussianProcessTerm(_SmoothTerm):
 
     def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the standard deviation, the length, and the weights of the functions."""
-        unknowns.make("sdgp", f"sd_{self.text}", ("sdgp",), main=self.main, **self.levels)
-        lengths = {"columns": self.points, **self.levels}
+        levels = self.levels(unknowns)
+        unknowns.make("sdgp", f"sd_{self.text}", ("sdgp",), main=self.main, **levels)
+        lengths = {"columns": self.points, **levels}
         unknowns.make("lscale", f"lscale_{self.text}", ("lscale",), **lengths)
         counts = np.broadcast_to(self.settings["k"], self.points.shape[1:])
         self.normals(unknowns, int(np.prod(counts)))
@@ -247,7 +249,7 @@ class SplineTerm(_SmoothTerm):
     def declare(self, unknowns: FormulaUnknowns, frame: pd.DataFrame) -> None:
         """Make the slopes, the standard deviations, and the weights of the functions."""
         after = f"_{self.parameter}" if self.parameter else ""
-        place, columns = self.levels, self._line(frame)
+        place, columns = self.levels(unknowns), self._line(frame)
         if columns.shape[1] > 1:  # a function that multiplies numbers
             labels = [self.linear[0], self.linear[1]]
             place = {"shape": (2,), "dims": (dim(f"b_{self.text}_column", labels),)}
@@ -255,7 +257,7 @@ class SplineTerm(_SmoothTerm):
             columns = np.repeat(columns, place["shape"][0], axis=1)
         facts = {"main": self.main, "columns": columns, **place}
         unknowns.make("b", f"b_{self.text}", (f"b{after}",), **facts)
-        facts = {"main": self.main, **self.levels}
+        facts = {"main": self.main, **self.levels(unknowns)}
         if self.by is not None and not self.by.levels:
             facts["columns"] = self.by.factors(frame)[:, None]
         unknowns.make("sds", f"sd_{self.text}", (f"sds{after}",), **facts)
@@ -264,7 +266,7 @@ class SplineTerm(_SmoothTerm):
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Array:
         """The values of the spline at the rows of a frame."""
         slope, sd, z = (arrays[f"{word}_{self.text}"] for word in ("b", "sd", "z"))
-        weights = z * (sd[:, None] if self.levels else sd)  # a product: NUTS chooses its form
+        weights = z * (sd[:, None] if sd.shape else sd)  # a product: NUTS chooses its form
         line, bends = self._line(frame), self.basis(self.columns(frame)[:, 0])
         if self.by is not None and self.by.levels:
             codes = self.rows(self.by.codes(frame), "index", prefix)

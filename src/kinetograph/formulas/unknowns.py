@@ -1,16 +1,20 @@
 """The unknowns of a formula model, with default or given priors."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import pandas as pd
 
 from ..distributions.support import CorrelationMatrix, Interval
 from ..distributions.variable import Variable, distribute
 from ..graph.array import Array
+from ..graph.dims import Dim, dim
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
 from ..models.variables import variable
+from .names import DIMENSIONS, name_fault
 from .priors import RULES, THRESHOLD_TEXTS, Scales, Unknown
 
 __all__ = ["FormulaUnknowns"]
@@ -27,7 +31,14 @@ class FormulaUnknowns:
         The names of the arrays that a run records.
     """
 
-    def __init__(self, rules: str, given: Mapping[str, Any], scales: Scales) -> None:
+    def __init__(
+        self,
+        rules: str,
+        given: Mapping[str, Any],
+        scales: Scales,
+        frame: pd.DataFrame,
+        parameters: Iterable[str],
+    ) -> None:
         if rules not in RULES:
             raise ValueError(
                 f"formula: unknown default priors {rules!r}{place_text()}; the rules are "
@@ -38,6 +49,8 @@ class FormulaUnknowns:
         self.targets: list[str] = []
         self.priors: dict[str, str] = {}  # texts of priors that are factors, by unknown
         self._keys: set[str] = set()
+        self._frame = frame
+        self._taken = {*DIMENSIONS, *parameters, "Intercept", "threshold", "thresholds"}
 
     def make(
         self, kind: str, name: str, keys: tuple[str, ...] = (), record: bool = True, **facts: Any
@@ -60,11 +73,26 @@ class FormulaUnknowns:
         return self.add(name, array, record=False)
 
     def add(self, name: str, array: Array, record: bool = True) -> Array:
-        """Keep an array under a name."""
+        """Keep an array under a name.
+
+        Raises
+        ------
+        DataError
+            If another array has the name.
+        """
+        if name in self.arrays:
+            raise name_fault(self._frame, name)
         self.arrays[name] = array
         if record:
             self.targets.append(name)
         return array
+
+    def levels(self, name: str, labels: Iterable[str]) -> Dim:
+        """The dimension of the levels of a column.
+
+        It has the name of the column, with `_level` if the model has this name already.
+        """
+        return dim(f"{name}_level" if name in self._taken else name, labels)
 
     def check_used(self) -> None:
         """Raise ValueError if a prior belongs to no unknown."""

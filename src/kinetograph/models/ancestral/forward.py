@@ -213,7 +213,7 @@ def _why_not_drawn(distribution: Distribution | None) -> str:
     if distribution is None:
         return ""
     family = distribution.family
-    if isinstance(family, Censored):
+    if isinstance(getattr(family, "base", family), Censored) or isinstance(family, Censored):
         return (
             f", {family.name}: the intervals of new values are not known; draw the values from the "
             "same distribution without censoring=, as in "

@@ -5,8 +5,10 @@ the memory does not grow with the number of points.
 """
 
 import copy
+import re
 from collections.abc import Callable
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import jax
@@ -123,7 +125,8 @@ class Landscape:
                 f"shape {np.shape(x)}"
             )
         other = copy.copy(self)
-        other.__dict__.pop("model", None)
+        for name in ("model", "checksum"):
+            other.__dict__.pop(name, None)
         other._take(x, y)
         if other._accuracy is not self._accuracy:
             for name in ("_functions", "row_values"):
@@ -150,6 +153,24 @@ class Landscape:
             prior=self.prior,
             scale=self.scale,
         )
+
+    @cached_property
+    def checksum(self) -> str:
+        """The checksum of the potential, a computation, and of the data."""
+        network, like = self.network, np.zeros(self.size, self.dtype)
+        functions = [(self._functions["potential"].function, (like, self.x, self.y))]
+        if network.noise is not None:
+            words = np.zeros(len(self.x), np.int64)
+            noisy = lambda w, x, *words: network.noisy_outputs(self.layout.tree(w), x, *words)
+            functions.append((noisy, (np.zeros(self.layout.size, self.dtype), self.x, words)))
+        result = sha256()
+        for function, values in functions:
+            with x64():
+                traced = jax.make_jaxpr(function)(*values)
+            result.update(re.sub(r"0x[0-9a-f]+", "", str(traced)).encode())  # without addresses
+            for each in (*traced.consts, *values):
+                result.update(np.ascontiguousarray(each).reshape(-1).view(np.uint8))
+        return result.hexdigest()
 
     @cached_property
     def row_values(self) -> RowValues:

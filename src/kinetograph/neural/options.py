@@ -243,9 +243,10 @@ _TABLE = (
     ),
     Option(
         "run_file", None, "file", "output",
-        "A CSV file NAME.csv or a folder NAME.zarr for the rows of the run. The first run "
-        "overwrites it, later runs append rows. After restore_model, rows later than the state are "
-        "cut, and new rows are appended.",
+        "A CSV file NAME.csv or a folder NAME.zarr for the rows of the run. The first fit() or "
+        "sample() replaces a file that is there. Later ones, also after restore_model, append to a "
+        "file that begins with the rows of the simulation, after they have cut later rows; a file "
+        "that has other rows, other columns or, for sample(), rows of another density is an error.",
     ),
     Option(
         "trajectory_file", None, "file", "output",

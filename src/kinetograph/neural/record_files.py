@@ -1,18 +1,23 @@
 """Files that a simulation writes, and their rows before a run."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from ..graph.errors import DataError
 
-__all__ = ["RECORD_FILES", "BegunFile", "check_files", "check_writable", "cut_files"]
+__all__ = ["RECORD_FILES", "BegunFile", "check_files", "check_writable", "continued_files"]
 
 RECORD_FILES = ("run_file", "trajectory_file", "averages_file")
 _WRITTEN = (*RECORD_FILES, "save_model", "sql_db")
 _READ = ("batch_data_files", "directions_file", "parse_parameters_file", "restore_model")
 _CONTINUED = {"save_model": "restore_model"}
 _ENDINGS = (".csv", ".zarr")
+_LAST = 4096  # bytes or rows of a checksum
 
 
 class BegunFile(NamedTuple):
@@ -22,71 +27,162 @@ class BegunFile(NamedTuple):
     ----------
     role
         The role whose rows it has, "sampling" or "training".
-    path
-        The file.
+    density
+        The checksum of the density of these rows.
     length
         The length of its rows: bytes of a CSV file, rows of a folder NAME.zarr.
+    last
+        The checksum of the rows before this length, of the last ones only.
     """
 
     role: str
-    path: str
+    density: str
     length: int
+    last: str
 
     @classmethod
-    def at(cls, role: str, path: str) -> "BegunFile":
+    def at(cls, role: str, density: str, path: str) -> "BegunFile":
         """The file as it is."""
         if path.endswith(".zarr"):
-            return cls(role, path, min(array.shape[0] for array in _arrays(path)))
-        return cls(role, path, os.path.getsize(path))
+            length = min(array.shape[0] for array in _arrays(path).values())
+        else:
+            length = os.path.getsize(path)
+        return cls(role, density, length, _checksum(path, length))
 
-    def cut(self, name: str, path: str) -> None:
-        """Remove the rows after the length, which later steps wrote.
+    def is_in(self, path: str) -> bool:
+        """Whether a file begins with these rows."""
+        return os.path.exists(path) and _checksum(path, self.length) == self.last
 
-        Raises
-        ------
-        DataError
-            If the file does not have the rows before.
-        """
+    def cut(self, path: str) -> None:
+        """Remove the rows after the length, which later steps wrote."""
         if path.endswith(".zarr"):
-            arrays = _arrays(path)
-            has_rows = bool(arrays) and min(array.shape[0] for array in arrays) >= self.length
-            for array in arrays if has_rows else ():
+            for array in _arrays(path).values():
                 array.resize((self.length,))
         else:
-            with open(path, "r+b") as file:
-                file.seek(self.length - 1)
-                has_rows = file.read(1) == b"\n"
-                if has_rows:
-                    file.truncate(self.length)
-        if not has_rows:
-            raise DataError(
-                f"{name}: {path!r} does not have the rows that this simulation wrote to it; put "
-                "the file with these rows back, give another name, or remove the file to begin a "
-                "new one"
-            )
+            os.truncate(path, self.length)
 
 
-def _arrays(path: str) -> list[Any]:
+def _arrays(path: str) -> dict[str, Any]:
     """The columns of a folder NAME.zarr."""
     import zarr
 
-    return [array for _, array in zarr.open_group(path, mode="r+").arrays()]
+    return dict(zarr.open_group(path, mode="r+").arrays())
 
 
-def cut_files(files: dict[str, BegunFile], role: str, options: Mapping[str, Any]) -> None:
-    """Cut the files that a run continues to earlier rows.
+def _checksum(path: str, length: int) -> str:
+    """The checksum of the last rows before a length.
 
-    Other files are forgotten. `files` are the begun files, by option.
+    It is "" if the file is shorter.
     """
-    for name in RECORD_FILES:
-        if options[name] is None or name not in files:
-            continue
-        begun, path = files[name], options[name]
-        same = begun.role == role and os.path.realpath(begun.path) == os.path.realpath(path)
-        if same and os.path.exists(path):
-            begun.cut(name, path)
+    begin = max(0, length - _LAST)
+    if path.endswith(".zarr"):
+        arrays = _arrays(path)
+        if not arrays or min(array.shape[0] for array in arrays.values()) < length:
+            return ""
+        parts = [arrays[name][begin:length].tobytes() for name in sorted(arrays)]
+    else:
+        with open(path, "rb") as file:
+            file.seek(begin)
+            parts = [file.read(length - begin)]
+        if len(parts[0]) < length - begin:
+            return ""
+    return sha256(b"".join(parts)).hexdigest()
+
+
+def _columns(path: str) -> list[str]:
+    """The names of the columns of a file."""
+    if path.endswith(".zarr"):
+        return sorted(_arrays(path))
+    return list(pd.read_csv(path, nrows=0).columns)
+
+
+def _first_step(path: str) -> float:
+    """The step of the first row.
+
+    It is 0 if the file has no column step, and infinite if the file has no rows.
+    """
+    try:
+        if path.endswith(".zarr"):
+            steps = _arrays(path)["step"][:1]
         else:
-            del files[name]
+            steps = pd.read_csv(path, usecols=["step"], nrows=1)["step"].to_numpy()
+        return float(steps[0]) if len(steps) else np.inf
+    except (ValueError, KeyError, OSError):
+        return 0.0
+
+
+def continued_files(
+    files: Mapping[str, BegunFile],
+    role: str,
+    made: int,
+    density: str,
+    columns: Callable[[], Sequence[Sequence[str]]],
+    options: Mapping[str, Any],
+) -> dict[str, BegunFile]:
+    """The files that a run continues, by option.
+
+    The run replaces other files. `files` are the files that the simulation began, `made` is the
+    number of steps before the run, and `columns()` are the columns of the new rows of each file. No
+    file is changed.
+
+    Raises
+    ------
+    DataError
+        If a file has rows that would be lost, or rows to which the new ones do not belong.
+    """
+    continued = {}
+    for name in RECORD_FILES:
+        path = options[name]
+        if path is None or not os.path.exists(path):
+            continue
+        found = [begun for begun in files.values() if begun.is_in(path)]
+        if found:
+            continued[name] = max(found, key=lambda begun: begun.length)
+        elif made and _first_step(path) <= made:
+            raise DataError(
+                f"{name}: {path!r} does not have the rows that this simulation wrote before its "
+                f"step {made}, and has rows of earlier steps; put the file with these rows back, "
+                "give another name, or remove the file to begin a new one"
+            )
+    calls = {"sampling": "sample()", "training": "fit()"}
+    reasons = {
+        name: f"has the rows of {calls[begun.role]}, and {calls[role]} writes different rows"
+        for name, begun in continued.items()
+        if begun.role != role
+    }
+    if continued and not reasons:
+        new = dict(zip(RECORD_FILES, columns(), strict=True))
+        reasons = {name: _other_columns(options[name], list(new[name])) for name in continued}
+        reasons = {name: text for name, text in reasons.items() if text} or {
+            name: "has rows of another density: a change of the data, the network, the precision, "
+            "the loss, its scale, the prior, a fixed value, or the version of JAX"
+            for name, begun in continued.items()
+            if begun.density != density
+        }
+    for name, reason in reasons.items():
+        raise DataError(
+            f"{name}: {options[name]!r} {reason}; give {name} another name, or begin again by "
+            "reset_parameters(), which replaces the file"
+        )
+    return continued
+
+
+def _other_columns(path: str, here: list[str]) -> str:
+    """A text on columns that a file or new rows lack."""
+    there = _columns(path)
+    parts = [
+        f"{', '.join(names[:8])}{', ...' if len(names) > 8 else ''} {where}"
+        for names, where in (
+            ([name for name in there if name not in here], "only in the file"),
+            ([name for name in here if name not in there], "only in the new rows"),
+        )
+        if names
+    ]
+    if there != here and not parts and not path.endswith(".zarr"):
+        parts = ["the order differs"]
+    if not parts:
+        return ""
+    return f"has other columns than the rows of this run: {' and '.join(parts)}"
 
 
 def check_files(options: Mapping[str, Any]) -> None:

@@ -1,8 +1,10 @@
 """Runs of a simulation: blocks of steps become records."""
 
+import os
 import sys
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from .columns import RUN, columns_of, values_of
 from .counter import counted
 from .database import run_database
 from .ingredients import ModelPart, NetworkPart
-from .record_files import RECORD_FILES, BegunFile, cut_files
+from .record_files import RECORD_FILES, BegunFile, continued_files
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .walkers import WalkerRows, Walkers
 
@@ -145,8 +147,7 @@ def run(
 ) -> TrajectoryData:
     """Make max_steps steps, and return their records.
 
-    `files` are the files that have been begun, by option; they are appended to, after the rows that
-    the simulation wrote.
+    `files` are the files that the simulation began, by path; a file with their rows is appended to.
     """
     steps, nth, length = options["max_steps"], options["every_nth"], walkers.round
     for name, value, way in (
@@ -166,9 +167,21 @@ def run(
     at_once = max(1, NUMBERS // (walkers.count * (len(network.names) + 32)))
     if options["progress"] or options["verbose"] > 2 or options["sql_scalars"]:
         at_once = min(at_once, 1 + left // thin // BLOCKS)
-    cut_files(files, role, options)
+    writes = [name for name in RECORD_FILES if options[name] is not None]
+    density = model.landscape.checksum if writes and role == "sampling" else ""
+
+    @cache
+    def columns() -> list[list[str]]:
+        rows = walkers.step(0, thin)
+        return [
+            list(f) for f in recorder.frames(walkers, rows, network, model, options, 0, directions)
+        ]
+
+    begun = continued_files(files, role, walkers.made, density, columns, options)
+    for name, file in begun.items():
+        file.cut(options[name])
     blocks: list[list[pd.DataFrame]] = []
-    rows_made, writes = 0, keep or any(options[name] is not None for name in RECORD_FILES)
+    rows_made = 0
     not_finite = pd.DataFrame()  # the first such row of each walker
     start = time.perf_counter()
     with (
@@ -178,14 +191,16 @@ def run(
         counted(options["progress"], role, steps, "steps") as advance,
     ):
         while left or not blocks:
-            begun, transitions = time.perf_counter(), min(left, thin * at_once)
+            before, transitions = time.perf_counter(), min(left, thin * at_once)
             rows = walkers.step(transitions, thin)
-            seconds = time.perf_counter() - begun
+            seconds = time.perf_counter() - before
             frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
             for name, frame in zip(RECORD_FILES, frames, strict=True):
-                if options[name] is not None:
-                    write_block(options[name], frame, name not in files)
-                    files[name] = BegunFile.at(role, options[name])
+                if name in writes:
+                    path = options[name]
+                    write_block(path, frame, name not in begun)
+                    begun[name] = BegunFile.at(role, density, path)
+                    files[os.path.realpath(path)] = begun[name]
             wrong = frames[0][~np.isfinite(frames[0]["loss"])]
             not_finite = (
                 pd.concat([not_finite, wrong]).drop_duplicates("id") if len(wrong) else not_finite
@@ -208,7 +223,7 @@ def run(
         rate = f"{steps / seconds:,.0f} steps/s" if seconds > 0 else "no time"
         of = f" of {walkers.count} walkers" if walkers.count > 1 else ""
         _note(f"{role}: {steps:,} steps{of} in {seconds:.2f} s, {rate}")
-    if writes and steps and not rows_made:
+    if (keep or writes) and steps and not rows_made:
         _warn_of_no_rows(role, walkers.made - steps, steps, thin * length)
     if len(not_finite):
         _warn_of_steps(role, not_finite, walkers.count)

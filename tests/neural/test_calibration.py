@@ -69,6 +69,11 @@ def test_pictures_show_the_table():
         (lambda: calibration.coverage([[0.5]]), "expected one for each row"),
         (lambda: calibration.reliability([[0.5, 0.5]], [2]), "whole numbers from 0 to 1"),
         (lambda: calibration.reliability([[0.5, 0.5]], [0.5]), "whole numbers from 0 to 1"),
+        (
+            lambda: calibration.reliability([[0.5, 0.5], [0.6, 0.6]], [0, 1]),
+            "row 1 has the sum 1.2",
+        ),
+        (lambda: calibration.brier_score([[0.5]], [0]), "row 0 has the sum 0.5"),
         (lambda: calibration.reliability([[0.5, 0.5]], [0, 1]), "one label for each row"),
         (lambda: calibration.reliability([[0.5, 0.5]], [0], bins=0), "bins must be at least 1"),
     ],

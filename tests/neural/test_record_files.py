@@ -194,3 +194,53 @@ def test_files_of_other_runs(tmp_path):
     nn.reset_parameters()
     nn.sample()
     assert steps(path) == [1, 2, 3, 4]
+
+
+SIGNS = np.sign(Y - 0.3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_size": 10},
+        {"batch_size": 10, "prior": 2.0, "number_walkers": 2},
+        {"prior": 2.0},
+        {"batch_size": 10, "number_walkers": 3, "chain_method": "batch"},
+    ],
+    ids=["batches", "walkers", "all rows", "batch of chains"],
+)
+def test_the_division_of_a_run_changes_no_bit(tmp_path, monkeypatch, options):
+    """Of any column, in single precision, and also if files are written in short blocks."""
+    options = {"hidden_dimension": (4,), "seed": 3, "max_steps": 400, **options}
+    (nn, whole), parts = [kg.neural.Simulation([X, SIGNS], **options) for _ in range(2)], []
+    expected = nn.sample()
+    path = str(tmp_path / "run.csv")
+    monkeypatch.setattr("kinetograph.neural.running.SECONDS", 1e-9)
+    for count in (1, 99, 200, 100):
+        whole.set_options(max_steps=count, run_file=path if count == 99 else None)
+        parts.append(whole.sample())
+    for name in NAMES.values():
+        rows = pd.concat([getattr(part, name) for part in parts], ignore_index=True)
+        drop = [] if name != "run_info" else ["time_per_nth_step"]
+        pd.testing.assert_frame_equal(
+            rows.drop(columns=drop), getattr(expected, name).drop(columns=drop), check_exact=True
+        )
+
+
+@pytest.mark.parametrize(("seconds", "lengths"), [(1e9, [1, 8, 64, 127]), (1e-9, [1] * 12)])
+def test_files_have_rows_during_a_run(tmp_path, monkeypatch, seconds, lengths):
+    """The first block is one row; later ones have at most eight times the rows."""
+    from kinetograph.neural import running
+
+    written, write = [], running.write_block
+
+    def counted(path, frame, first):
+        written.append(len(frame))
+        write(path, frame, first)
+
+    monkeypatch.setattr(running, "SECONDS", seconds)
+    monkeypatch.setattr(running, "write_block", counted)
+    path = str(tmp_path / "run.csv")
+    kg.neural.Simulation([X, Y], seed=3, max_steps=sum(lengths), run_file=path).sample()
+    assert written == lengths
+    assert steps(path) == list(range(1, sum(lengths) + 1))

@@ -159,6 +159,15 @@ def test_a_walker_is_a_single_run_and_starts_differ():
     assert 0 < np.abs(jittered[0] - jittered[1]).max() < 2
 
 
+def test_walkers_of_a_file_may_have_the_same_start(tmp_path):
+    path = str(tmp_path / "trajectory.csv")
+    rows = linear(number_walkers=3, trajectory_file=path).sample().parameters
+    options = {"number_walkers": 3, "parse_parameters_file": path}
+    np.testing.assert_allclose(linear(**options).parameters, rows[:, -1], rtol=1e-8)
+    same = linear(**options, parse_steps=[2, 4], walker_starts="same").parameters
+    np.testing.assert_allclose(same, np.repeat(rows[:1, 1], 3, 0), rtol=1e-8)
+
+
 def test_options_may_change_at_any_time():
     nn = linear()
     nn.sample()

@@ -212,6 +212,14 @@ def _classes(probabilities: Any, labels: Any, doing: str) -> tuple[np.ndarray, n
             f"{doing}: expected probabilities (rows, classes) and one label for each row, got "
             f"shapes {chances.shape} and {classes.shape}"
         )
+    sums = chances.sum(1)
+    if np.abs(sums - 1).max() > 0.01:
+        row = int(np.abs(sums - 1).argmax())
+        raise DataError(
+            f"{doing}: the probabilities of a row must have the sum 1, row {row} has the sum "
+            f"{sums[row]:.4g}; give a column for each class, and divide unnormalised values P by "
+            "P.sum(1, keepdims=True)"
+        )
     if classes.dtype.kind not in "iu" or not ((classes >= 0) & (classes < chances.shape[1])).all():
         raise DataError(
             f"{doing}: labels must be numbers of classes, whole numbers from 0 to "

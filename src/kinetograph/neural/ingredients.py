@@ -184,10 +184,10 @@ class NetworkPart(NamedTuple):
         """The initial free parameters of a walker."""
         key = jax.random.key(self.seed)
         file = options["parse_parameters_file"]
+        own = 0 if options["walker_starts"] == "same" else walker
         if file is not None:
-            w = _row_of_file(file, options["parse_steps"], walker, self.names)
+            w = _row_of_file(file, options["parse_steps"], own, self.names)
         else:
-            own = 0 if options["walker_starts"] == "same" else walker
             tree = self.network.start(jax.random.fold_in(key, own), self.row, self.width)
             w = np.asarray(self.layout.vector(tree))[self.layout.free]
         noise = jax.random.normal(jax.random.fold_in(key, 2**20 + walker), w.shape)

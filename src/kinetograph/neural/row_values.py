@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ..graph.precision import x64
-from .batched import BatchedProgram
+from .batched import BatchedProgram, LoopedProgram
 
 if TYPE_CHECKING:
     from .landscape import Landscape
@@ -34,7 +34,8 @@ class RowValues:
         def losses(w: Any, x: Any, y: Any) -> Any:
             return jax.vmap(lambda row, label: loss(w, row[None], label[None]))(x, y)
 
-        self._scores, self._losses = BatchedProgram(scores), BatchedProgram(losses)
+        self._scores, self._all_scores = LoopedProgram(scores), LoopedProgram(both)
+        self._losses = BatchedProgram(losses)
         self._gradients = BatchedProgram(gradients)
 
     def of(self, landscape: "Landscape") -> "RowValues":
@@ -43,11 +44,18 @@ class RowValues:
         other._landscape = landscape
         return other
 
-    def scores(self, draws: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Loss and accuracy of each draw on its rows, (draws, batch size)."""
+    def scores(self, draws: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Loss and accuracy, (steps, walkers), of draws (steps, walkers, N).
+
+        They are those on rows of the data, (steps, walkers, batch size), or on all rows.
+        """
+        data = (self._landscape.x, self._landscape.y)
         with x64():
-            values = self._scores([draws, rows], (self._landscape.x, self._landscape.y))
-        return values[:, 0], values[:, 1]
+            if rows is None:
+                values = self._all_scores([draws], data)
+            else:
+                values = self._scores([draws, rows], data)
+        return values[..., 0], values[..., 1]
 
     def gradients(self, w: np.ndarray) -> np.ndarray:
         """The gradients of the losses of all rows, (n, N)."""

@@ -25,6 +25,8 @@ __all__ = ["Recorder", "run"]
 
 NUMBERS = 2**22  # the numbers of a block of rows, which bound its memory
 BLOCKS = 50  # at least as many, where they are shown
+SECONDS = 5.0  # about, of the steps of a block whose rows are written to files
+GROWTH = 8  # the most by which a block has more rows than the block before
 
 
 class Recorder:
@@ -121,17 +123,13 @@ def _scores(
     if landscape.prior is None and not wants_accuracy and model.noise is None:
         loss = -_density(rows.statistics) / model.scale
         return np.asarray(loss, float), np.full((count, width), np.nan)
-    if model.sees_all_rows:
-        both = landscape.loss_and_accuracy(rows.draws)
-        return np.asarray(both[0], float), np.asarray(both[1], float)
-    values = landscape.row_values
-    pairs = []
-    for walker in range(width):
-        batches = model.rows(walkers.key(walker), walkers.events(rows.steps))
-        assert batches is not None
-        pairs.append(values.scores(rows.draws[:, walker], batches))
-    loss, accuracy = (np.stack(each, 1).astype(float) for each in zip(*pairs, strict=True))
-    return loss, accuracy
+    batches = None
+    if not model.sees_all_rows:
+        events = walkers.events(rows.steps)
+        each = [model.rows(walkers.key(walker), events) for walker in range(width)]
+        batches = np.stack(list(map(np.asarray, each)), 1)
+    loss, accuracy = landscape.row_values.scores(rows.draws, batches)
+    return loss.astype(float), accuracy.astype(float)
 
 
 def run(
@@ -180,6 +178,8 @@ def run(
     begun = continued_files(files, role, walkers.made, density, columns, options)
     for name, file in begun.items():
         file.cut(options[name])
+    is_timed = bool(writes) and not options["sql_scalars"]  # a row of scalars for each block
+    number = 1 if is_timed else at_once
     blocks: list[list[pd.DataFrame]] = []
     rows_made = 0
     not_finite = pd.DataFrame()  # the first such row of each walker
@@ -191,9 +191,12 @@ def run(
         counted(options["progress"], role, steps, "steps") as advance,
     ):
         while left or not blocks:
-            before, transitions = time.perf_counter(), min(left, thin * at_once)
+            before, transitions = time.perf_counter(), min(left, thin * number)
             rows = walkers.step(transitions, thin)
             seconds = time.perf_counter() - before
+            if is_timed:
+                fitting = int(number * SECONDS / max(seconds, 1e-9))
+                number = min(at_once, GROWTH * number, max(fitting, 1))
             frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
             for name, frame in zip(RECORD_FILES, frames, strict=True):
                 if name in writes:

@@ -312,3 +312,6 @@ def test_a_search_that_finds_nothing_says_so(call):
     )
     assert "--prior" in result.stdout
     assert "Empty" not in result.output
+    given = ("--prior", 3)
+    result = call("explore", "--config", "c.toml", *legs, *given, "--out", "found")
+    assert "Take a larger --gradient-tolerance, or longer legs by --max-steps" in result.stdout

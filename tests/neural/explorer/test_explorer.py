@@ -285,7 +285,10 @@ def test_a_search_without_a_minimum_says_what_to_do():
     result = explorer.explore(land, symmetric=False, **settings)
     assert len(result.points) == 0
     assert str(result).startswith("no minimum was found after 1 leg")
-    assert "prior" in str(result)
+    assert "a prior keeps minima finite" in str(result)
+    land.prior = 3.0
+    assert "prior" not in str(result)
+    assert "a larger gradient_tolerance accepts flatter valleys" in str(result)
 
 
 def test_a_plot_has_all_minima(found):

@@ -72,10 +72,14 @@ def explore(show_traceback: bool, out: Path, **values: Any) -> None:
             click.echo(search.minima[shown].to_string(index=False))
             note(f"{search}; wrote {out}")
         else:
+            ways = [
+                *["--prior, which keeps minima finite"] * (search.landscape.prior is None),
+                *["--precision float64 for smaller gradients"] * (every["precision"] != "float64"),
+                "a larger --gradient-tolerance",
+                "or longer legs by --max-steps",
+            ]
             click.echo(
-                f"no minimum was found: no refinement reached a gradient of at most "
-                f"{values['gradient_tolerance']:g}. Take --prior, which keeps minima finite, "
-                "--precision float64 for smaller gradients, a larger --gradient-tolerance, or "
-                "longer legs by --max-steps"
+                "no minimum was found: no refinement reached a gradient of at most "
+                f"{values['gradient_tolerance']:g}. Take {', '.join(ways)}"
             )
             note(f"stopped by {search.stopped_by}; wrote {out}")

@@ -87,10 +87,15 @@ class Exploration:
         count = len(self.legs)
         legs = f"after {count} leg{'s' * (count != 1)}, stopped by {self.stopped_by}"
         if not len(self.minima):
+            ways = [
+                *["a prior keeps minima finite"] * (self.landscape.prior is None),
+                *["float64 has smaller gradients"] * (self.landscape.dtype != "float64"),
+                "a larger gradient_tolerance accepts flatter valleys",
+                "longer legs have more rows to refine",
+            ]
             return (
-                f"no minimum was found {legs}: no refinement reached the gradient_tolerance. A "
-                "prior keeps minima finite; a larger gradient_tolerance accepts flatter valleys, "
-                "and float64 has smaller gradients; longer legs have more rows to refine"
+                f"no minimum was found {legs}: no refinement reached the gradient_tolerance; "
+                + "; ".join(ways)
             )
         minima = int(is_minimum(self.minima).sum())
         saddles = len(self.minima) - minima

@@ -185,6 +185,8 @@ class _Key:
             )
         if not isinstance(index_node, Data):
             size = self._size(self.axis)
+            if self.axis < len(node.shape):
+                _check_unknown(index_node, self.axis, size, node)
             self.known = self.known and bounds.inside(index_node, -size, size - 1)
             self._slot(index_node, np.zeros(index_node.shape, np.int64))
             return
@@ -269,6 +271,20 @@ def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: No
         f"bounds for axis {axis} of length {size}{place_text()}"
         + ("; the smallest is 1: do the labels start at 1? Subtract 1" if labels else "")
     )
+
+
+def _check_unknown(index: Node, axis: int, size: int, node: Node) -> None:
+    """Raise ShapeError if an unknown has values beyond an axis."""
+    support: Any = getattr(index, "support", None)
+    upper = getattr(support, "upper", None)
+    if upper is None or isinstance(upper, Node) or not np.isfinite(high := np.max(upper)):
+        return
+    if high >= size:
+        name, holder = describe(index), describe(node)
+        raise ShapeError(
+            f"{holder}[{name}]: {name} is {support.describe()}, but axis {axis} of {holder} has "
+            f"length {size}{place_text()}; give it {int(high) + 1} elements, or {name} fewer values"
+        )
 
 
 def warn_of_missing(index: Data, node: Node) -> None:

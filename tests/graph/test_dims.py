@@ -1,9 +1,11 @@
 """Dimensions made before the model: shapes, labels and errors."""
 
 import dataclasses
+import datetime
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kinetograph as kg
@@ -116,3 +118,14 @@ def test_labels_that_data_bring_along():
     assert unlabelled.node.coords["school"].tolist() == ["A", "B", "C"]
     with refused("the values have ['C' 'B' 'A']...; sort the values by the dimension's labels"):
         kg.data(values[::-1], dims=SCHOOL)
+
+
+@pytest.mark.parametrize("make", [pd.Timestamp, datetime.datetime.fromisoformat])
+def test_dates_of_python_are_labels(make):
+    texts = ["2024-01-01", "2024-02-01", "2024-03-01"]
+    expected = np.array(texts, "M8[D]")
+    np.testing.assert_array_equal(kg.dim("month", list(map(make, texts))).labels, expected)
+    days = [make(text).date() for text in texts]
+    np.testing.assert_array_equal(kg.dim("month", days).labels, expected)
+    with pytest.raises(kg.DimsError, match="all numbers, all texts or all dates"):
+        kg.dim("month", [make(text).replace(tzinfo=datetime.UTC) for text in texts])

@@ -380,3 +380,13 @@ def test_latex_has_the_printed_digits_and_escaped_names():
         .strip()
         for line in theirs.splitlines()
     ]
+
+
+def test_summaries_are_compared_by_their_numbers():
+    results, other = by_hand(), by_hand()
+    other["posterior"]["mu"] += 1.0
+    table = kg.summary(results)
+    assert table == kg.summary(by_hand())
+    assert table != kg.summary(other)
+    assert table != kg.summary(results, "mu")
+    assert table != "a text"

@@ -147,9 +147,11 @@ def _answer(
     positional_only = _positional_only(expected)
     for name, value in zip(by_position, positional, strict=False):
         if name in named and name not in positional_only:
+            following = [n for n in by_position[len(positional) :] if n not in named][:1]
+            way = "".join(f"; if it is {n}, write {n}={value!r:.40}" for n in following)
             return (
                 f"{title}: {name} is given twice{place_text()}, as {in_words(value)} by position "
-                f"and by name"
+                f"and by name{way * isinstance(value, (int, float))}"
             )
     return _missing(title, call_parameters, positional, named)
 

@@ -1,5 +1,6 @@
 """Columns of a data frame; errors name the column and the row."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,10 +12,11 @@ from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .dates import check_no_dates, date_kind
-from .frames import categories_text, frame_name, is_new, numbers_text, present_text
+from .frames import categories_text, frame_name, is_new, numbers_text, present_text, rename_text
 
 __all__ = [
     "check_present",
+    "computed_text",
     "is_real",
     "is_text",
     "label_texts",
@@ -77,6 +79,18 @@ def row_text(frame: pd.DataFrame, row: int) -> str:
     return f"row {row} (labelled {str(label) if isinstance(label, pd.Timestamp) else repr(label)})"
 
 
+def computed_text(frame: pd.DataFrame, text: str, row: int) -> str:
+    """The numbers behind a value of an expression, the place, and advice."""
+    words = dict.fromkeys(re.findall(r"\w+", text))
+    names = [word for word in words if word in frame and not is_text(frame[word])]
+    if not names or text in frame or text == f"the response {names[0]!r}":
+        return place_text()
+    values = [f"{name} is {frame[name].iloc[row]:g}" for name in names]
+    advice = "; the logarithm needs numbers above 0" if "log" in text else ""
+    advice = "; the square root needs numbers from 0 on" if "sqrt" in text else advice
+    return f", where {' and '.join(values)}{place_text()}{advice}"
+
+
 def check_present(
     frame: pd.DataFrame, names: Iterable[str], what: str, scope: Any = (), without: str = ""
 ) -> None:
@@ -104,6 +118,13 @@ def check_present(
                 raise DataError(
                     f"formula: the new data have no column {name!r}, which the model needs{of}"
                     f"{place_text()}; their columns are {shown}{hint}"
+                )
+            dotted = [c for c in columns if c.startswith(f"{name}.") and c in what]
+            if dotted:
+                renamed = rename_text(frame, dotted[0], re.sub(r"\W", "_", dotted[0]))
+                raise DataError(
+                    f"formula: unknown column {name!r}{of}{place_text()}; names with dots are not "
+                    f"read: {renamed}"
                 )
             of_r = (_OF_R[each] for each in names if each in _OF_R and each not in columns)
             raise DataError(
@@ -210,7 +231,8 @@ def numbers(frame: pd.DataFrame, values: Any, what: str, classes: bool = False) 
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise DataError(
-            f"formula: {what} is {array[bad[0]]} in {row_text(frame, bad[0])}{place_text()}"
+            f"formula: {what} is {array[bad[0]]} in {row_text(frame, bad[0])}"
+            f"{computed_text(frame, what, int(bad[0]))}"
         )
     return array
 

@@ -20,11 +20,11 @@ from formulaic.transforms import TRANSFORMS
 
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
-from .columns import check_present, is_text, levels_of, numbers, row_text
+from .columns import check_present, computed_text, is_text, levels_of, numbers, row_text
 from .dates import check_no_dates, date_kind, used_as_numbers
 from .encoding_faults import encoding_fault, outside_fault
 from .frames import rename_text
-from .texts import reason_of
+from .texts import call_of, reason_of
 
 __all__ = ["CallProduct", "Design", "evaluated"]
 
@@ -67,6 +67,8 @@ class Design:
         The terms with calls.
     intercept
         Whether the terms have an intercept.
+    factors
+        The texts of the factors of all terms.
     """
 
     def __init__(
@@ -95,8 +97,8 @@ class Design:
                 f"intercept{place_text()}; rename the column"
             )
         check_present(frame, needed, repr(self.text), scope)
-        factors = [str(factor.expr) for term in formula for factor in term.factors]
-        self._numbers = sorted(used_as_numbers(factors) & set(needed))
+        self.factors = {str(factor.expr) for term in formula for factor in term.factors}
+        self._numbers = sorted(used_as_numbers(self.factors) & set(needed))
         self._dates = {n: frame[n].iloc[0] for n in needed if n in frame and date_kind(frame[n])}
         self._check_dates(frame)
         self.needed = needed
@@ -160,7 +162,9 @@ class Design:
     def _warn_of_constants(self, values: np.ndarray) -> None:
         """Warn of constant columns and of linear functions of another column."""
         first: dict[bytes, str] = {}
-        for name, column in zip(self.columns, values.T):
+        finite = np.isfinite(values).all(0)  # other columns are refused elsewhere
+        names = [name for name, known in zip(self.columns, finite) if known]
+        for name, column in zip(names, values.T[finite]):
             centred = column - column.mean()
             size = np.abs(centred).max()
             if size > 1e-9 * np.abs(column).max():
@@ -227,7 +231,7 @@ class Design:
             row, column = map(int, bad[0])
             raise DataError(
                 f"formula: {self._names[column]!r} is {values[row, column]} in "
-                f"{row_text(frame, row)}{place_text()}"
+                f"{row_text(frame, row)}{computed_text(frame, self._names[column], row)}"
             )
         return values
 
@@ -309,7 +313,9 @@ def evaluated(
     except DataError:
         raise
     except Exception as error:
-        advice = f": {error}"
+        advice, call = f": {error}", call_of(text)
+        if call and getattr(TRANSFORMS.get(call.function), "__is_stateful_transform__", False):
+            advice = f"; {call.function} is for terms: make a column, and write its name"
         if (name := text.strip("`")) in frame:
             renamed = re.sub(r"\W", "_", name)
             advice = f"; rename the column: {rename_text(frame, name, renamed)}"

@@ -87,6 +87,13 @@ class Encoding:
                     prefix, text, frame, scope, is_main, intercept=not ordered
                 )
 
+        for name, predictor in self.predictors.items():
+            if self.response.text.strip("`") in predictor.population.design.factors:
+                raise ValueError(
+                    f"formula: the response {self.response.text} is among the terms of {name}"
+                    f"{place_text()}; leave the term out"
+                )
+
     @property
     def parameters(self) -> dict[str, tuple[str, bool]]:
         """The link of each parameter, and whether it is a main one."""

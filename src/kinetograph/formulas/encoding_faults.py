@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..graph.errors import DataError
 from ..graph.source import place_text
-from .columns import is_text, row_text
+from .columns import is_text, levels_of, row_text
 from .dates import date_kind, date_words
 from .frames import numbers_text
 
@@ -41,6 +41,12 @@ def encoding_fault(
             "cs(x, df=5) is a cubic spline here; effects that differ between the classes "
             "of a response (cs of brms) need family='categorical'"
         )
+    if found := re.fullmatch(r"(.+) is not in list", reason):
+        levels = {name: levels_of(frame[name]) for name in needed if name in frame}
+        shown = (f"{name} are {', '.join(map(str, own[:12]))}" for name, own in levels.items())
+        reason = f"{found[1]} is not a level; the levels of {', of '.join(shown)}"
+    if found := re.search(r"outside of the nominated levels.*: \{(.+)\}", reason):
+        reason = f"levels= lacks {found[1]}, which the data have; add it, or leave these rows out"
     advice = _of_dates(frame, needed)
     if "could not convert string" in reason:
         advice = advice or _of_texts(text, frame, needed)

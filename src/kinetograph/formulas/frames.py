@@ -150,9 +150,13 @@ def _of_user(frame: pd.DataFrame, pandas: str, polars: str) -> str:
 
 def order_text(frame: pd.DataFrame, name: str) -> str:
     """Code that orders the levels of a column of text."""
-    levels = sorted(map(str, frame[name].dropna().unique()))
+    column, data = frame[name], frame_name(frame)
+    of_pandas = frame.attrs.get(_LIBRARY) != "polars"
+    if of_pandas and isinstance(column.dtype, pd.CategoricalDtype):
+        order = " < ".join(map(str, column.cat.categories))
+        return f"{data}[{name!r}] = {data}[{name!r}].cat.as_ordered(), if the order is {order}"
+    levels = sorted(map(str, column.dropna().unique()))
     listed = repr(levels) if len(levels) <= 12 else "[...]"
-    data = frame_name(frame)
     code = _of_user(
         frame,
         f"{data}[{name!r}] = pandas.Categorical({data}[{name!r}], categories={listed}, "

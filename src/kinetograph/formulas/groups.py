@@ -24,7 +24,7 @@ from .design import Design
 from .frames import categories_text
 from .population import plain_name
 from .priors import Unknown
-from .texts import GroupText, reason_of
+from .texts import GroupText, call_of, reason_of
 from .unknowns import FormulaUnknowns
 
 __all__ = ["Grouping", "groupings"]
@@ -111,7 +111,10 @@ class Grouping:
             if call.startswith("mm("):
                 way = "memberships of several groups are not available: write the model with arrays"
             elif call.startswith("gr("):
-                way = f"write the column alone, ({text.effects} | {call[3:].rstrip(')')})"
+                column = next(iter(made.positional), "g") if (made := call_of(call)) else "g"
+                way = f"write the column alone, ({text.effects} | {column})"
+                if made and "by" in made.named:
+                    way += f"; effects whose spread differs by {made.named['by']} are not available"
             raise DataError(
                 f"formula: {what} has {call!r}, which is not a column{place_text()}; {way}"
             )

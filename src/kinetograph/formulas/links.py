@@ -33,7 +33,7 @@ INVERSE_LINKS: dict[str, Callable[[Any], Any]] = {
 _FITTING = {
     "log": ("log", "identity", "softplus", "sqrt", "inverse", "1/mu^2", "logm1"),
     "logit": ("logit", "probit", "cloglog", "cauchit", "identity", "log"),
-    "identity": tuple(link for link in INVERSE_LINKS if link not in ("logm1", "tan_half")),
+    "identity": ("identity", "log", "softplus", "sqrt", "inverse", "1/mu^2"),
     "tan_half": ("tan_half", "identity"),
 }
 

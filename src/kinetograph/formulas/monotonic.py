@@ -59,6 +59,11 @@ class MonotonicColumn:
             self.levels = list(range(int(column.min()), int(column.max()) + 1))
         if len(self.levels) < 2:
             raise DataError(f"formula: {call.text} has one level, {self.levels[0]!r}{place_text()}")
+        if len(self.levels) == 2:
+            raise DataError(
+                f"formula: {call.text} has two levels, {self.levels[0]!r} and {self.levels[1]!r}"
+                f"{place_text()}: the effect is one step; write {self.column} alone"
+            )
 
     @property
     def steps(self) -> int:

@@ -383,4 +383,11 @@ class Response:
                 frame = frame.assign(**{upper: ends})
             ends = evaluated(upper, frame, self._scope, call.text)
             high[codes == 2] = np.where(open_ended, np.inf, ends)[codes == 2]
+            if (low > high).any():
+                row = int(np.flatnonzero(low > high)[0])
+                raise DataError(
+                    f"formula: {call.text}: the upper end {upper} is {high[row]:g} in "
+                    f"{row_text(frame, row)}, below the response {self.text}, {low[row]:g}"
+                    f"{place_text()}; an interval is from {self.text} to {upper}"
+                )
         return np.stack([low, high], -1)

@@ -131,6 +131,8 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
     else:
         example = "kg.half_normal(1)" if unknown.kind in _POSITIVE else "kg.normal(0, 1)"
         example = "kg.beta(1, 1)" if unknown.kind in _SHARES else example
+        if unknown.kind == "cor":
+            example = f"kg.lkj_correlation(2, {unknown.shape[-1]})"
         raise TypeError(
             f"formula: the prior of {key!r} is {in_words(prior)}{place_text()}; give a "
             f"distribution, such as prior={{{key!r}: {example}}}"
@@ -164,7 +166,7 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
 def _wrong_shape(shape: Any, key: str, unknown: Unknown) -> ValueError:
     dims = unknown.place.get("dims")
     first = dims[0] if isinstance(dims, tuple) and dims else dims
-    labels = getattr(first, "labels", None) or ()
+    labels = [] if (found := getattr(first, "labels", None)) is None else list(found)
     elements = f", of {', '.join(map(str, labels))}" if labels else ""
     return ValueError(
         f"formula: the prior of {key!r} has shape {shape}, but {unknown.name} has shape "

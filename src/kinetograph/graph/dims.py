@@ -3,6 +3,7 @@
 A dimension has a name, a length and labels. They are known before any model uses the dimension.
 """
 
+import datetime
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -146,6 +147,8 @@ def check_labels(dim: str, raw_labels: Any, doing: str, change: str) -> np.ndarr
         )
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
+    if labels.dtype.kind == "O" and all(map(_is_date, labels)):
+        labels = np.array([np.datetime64(label) for label in labels])
     if labels.dtype.kind not in "biufUSMm":
         wrong = next((v for v in labels if not isinstance(v, str)), labels.dtype)
         raise DimsError(
@@ -153,6 +156,11 @@ def check_labels(dim: str, raw_labels: Any, doing: str, change: str) -> np.ndarr
             f"{wrong!r} ({type(wrong).__name__}); {change}"
         )
     return labels
+
+
+def _is_date(label: Any) -> bool:
+    """Whether a label is a date or a time without a zone."""
+    return isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None
 
 
 def labels_agree(a: np.ndarray, b: np.ndarray) -> bool:

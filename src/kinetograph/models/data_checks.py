@@ -98,7 +98,10 @@ def check_shape(node: Node, follows: Distribution) -> None:
     family, own_shape = follows.family, follows.shape
     hint = ""
     if isinstance(follows.support, Pairs) and node.shape[-1:] != (2,):
-        hint = "\n  Give the ends of the intervals as pairs (low, high) along the last axis."
+        hint = (
+            "\n  Give the ends of the intervals as pairs (low, high) along the last axis, of shape "
+            f"{(*node.shape, 2)}."
+        )
     single = [axis for axis, size in enumerate(node.shape) if size == 1]
     smaller = [tuple(np.delete(node.shape, axis)) for axis in single]
     if axis := [axis for axis, shape in zip(single, smaller, strict=True) if _fits(shape, follows)]:

@@ -76,6 +76,11 @@ class Observations:
             )
 
     def _group(self, doing: str, by: Any) -> None:
+        if isinstance(by, str):
+            raise TypeError(
+                f"{doing}: by= must be the labels themselves, an array with one for each "
+                f"observation, got the text {by!r}; write by=data[{by!r}]"
+            )
         name = getattr(by, "name", None)
         by = getattr(getattr(by, "node", None), "value", by)  # an array made by kg.data
         values = np.asarray(by)

@@ -28,7 +28,7 @@ ROUNDING = 1e-6  # of a correlation matrix, also in single precision
 
 
 @public
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """A table with row names and columns of numbers; prints itself.
 
@@ -39,6 +39,17 @@ class Summary:
 
     names: tuple[str, ...]
     columns: dict[str, np.ndarray]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another table has the same names and the same numbers."""
+        if not isinstance(other, Summary):
+            return NotImplemented
+        if self.names != other.names or [*self.columns] != [*other.columns]:
+            return False
+        pairs = zip(self.columns.values(), other.columns.values(), strict=True)
+        return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]  # as other tables
 
     def __getitem__(self, key: Any) -> Any:
         column, *row = key if isinstance(key, tuple) else (key,)

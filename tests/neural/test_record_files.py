@@ -242,5 +242,9 @@ def test_files_have_rows_during_a_run(tmp_path, monkeypatch, seconds, lengths):
     monkeypatch.setattr(running, "write_block", counted)
     path = str(tmp_path / "run.csv")
     kg.neural.Simulation([X, Y], seed=3, max_steps=sum(lengths), run_file=path).sample()
+    assert steps(path) == list(range(1, sum(lengths) + 1))
     assert written == lengths
+    path = str(tmp_path / "run.zarr")
+    kg.neural.Simulation([X, Y], seed=3, max_steps=sum(lengths), run_file=path).sample()
+    assert xr.open_zarr(path, consolidated=False)["loss"].encoding["chunks"] == (4096,)
     assert steps(path) == list(range(1, sum(lengths) + 1))

@@ -135,7 +135,9 @@ def continued_files(
         path = options[name]
         if path is None or not os.path.exists(path):
             continue
-        found = [begun for begun in files.values() if begun.is_in(path)]
+        own = files.get(os.path.realpath(path))
+        found = [own] if own is not None and own.is_in(path) else []
+        found = found or [begun for begun in files.values() if begun.is_in(path)]
         if found:
             continued[name] = max(found, key=lambda begun: begun.length)
         elif made and _first_step(path) <= made:

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 FLOATS = "%.8e"
+CHUNK = 4096  # rows of a chunk of a zarr store
 _PARAMETER = re.compile(r"(weight|bias)\d+|.+\[\d+\]")  # names of `ParameterLayout.columns`
 WHOLE = ("id", "step", "epoch")
 _AVERAGED = {  # the columns of the run, and their averages
@@ -229,7 +230,8 @@ def write_block(path: str, frame: pd.DataFrame, first: bool) -> None:
     """Append rows to a CSV file, or to a folder NAME.zarr."""
     if os.fspath(path).endswith(".zarr"):
         rows = xr.Dataset({name: ("row", frame[name].to_numpy()) for name in frame})
-        mode: dict[str, Any] = {"mode": "w"} if first else {"append_dim": "row"}
+        chunks = {name: {"chunks": (CHUNK,)} for name in frame}
+        mode: dict[str, Any] = {"mode": "w", "encoding": chunks} if first else {"append_dim": "row"}
         rows.to_zarr(path, consolidated=False, zarr_format=3, **mode)
         return
     frame.to_csv(path, mode="w" if first else "a", header=first, index=False, float_format=FLOATS)

@@ -1,5 +1,6 @@
 """Files that a simulation writes, and their rows before a run."""
 
+import csv
 import os
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
@@ -93,7 +94,8 @@ def _columns(path: str) -> list[str]:
     """The names of the columns of a file."""
     if path.endswith(".zarr"):
         return sorted(_arrays(path))
-    return list(pd.read_csv(path, nrows=0).columns)
+    with open(path, newline="", encoding="utf-8") as file:
+        return next(csv.reader(file), [])
 
 
 def _first_step(path: str) -> float:

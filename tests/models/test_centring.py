@@ -121,13 +121,20 @@ def test_the_density_of_the_coordinates_is_that_of_the_formula():
 
 
 def test_the_forms_of_a_grid():
-    """Elements and slopes of each form are those of the maps."""
+    """Elements and slopes of each form are those of the maps; the scales are the user's."""
     model, centring, density, moved, _, x = both(nested)
     grid = np.array([0.0, 0.4, 1.0])
     with x64():
         value, gradient, _ = density.value_and_gradient(x)
-        forms = np.asarray(centring.forms(x, gradient, density.data, grid))
-        assert forms.shape == (2, 3, len(centring.places))
+        rows = np.asarray(centring.forms(x, gradient, density.data, grid))
+        assert rows.shape == (2 * 3 + 1, len(centring.places))
+        forms = rows[:-1].reshape(2, 3, -1)
+        values = {name: np.asarray(value) for name, value in model.transform(x).items()}
+        spread, sds = values["spread"], values["sds"][:, None]
+        scales = {"groups": spread, "effects": sds, "rates": spread, "z": np.exp(values["top"])}
+        for unknown, part in zip(centring.shifts, centring.parts, strict=True):
+            expected = np.broadcast_to(scales[model.name(unknown)], unknown.shape)
+            np.testing.assert_allclose(np.exp(rows[-1, part]), expected.ravel(), rtol=1e-12)
         for i, c in enumerate(grid):
             at = moved._replace(forms=ChosenForms(np.full(model.free_size, c)))
             there = at.into(Position(x, value, gradient))

@@ -70,11 +70,14 @@ def test_training_then_sampling(call):
     assert float(row[1]) == pytest.approx(nn.loss(full=True), rel=1e-5)
     assert float(row[2]) == nn.score(full=True)
     more = ("--config", "c.toml", "--restore-model", "m.npz", "--max-steps", 5, "--every-nth", 2)
-    result = call("sample", *more, "--trajectory-file", "t.csv", "--verbose", 1)
+    text = "'t.csv' has the rows of fit(), and sample() writes different rows"
+    fails(call("sample", *more, "--trajectory-file", "t.csv"), 2, text)
+    same("t.csv", data.trajectory)
+    result = call("sample", *more, "--trajectory-file", "s.csv", "--verbose", 1)
     assert result.exit_code == 0, result.output
     assert result.stderr.startswith("sampling: 5 steps in ")
     nn.set_options(max_steps=5, every_nth=2)
-    same("t.csv", nn.sample().trajectory)
+    same("s.csv", nn.sample().trajectory)
     for flags, text in (
         (("--hidden-dimension", 4), "has 5 parameters, the network for these data has 17"),
         (("--number-walkers", 2), "has 1 walkers, got number_walkers=2; leave number_walkers out"),

@@ -19,7 +19,7 @@ from kinetograph.graph import functions
 from kinetograph.graph.control.loops import GRADS
 from kinetograph.models.marginal.pointwise import GIVEN
 from kinetograph.ode.tableaus import TABLEAUS
-from kinetograph.runs.mcmc import CHAIN_METHODS
+from kinetograph.runs.chain_method import CHAIN_METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

@@ -19,7 +19,7 @@ from kinetograph.cli.outcome import FORMATS
 from kinetograph.models.hierarchies import LOCATION_SCALE
 from kinetograph.programs import disk_cache, memory_cache, pace, program, start_search, state
 from kinetograph.results import convergence, stored_model
-from kinetograph.runs import mcmc, memory, starting_points, until
+from kinetograph.runs import chain_method, memory, starting_points, until
 from kinetograph.runs.progress import display
 from kinetograph.streams import saved
 
@@ -64,7 +64,10 @@ FACTS = [
     (WORKS, f"({', '.join(LOCATION_SCALE)})"),
     (WORKS, f"about {pace.BLOCK_SECONDS} s and holds at most {program.ROWS} draws"),
     (WORKS, f"The first block, of {pace.FIRST_GRADIENTS} gradients"),
-    (WORKS, f'`chain_method="{mcmc.CHAIN_METHODS[0]}"` or `"{mcmc.CHAIN_METHODS[1]}"`'),
+    (
+        WORKS,
+        f'`chain_method="{chain_method.CHAIN_METHODS[0]}"` or `"{chain_method.CHAIN_METHODS[1]}"`',
+    ),
     (WORKS, f"at most {start_search.STEPS} gradients each"),
     (WORKS, {12: "ascents from twelve of these points"}[state.ASCENTS]),
     (

@@ -15,7 +15,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..graph.errors import ModelError
 from ..runs.chain_batch import ChainBatch
-from ..runs.mcmc import chain_method_of
+from ..runs.chain_method import chain_method_of
 from ..runs.stepping import Chain, chain
 
 __all__ = ["WalkerRows", "Walkers"]

@@ -6,7 +6,6 @@ from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
-import jax
 import numpy as np
 
 from ..adaptation.host_warmup import warmup_length
@@ -30,6 +29,7 @@ from ..samplers.sampler import Sampler
 from .arguments import check_flag, check_one_of, check_samplers, check_seed, check_whole
 from .assembly import blank_rows
 from .chain import Lengths, RunningChain
+from .chain_method import chain_method_of
 from .devices import Devices, devices_of, division
 from .earlier_tuning import tuned_values, unknowns_text
 from .kept_targets import kept_arrays, kept_nodes, kept_unknowns
@@ -49,14 +49,6 @@ from .store.place import folder
 from .until import SoFar, Until, check_watching, watched
 
 __all__ = ["mcmc"]
-
-CHAIN_METHODS = ("threads", "batch")
-_WORDS = {
-    "parallel": '"threads"',
-    "sequential": '"threads", threads=1',
-    "vectorized": '"batch"',
-    "vmap": '"batch"',
-}
 
 
 @public
@@ -490,16 +482,3 @@ def _numbers(chains: Any) -> Sequence[int]:
         return chains
     check_whole("mcmc", {"chains": (chains, 1)})
     return range(int(chains))
-
-
-def chain_method_of(given: Any, threads: Any, doing: str = "mcmc") -> str:
-    """The way in which chains run, by default what suits the device."""
-    if given is None:
-        return "threads" if jax.default_backend() == "cpu" else "batch"
-    check_one_of(doing, "chain_method", given, CHAIN_METHODS, words=_WORDS)
-    if given == "batch" and threads is not None:
-        raise ValueError(
-            f"{doing}: a batch of chains is one program on one thread, so threads={threads} has no "
-            'effect; leave it out, or give chain_method="threads"'
-        )
-    return str(given)

@@ -23,10 +23,11 @@ from ..samplers.sampler import Sampler
 from .arguments import check_samplers, check_seed, check_whole
 from .assembly import as_tree, blank_rows
 from .chain import Lengths, RunningChain
+from .chain_method import chain_method_of
 from .chains import run_chains, threads_available
 from .earlier_tuning import tuned_values
 from .kept_targets import KeptArray
-from .mcmc import chain_method_of, program_of, run_attributes, warmup_length
+from .mcmc import program_of, run_attributes, warmup_length
 from .memory import chain_needs, check_memory, draws_need
 from .progress.reporting import Telling, make_progress
 from .rows import MemorySink

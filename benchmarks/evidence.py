@@ -30,7 +30,7 @@ from evidence_problems import (
 from records import record
 
 import kinetograph as kg
-from kinetograph.results.diagnostics import ess_mean
+from kinetograph.results.mean_errors import weight_errors
 
 HEAD = [
     "problem",
@@ -94,12 +94,9 @@ def weights_of(problem: Problem, truth: Truth, draws: np.ndarray) -> tuple[np.nd
     if problem.shares is None or truth.weights is None:
         return np.zeros(1), np.ones(1)
     shares = problem.shares(draws.reshape(-1, problem.size)).reshape(*draws.shape[:2], -1)
-    spread, size = shares.std((0, 1)), np.empty(shares.shape[-1])
-    for mode in range(len(size)):
-        size[mode] = ess_mean(shares[..., mode]) if spread[mode] > 0 else 1.0
     # a mode without draws gets the binomial error of its true weight
     least = np.sqrt(truth.weights * (1 - truth.weights) / draws.shape[0] / draws.shape[1])
-    return shares.mean((0, 1)) - truth.weights, np.maximum(spread / np.sqrt(size), least)
+    return shares.mean((0, 1)) - truth.weights, np.maximum(weight_errors(shares), least)
 
 
 def run(model: kg.Model, problem: Problem, truth: Truth, seed: int, given: dict[str, Any]) -> Any:

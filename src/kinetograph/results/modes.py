@@ -12,6 +12,7 @@ from ..graph.source import place_text
 from ..models.result_types import Results
 from .check import check_tree
 from .diagnostics import ess_mean
+from .mean_errors import weight_errors
 from .mode_changes import changes_text
 from .summary import row_names
 from .valleys import divided
@@ -36,8 +37,8 @@ class Modes:
     weights
         The share of the draws in each mode, the largest first.
     errors
-        The standard errors of the weights. They count only changes between modes that chains have
-        made.
+        The standard errors of the weights, from the changes between modes that chains have made
+        and the differences between chains. Modes that are rare have the error of a larger weight.
     means
         The mean of each quantity in each mode, by name.
     labels
@@ -222,15 +223,13 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
     labels = divided(_between_whole_numbers(flat), chain)
     order = np.argsort(-np.bincount(labels), kind="stable")
     labels = np.argsort(order)[labels].reshape(values.shape[:2])
-    indicators = [(labels == mode).astype(float) for mode in range(len(order))]
-    weights = np.array([x.mean() for x in indicators])
-    errors = np.array([_error(x) for x in indicators])
+    members = (labels[..., None] == np.arange(len(order))).astype(float)
     means = {
         name: np.array([flat[labels.ravel() == mode, i].mean() for mode in range(len(order))])
         for i, name in enumerate(names)
     }
     spreads = {name: float(flat[:, i].std()) for i, name in enumerate(names)}
-    return Modes(weights, errors, means, labels, spreads)
+    return Modes(members.mean((0, 1)), weight_errors(members), means, labels, spreads)
 
 
 def _between_whole_numbers(points: np.ndarray) -> np.ndarray:
@@ -246,16 +245,6 @@ def _between_whole_numbers(points: np.ndarray) -> np.ndarray:
 def _every(values: np.ndarray) -> int:
     """The distance of the draws that are examined."""
     return -(-values.shape[0] * values.shape[1] // MOST)
-
-
-def _error(indicator: np.ndarray) -> float:
-    """The standard error of the mean of an indicator."""
-    variance = float(indicator.var())
-    if variance == 0:
-        return 0.0
-    if not indicator.var(1).any():  # no chain has changed its mode
-        return float(np.sqrt(variance / len(indicator)))
-    return float(np.sqrt(variance / float(ess_mean(indicator))))
 
 
 def _columns(posterior: Any) -> tuple[np.ndarray, list[str]]:

@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..results.diagnostics import ess_mean
+from ..results.mean_errors import mean_error
 from .resampling import log_mean
 
 __all__ = ["Evidence", "stepping_stones", "thermodynamic"]
-
-PARTS = 4  # of each chain, whose means show slow changes
 
 
 class Evidence(NamedTuple):
@@ -46,26 +44,7 @@ def stepping_stones(log_likelihood: np.ndarray, powers: np.ndarray) -> Evidence:
     value = sum(log_mean(log_weights[..., r].ravel()) for r in range(len(steps)))
     weights = np.exp(log_weights - log_weights.max((0, 1)))
     linear = (weights / weights.mean((0, 1))).sum(-1)
-    return Evidence(float(value), _error(linear))
-
-
-def _error(values: np.ndarray) -> float:
-    """The standard error of the mean of (chains, scans).
-
-    It is the largest one of three: by the autocorrelation, by the means of quarters of chains, and
-    by the means of chains. Rare changes between modes give a small autocorrelation at all lags,
-    which only long means show.
-    """
-    variance = float(values.var())
-    if variance == 0:
-        return 0.0
-    errors = [np.sqrt(variance / float(ess_mean(values)))]
-    chains, scans = values.shape
-    parts = values[:, : scans // PARTS * PARTS].reshape(chains * PARTS, -1).mean(1)
-    for means in (parts, values.mean(1)):
-        if len(means) > 1:
-            errors.append(means.std(ddof=1) / np.sqrt(len(means)))
-    return float(np.nanmax(errors))
+    return Evidence(float(value), mean_error(linear))
 
 
 def thermodynamic(log_likelihood: np.ndarray, powers: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from kinetograph.models import row_blocks
 from kinetograph.models.row_blocks import RowBlocks
 from kinetograph.models.row_checks import ArgumentOfRows, rows_given
 from kinetograph.models.row_steps import RowSteps
+from kinetograph.models.row_unknowns import RowUnknowns, may_have_rows
 from kinetograph.programs.program import Program
 
 RANDOM = np.random.default_rng(4)
@@ -73,12 +74,32 @@ def kinks(count: int) -> kg.Model:
     return kg.model(a, b)
 
 
+def effects(count: int) -> kg.Model:
+    """Unknowns with rows, between unknowns without."""
+    x, y = kg.data(RANDOM.normal(size=count), "x"), kg.data(RANDOM.poisson(2.0, count), "y")
+    a, sd = kg.normal(0, 1, name="a"), kg.half_normal(1.0, name="sd")
+    z = kg.normal(a, sd, shape=(count, 2), name="z")
+    b = kg.normal(0, 1, shape=3, name="b")
+    frailty = kg.gamma(2.0, kg.exp(0.1 * x), name="frailty")
+    shares = kg.dirichlet([1.0, 2.0, 3.0], shape=count, name="shares")
+    kg.observe(y, kg.poisson(frailty * kg.exp(b[0] + b[1] * x + z[:, 0] * shares[:, 1] + z[:, 1])))
+    return kg.model(z, frailty, shares, a)
+
+
+def only_effects(count: int) -> kg.Model:
+    """No unknown without rows."""
+    z = kg.normal(0, 1, shape=count, name="z")
+    kg.observe(kg.data(RANDOM.poisson(2.0, count), "y"), kg.poisson(kg.exp(z)))
+    return kg.model(z)
+
+
 def evaluated(model: kg.Model, free: np.ndarray, is_fast: bool = False) -> list[np.ndarray]:
     """Log densities and gradients at free states, as a program evaluates them."""
     most = max(node.shape[0] for node in model.data)
     names = [model.name(node) for node in model.data if node.shape[0] == most]
     rows = rows_given(model, names, ArgumentOfRows("mcmc", "shard"))
-    blocks = RowBlocks(model, rows, jax.devices()[:1], is_fast)
+    members = may_have_rows(model.density, most)
+    blocks = RowBlocks(model, rows, jax.devices()[:1], is_fast, members)
     program = Program(model, kg.samplers.NUTS(), (), row_blocks=blocks)
 
     def of_all(free, data):
@@ -93,7 +114,9 @@ def evaluated(model: kg.Model, free: np.ndarray, is_fast: bool = False) -> list[
 
 @pytest.mark.parametrize("is_fast", [False, True])
 @pytest.mark.parametrize("count", [64, 200, 128])
-@pytest.mark.parametrize("make", [poisson, two_likelihoods, literal_rows, kinks])
+@pytest.mark.parametrize(
+    "make", [poisson, two_likelihoods, literal_rows, kinks, effects, only_effects]
+)
 def test_blocks_give_the_log_density_and_its_gradient(make, count, is_fast):
     model = make(count)
     free = RANDOM.normal(scale=0.3, size=(3, model.free_size))
@@ -158,3 +181,24 @@ def test_cheap_values_of_data_are_not_stored():
             jax.ShapeDtypeStruct((), float), [], [y],
         )  # fmt: skip
         assert all(value.size <= 4 for value in steps.stored)
+
+
+def test_parts_of_the_free_state():
+    model = effects(64)
+    density = model.density
+    members = may_have_rows(density, 64)
+    assert [model.name(v) for v in members] == ["z", "frailty", "shares"]
+    unknowns = RowUnknowns(density, members, 64)
+    free = RANDOM.normal(size=model.free_size)
+    pieces = {model.name(v): free[density.slices[v]] for v in density.unknowns}
+    with x64():
+        others, rows = unknowns.parted(free, 64)
+        again = unknowns.joined(others, rows)
+    np.testing.assert_array_equal(others, [*pieces["a"], *pieces["sd"], *pieces["b"]])
+    np.testing.assert_array_equal(rows[0], pieces["z"].reshape(64, 2))
+    np.testing.assert_array_equal(again, free)
+    places = np.array([5, 2, 63])
+    with x64():
+        _, taken = unknowns.parted(unknowns.taken(free, places), 3)
+    for part, whole in zip(taken, rows, strict=True):
+        np.testing.assert_array_equal(part, whole[places])

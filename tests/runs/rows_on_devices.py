@@ -15,6 +15,7 @@ SAMPLERS = {
     "hmc": kg.samplers.HMC(),
     "baoab": kg.samplers.BAOAB(0.01),
     "hierarchy": None,
+    "effects": None,
 }
 GROUPS = ("posterior", "sample_stats", "sampler_state")
 
@@ -42,6 +43,19 @@ def hierarchy() -> kg.Model:
     return kg.model(w, sd)
 
 
+def effects() -> kg.Model:
+    """An effect of each row, and a remainder of two rows."""
+    random = np.random.default_rng(3)
+    x, y = kg.data(random.normal(size=130), "x"), kg.data(random.poisson(1.0, size=130), "y")
+    sd, w = kg.half_normal(1.0, name="sd"), kg.normal(0, 1, name="w")
+    z = kg.normal(0, sd, shape=130, name="z")
+    kg.observe(y, kg.poisson(kg.exp(w * x + z)))
+    return kg.model(w, sd, z)
+
+
+MODELS = {"hierarchy": hierarchy, "effects": effects}
+
+
 def run_of_rows(model: kg.Model, sampler=None, **settings):
     """A short run with shared rows."""
     short = {"draws": 10, "warmup": 60, "chains": 2, "seed": 3, "progress": False, "shard": "rows"}
@@ -53,10 +67,8 @@ def main(names: list[str]) -> None:
     with pytest.raises(ValueError, match=r"power of two up to 32.*got 3.*give devices=2"):
         run_of_rows(model_of_rows(), devices=3)
     for name in names:
-        model, sampler = model_of_rows(), SAMPLERS[name]
+        model, sampler = MODELS.get(name, model_of_rows)(), SAMPLERS[name]
         settings = {"warmup": None} if name == "hierarchy" else {}
-        if name == "hierarchy":
-            model = hierarchy()
         every = [run_of_rows(model, sampler, devices=count, **settings) for count in (1, 2, 8)]
         one = every[0]
         for tree in every[1:]:

@@ -22,7 +22,8 @@ def seeded(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "names", [["hmc"], pytest.param(["default", "baoab", "hierarchy"], marks=pytest.mark.slow)]
+    "names",
+    [["hmc"], ["effects"], pytest.param(["default", "baoab", "hierarchy"], marks=pytest.mark.slow)],
 )
 def test_the_draws_of_one_two_and_eight_devices_have_the_same_bits(names):
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
@@ -110,9 +111,28 @@ def test_a_likelihood_of_sums_needs_no_rows():
     assert "shard" not in tree.attrs
 
 
-def unknowns_with_rows() -> kg.Model:
+def centred_effects() -> kg.Model:
     z = kg.normal(0, 1, shape=100, name="z")
+    y = kg.data(RANDOM.poisson(2.0, size=100), "y")
+    kg.observe(y, kg.poisson(kg.exp(z - kg.mean(z))))
+    return kg.model(z)
+
+
+def ordered_effects() -> kg.Model:
+    z = kg.ordered_variable(100, name="z")
     kg.observe(kg.data(RANDOM.poisson(2.0, size=100), "y"), kg.poisson(kg.exp(z)))
+    return kg.model(z)
+
+
+def joint_effects() -> kg.Model:
+    z = kg.multivariate_normal(np.zeros(100), np.eye(100), name="z")
+    kg.observe(kg.data(RANDOM.poisson(2.0, size=100), "y"), kg.poisson(kg.exp(z)))
+    return kg.model(z)
+
+
+def own_bounds() -> kg.Model:
+    z = kg.uniform(np.zeros(100), 1.0 + np.arange(100), name="z")
+    kg.observe(kg.data(RANDOM.poisson(2.0, size=100), "y"), kg.poisson(z))
     return kg.model(z)
 
 
@@ -136,7 +156,10 @@ def batches() -> kg.Model:
 
 REFUSED = {
     "few rows": (lambda: model_of_rows(63), {}, "64 blocks, and t has 63 rows"),
-    "unknowns with rows": (unknowns_with_rows, {}, "unknowns cannot have rows"),
+    "effects that mix": (centred_effects, {}, "the likelihood of y .*mixes rows"),
+    "ordered effects": (ordered_effects, {}, "mixes rows|ordered"),
+    "effects of one density": (joint_effects, {}, "multivariate_normal .* need a density for each"),
+    "bounds of effects": (own_bounds, {}, r"\(z .*bounds that are numbers"),
     "rows that mix": (mixed_rows, {}, r"the likelihood of y .*mixes rows.* with shard="),
     "a discrete unknown": (discrete, {}, "k is marginalised over all rows together"),
     "mini-batches": (batches, {}, "give the model without kg.minibatch"),

@@ -34,13 +34,22 @@ __all__ = ["Density"]
 
 
 class Density:
-    """Unknowns, their places in the free state, and terms."""
+    """Unknowns, their places in the free state, and terms.
 
-    def __init__(self, unknowns: Sequence[Variable], terms: Sequence[Term]) -> None:
+    `shapes` holds the shapes of unknowns with another number of rows than their nodes have.
+    """
+
+    def __init__(
+        self,
+        unknowns: Sequence[Variable],
+        terms: Sequence[Term],
+        shapes: Mapping[Variable, tuple[int, ...]] | None = None,
+    ) -> None:
         self.unknowns = tuple(unknowns)
         self.terms = tuple(terms)
+        lengths = shapes or {}
         self.bijectors: dict[Variable, SupportBijector] = {
-            v: bijector(v.support, v.shape) for v in self.unknowns
+            v: bijector(v.support, lengths.get(v, v.shape)) for v in self.unknowns
         }
         sizes = [self.bijectors[v].free_size for v in self.unknowns]
         ends = np.cumsum(sizes, dtype=int)

@@ -6,6 +6,8 @@ The n rows are `BLOCKS` blocks of equal length and a remainder:
 
     log p(u) = log p(u) of the other terms + log p(remainder | u) + sum_b log p(block b | u)
 
+A block takes its own rows of unknowns that have rows, and its gradient by them is not added up.
+
 The sum over blocks is a binary tree of pairs of neighbours. A device adds up its consecutive
 blocks, which are a subtree, and all devices add up the sums of the devices. So the rounding of
 value and gradient does not depend on the number of devices, a power of two. An evaluation exchanges
@@ -24,6 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ..distributions.variable import Variable
 from ..graph.lower import Environment, Scope
 from ..graph.memory_maps import is_in_a_file
 from ..graph.node import Data, Node
@@ -49,14 +52,22 @@ class RowBlocks(RowTerms):
     ----------
     arguments, values
         The arguments of programs, and their values: the model's, and literal arrays with rows.
+    last
+        The density of the terms of the remainder.
     replicated
         The placement of a value that every device has.
     """
 
     def __init__(
-        self, model: "Model", rows: Sequence[Data], devices: Sequence[Any], is_fast: bool
+        self,
+        model: "Model",
+        rows: Sequence[Data],
+        devices: Sequence[Any],
+        is_fast: bool,
+        members: Sequence[Variable] = (),
     ) -> None:
-        super().__init__(model.density, rows, rows[0].shape[0] // BLOCKS)
+        super().__init__(model.density, rows, rows[0].shape[0] // BLOCKS, members)
+        self.last = self.of_rows(self.count - BLOCKS * self.size) if members else self.each
         self.is_fast = is_fast
         self.of_model = len(model.arguments)
         literal = [node for node in self.rows if node not in model.arguments]
@@ -71,10 +82,11 @@ class RowBlocks(RowTerms):
         """All that a program depends on, for its key."""
         devices = [device.id for device in self.mesh.devices.flat]
         rows = [self.arguments.index(node) for node in self.rows]
+        members = [self.unknowns.index(v) for v in self.row_unknowns.members]
         digests = [sha256(np.ascontiguousarray(n.value)).hexdigest() for n in self._derived]
         return (
-            f"rows {rows} on devices {devices}, fast {self.is_fast}, stored {self._stores}, "
-            f"derived {digests}"
+            f"rows {rows} of data, {members} of unknowns on devices {devices}, "
+            f"fast {self.is_fast}, stored {self._stores}, derived {digests}"
         )
 
     @property
@@ -181,10 +193,13 @@ class BoundBlocks:
     def log_density(self, free: Any, data: Environment, *, scope: Scope | None = None) -> Any:
         """The log density of the free state."""
 
-        def of_rows(density: Density, data: Environment) -> Any:
-            return density.log_density(free, data, adjusted=density is self.of.rest)
+        def of_rows(density: Density, free: Any, data: Environment) -> Any:
+            return (density.log_density(free, data, adjusted=density is self.of.rest),)
 
-        return self._sum(of_rows, lambda rows, stored: of_rows(self.of.each, self._with(rows)))
+        def of_block(free: Any, rows: Sequence[Any], stored: Sequence[Any]) -> Any:
+            return of_rows(self.of.each, free, self._with(rows))
+
+        return self._sum(free, of_rows, of_block)[0]
 
     def value_and_gradient(
         self, free: Any, data: Environment, capacity: Capacity, *, adjusted: bool = True
@@ -192,35 +207,63 @@ class BoundBlocks:
         """The log density and its gradient."""
         steps, known = self.of.steps, [self.data[node] for node in self.of.others_known]
 
-        def of_rows(density: Density, data: Environment) -> Any:
+        def of_rows(density: Density, free: Any, data: Environment) -> Any:
             adjusts = adjusted and density is self.of.rest
             return density.value_and_gradient(free, data, capacity, adjusted=adjusts)[:2]
 
-        total = self._sum(of_rows, lambda rows, stored: steps(free, known, rows, stored))
-        return (*total, ())
+        def of_block(free: Any, rows: Sequence[Any], stored: Sequence[Any]) -> Any:
+            return steps(free, known, rows, stored)
+
+        return (*self._sum(free, of_rows, of_block), ())
 
     def _with(self, rows: Sequence[Any]) -> Environment:
         return {**self.data, **dict(zip(self.of.rows, rows, strict=True))}
 
-    def _sum(self, evaluate: Any, of_block: Any) -> Any:
+    def _sum(self, free: Any, evaluate: Any, of_block: Any) -> Any:
         """The sum of the other terms, the remainder and all blocks."""
-        of, blocks = self.of, (self.blocks, self.stored)
+        of, parts = self.of, self.of.row_unknowns
+        others, own = parts.parted(free, of.count)
+        end = of.size * BLOCKS
+
+        def parted(total: Any, count: int) -> Any:
+            """The numbers that are added up, and gradients by rows."""
+            value, *gradient = total
+            pairs = [parts.parted(slope, count) for slope in gradient]
+            return (value, [pair[0] for pair in pairs]), [pair[1] for pair in pairs]
+
+        def of_one(block: Any) -> Any:
+            rows, stored, mine = block
+            return parted(of_block(parts.joined(others, mine), rows, stored), of.size)
 
         def of_all(trip: Any = 0, before: Any = ()) -> Any:
-            mine = _tree_sum(jax.lax.map(lambda block: of_block(*block), blocks))
-            return _tree_sum(jax.lax.all_gather(mine, _AXIS))
+            summed, slopes = jax.lax.map(of_one, blocks)
+            total = _tree_sum(jax.lax.all_gather(_tree_sum(summed), _AXIS))
+            return total, jax.lax.all_gather(slopes, _AXIS, tiled=True)
 
+        count = len(self.blocks[0])  # of this device
+        first = jax.lax.axis_index(_AXIS) * count if own else 0
+        mine = [x[:end].reshape(BLOCKS, of.size, -1) for x in own]
+        mine = [jax.lax.dynamic_slice_in_dim(x, first, count) for x in mine]
+        blocks = (self.blocks, self.stored, mine)
         if of.is_fast:
-            mine = jax.vmap(of_block)(*blocks)
-            total = jax.lax.psum(jax.tree.map(lambda x: jnp.sum(x, 0), mine), _AXIS)
+            summed, slopes = jax.vmap(of_one)(blocks)
+            total = jax.lax.psum(jax.tree.map(lambda x: jnp.sum(x, 0), summed), _AXIS)
+            slopes = jax.lax.all_gather(slopes, _AXIS, tiled=True)
         else:
             # The compiler does not know that the loop makes one trip. So it compiles the program
             # around the loop in the same way for any number of devices.
             nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(of_all))
-            total = jax.lax.fori_loop(0, self.once, of_all, nothing)
-        if of.size * BLOCKS < of.count:
-            total = _added(total, evaluate(of.each, self._with(self.remainder)))
-        return _added(total, evaluate(of.rest, self.data))
+            total, slopes = jax.lax.fori_loop(0, self.once, of_all, nothing)
+        slopes = jax.tree.map(lambda x: x.reshape(end, -1), slopes)
+        if end < of.count:
+            free_rest = parts.joined(others, [x[end:] for x in own])
+            remainder = evaluate(of.last, free_rest, self._with(self.remainder))
+            summed, last = parted(remainder, of.count - end)
+            total = _added(total, summed)
+            slopes = jax.tree.map(lambda *x: jnp.concatenate(x), slopes, last)
+        value, gradients = total
+        whole = [parts.joined(*pair) for pair in zip(gradients, slopes, strict=True)]
+        return _added((value, *whole), tuple(evaluate(of.rest, free, self.data)))
 
 
 def _tree_sum(tree: Any) -> Any:

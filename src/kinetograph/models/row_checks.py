@@ -15,6 +15,7 @@ from ..graph.precision import x64
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
+from .density import Density
 from .model import Model
 from .row_terms import RowTerms
 from .term import Term
@@ -163,9 +164,11 @@ def check_rows(model: Model, batch: RowTerms, by: ArgumentOfRows) -> None:
     values = model.argument_values
 
     def elements(free: Any, values: Sequence[Any], rows: Any) -> list[Any]:
-        data = model.bind(values).data
-        data = data if rows is None else batch.taken(data, rows)
-        environment, _ = model.density.values(free, data)
+        data, density = model.bind(values).data, model.density
+        if rows is not None:
+            data, density = batch.taken(data, rows), batch.of_rows(len(rows))
+            free = batch.row_unknowns.taken(free, rows)
+        environment = _unknowns(density, free, data)
         return [_elements(term, environment) for term in batch.terms]
 
     with x64():
@@ -207,6 +210,18 @@ def check_rows(model: Model, batch: RowTerms, by: ArgumentOfRows) -> None:
             )
 
 
+def _unknowns(density: Density, free: Any, data: Environment) -> Environment:
+    """The tensors of the unknowns, or _Stuck with the unknown that failed."""
+    environment = dict(data)
+    define = density.images(density.pieces(free), environment, None)
+    for unknown in density.unknowns:
+        try:
+            evaluate([unknown], environment, define)
+        except (TypeError, ValueError) as error:
+            raise _Stuck(unknown) from error
+    return environment
+
+
 def _elements(term: Term, environment: Environment) -> Any:
     """The elements of a term, or _Stuck with the node that failed."""
     needed = term.plain_needs()
@@ -225,9 +240,14 @@ def _not_of_rows(node: Node, size: int, count: int, by: ArgumentOfRows) -> Model
     """The error for a node that needs all rows."""
     doing, argument = by
     shapes = ", ".join(f"{describe(n)} {n.shape}" for n in node.parents)
+    unknowns = (
+        "elements of an unknown with rows need a density for each, and bounds that are numbers"
+        if argument == "shard"
+        else "unknowns cannot have rows"
+    )
     return ModelError(
         f"{doing}: {describe(node)}{site_text(node)} cannot be computed with {size} of "
         f"{count} rows ({shapes} with all rows). Write it for any number of rows, "
         f"x.reshape(-1, 3) rather than x.reshape(1000, 3), and list with {argument}= exactly the "
-        "data that have a value for each row; unknowns cannot have rows"
+        f"data that have a value for each row; {unknowns}"
     )

@@ -9,6 +9,7 @@ from ..distributions.variable import Variable
 from ..graph.lower import Environment, Scope
 from ..graph.node import Data, Node, ancestors
 from .density import Density
+from .row_unknowns import RowUnknowns
 from .term import Term
 
 __all__ = ["RowTerms"]
@@ -21,6 +22,8 @@ class RowTerms:
     ----------
     rows
         The data that are given by rows.
+    row_unknowns
+        The places of unknowns with rows in the free state.
     count, size
         The number of rows, and the number of rows that are evaluated together.
     terms
@@ -29,24 +32,32 @@ class RowTerms:
         The densities of the other terms, and of the terms of any rows.
     """
 
-    def __init__(self, density: Density, rows: Sequence[Data], size: int) -> None:
+    def __init__(
+        self, density: Density, rows: Sequence[Data], size: int, members: Sequence[Variable] = ()
+    ) -> None:
         self.rows = tuple(rows)
         self.count, self.size = self.rows[0].shape[0], size
-        of_rows = set(self.rows)
+        self.row_unknowns = RowUnknowns(density, members, self.count)
+        of_rows = {*self.rows, *members}
         self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
         self.others = tuple(term for term in density.terms if term not in self.terms)
         self.unknowns = density.unknowns
         self.rest = Density(self.unknowns, self.others)
-        self.each = Density(self.unknowns, self.scaled(1.0))
+        self.each = self.of_rows(size)
 
     def scaled(self, scale: float) -> list[Term]:
         """The terms of any rows, times a number."""
         return [_AnyRows(term, scale) for term in self.terms]
 
+    def of_rows(self, count: int) -> Density:
+        """The density of the terms of some number of rows."""
+        return Density(self.unknowns, self.scaled(1.0), self.row_unknowns.shapes(count))
+
     @property
     def of_unknowns(self) -> tuple[Term, ...]:
-        """Terms that belong to rows, but are the prior of an unknown."""
-        return tuple(term for term in self.terms if isinstance(term.target, Variable))
+        """Terms of rows that are the prior of an unknown without rows."""
+        priors = [term for term in self.terms if isinstance(term.target, Variable)]
+        return tuple(term for term in priors if term.target not in self.row_unknowns.members)
 
     def taken(self, data: Environment, rows: Any) -> Environment:
         """The data, reduced to the given rows."""

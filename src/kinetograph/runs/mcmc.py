@@ -183,10 +183,10 @@ def mcmc(
         "rows": the devices share the rows of the data, and each evaluates its part of the
         likelihood for all chains, which run as a batch. It is for data so large that an evaluation
         takes much longer than an exchange between devices. All data arrays that are as long as the
-        observed data have rows; a list of data arrays or names says which do. The contribution of
-        a row to the log density must depend on that row alone, and unknowns cannot have rows.
-        There are at least 64 rows, because rows are added up in 64 blocks. `devices` is a power of
-        two, at most 32; by default as many as possible.
+        observed data have rows; a list of data arrays or names says which do. Unknowns of that
+        length have rows, too, such as an effect of each row. The contribution of a row to the log
+        density must depend on that row alone. There are at least 64 rows, because rows are added up
+        in 64 blocks. `devices` is a power of two, at most 32; by default as many as possible.
     reduction
         How devices that share rows add up: "tree" in an order that does not depend on the number of
         devices, so that the draws have the same bits for each number; "fast" without this property,

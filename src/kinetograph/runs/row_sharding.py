@@ -8,12 +8,14 @@ import jax
 
 from ..graph.errors import KinetographWarning, ModelError
 from ..graph.messages import describe
+from ..graph.node import Data
 from ..graph.source import place_text, warn_user
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..models.model import Model
 from ..models.row_blocks import BLOCKS, RowBlocks
 from ..models.row_checks import ArgumentOfRows, check_rows, rows_found, rows_given
+from ..models.row_unknowns import may_have_rows
 from ..models.rows_one_by_one import refuse_rows_one_by_one
 from .devices import devices_of
 from .processes.distributed import process_count
@@ -94,8 +96,7 @@ def row_blocks(
             f"{doing}: shard= divides rows into {BLOCKS} blocks, and {describe(rows[0])} has "
             f"{rows[0].shape[0]} rows{place_text()}; leave out shard="
         )
-    blocks = RowBlocks(model, rows, _shared(doing, devices), reduction == "fast")
-    check_rows(model, blocks, by)
+    blocks = _checked(model, rows, _shared(doing, devices), reduction == "fast", by)
     if all(term.compressed is not None for term in blocks.terms):
         names = ", ".join(describe(t.target) for t in blocks.terms if t.target is not None)
         warn_user(
@@ -104,6 +105,22 @@ def row_blocks(
             KinetographWarning,
         )
         return None
+    return blocks
+
+
+def _checked(
+    model: Model, rows: list[Data], devices: tuple[Any, ...], is_fast: bool, by: ArgumentOfRows
+) -> RowBlocks:
+    """The blocks of rows, with rows of unknowns if needed."""
+    try:
+        blocks = RowBlocks(model, rows, devices, is_fast)
+        check_rows(model, blocks, by)
+    except ModelError:
+        members = may_have_rows(model.density, rows[0].shape[0])
+        if not members:
+            raise
+        blocks = RowBlocks(model, rows, devices, is_fast, members)
+        check_rows(model, blocks, by)
     return blocks
 
 

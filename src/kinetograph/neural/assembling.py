@@ -295,17 +295,19 @@ class SimulationParts(Closed):
             check_writable("save_model", options["save_model"])
         if options["verbose"] > 1:
             print(f"{kind}: {self!r}", file=sys.stderr)
-        records = run(
-            *(kind, walkers, recorder, self._network, self._model, options, self._files, keep),
-            stationary=role == "sampling" and not self._collapsed,
-        )
-        self._batch = walkers.event
-        if number:
-            self._positions = self._vectors().copy()
-            self._positions[int(number)] = walkers.positions[0]
-        else:
-            self._positions = walkers.positions
-        return records
+        try:
+            return run(
+                *(kind, walkers, recorder, self._network, self._model, options, self._files, keep),
+                stationary=role == "sampling" and not self._collapsed,
+                whole=other is not None,
+            )
+        finally:  # also after an error, which leaves the blocks before it
+            self._batch = walkers.event
+            if number:
+                self._positions = self._vectors().copy()
+                self._positions[int(number)] = walkers.positions[0]
+            else:
+                self._positions = walkers.positions
 
     def __repr__(self) -> str:
         options = self._options

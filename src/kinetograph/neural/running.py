@@ -13,19 +13,22 @@ import pandas as pd
 from ..graph.errors import KinetographWarning
 from ..graph.source import warn_user
 from ..results.advice import SamplingWarning
+from ..runs.signals import holding, stoppable
 from .columns import RUN, columns_of, values_of
 from .counter import counted
 from .database import run_database
 from .ingredients import ModelPart, NetworkPart
+from .interruption import undone_by_errors, warn_of_stop
 from .record_files import RECORD_FILES, BegunFile, continued_files
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .walkers import WalkerRows, Walkers
 
 __all__ = ["Recorder", "run"]
 
+FIRST = 1000  # steps of the first block
 NUMBERS = 2**22  # the numbers of a block of rows, which bound its memory
 BLOCKS = 50  # at least as many, where they are shown
-SECONDS = 5.0  # about, of the steps of a block whose rows are written to files
+SECONDS = 5.0  # about, of the steps of a block: Ctrl-C stops a run after a block
 GROWTH = 8  # the most by which a block has more rows than the block before
 
 
@@ -142,10 +145,19 @@ def run(
     files: dict[str, BegunFile],
     keep: bool,
     stationary: bool = True,
+    whole: bool = False,
 ) -> TrajectoryData:
     """Make max_steps steps, and return their records.
 
-    `files` are the files that the simulation began, by path; a file with their rows is appended to.
+    Ctrl-C ends the run after a block of steps, and the rows so far are returned. In the first block
+    it raises `KeyboardInterrupt`. A block that is not completed leaves nothing behind.
+
+    Parameters
+    ----------
+    files
+        The files that the simulation began, by path; a file with their rows is appended to.
+    whole
+        Whether Ctrl-C raises `KeyboardInterrupt` in each block.
     """
     steps, nth, length = options["max_steps"], options["every_nth"], walkers.round
     for name, value, way in (
@@ -178,37 +190,46 @@ def run(
     begun = continued_files(files, role, walkers.made, density, columns, options)
     for name, file in begun.items():
         file.cut(options[name])
-    is_timed = bool(writes) and not options["sql_scalars"]  # a row of scalars for each block
-    number = 1 if is_timed else at_once
+    is_timed = not options["sql_scalars"]  # a row of scalars for each block
+    number = min(at_once, 1 if writes else max(1, FIRST // thin)) if is_timed else at_once
     blocks: list[list[pd.DataFrame]] = []
-    rows_made = 0
+    rows_made = made = 0
     not_finite = pd.DataFrame()  # the first such row of each walker
     start = time.perf_counter()
     with (
+        stoppable(),
+        holding() as signals,
         run_database(
             options["sql_db"], _run_values(role, walkers, model, options), options["sql_scalars"]
         ) as database,
         counted(options["progress"], role, steps, "steps") as advance,
     ):
-        while left or not blocks:
-            before, transitions = time.perf_counter(), min(left, thin * number)
-            rows = walkers.step(transitions, thin)
-            seconds = time.perf_counter() - before
-            if is_timed:
-                fitting = int(number * SECONDS / max(seconds, 1e-9))
-                number = min(at_once, GROWTH * number, max(fitting, 1))
-            frames = recorder.frames(walkers, rows, network, model, options, seconds, directions)
-            for name, frame in zip(RECORD_FILES, frames, strict=True):
-                if name in writes:
-                    path = options[name]
-                    write_block(path, frame, name not in begun)
-                    begun[name] = BegunFile.at(role, density, path)
-                    files[os.path.realpath(path)] = begun[name]
+        while (left and not signals) or not blocks:
+            written = {options[name]: file for name, file in begun.items()}
+            with undone_by_errors(walkers, recorder, files, written):
+                before, transitions = time.perf_counter(), min(left, thin * number)
+                rows = walkers.step(transitions, thin)
+                seconds = time.perf_counter() - before
+                if is_timed:
+                    fitting = int(number * SECONDS / max(seconds, 1e-9))
+                    number = min(at_once, GROWTH * number, max(fitting, 1))
+                frames = recorder.frames(
+                    walkers, rows, network, model, options, seconds, directions
+                )
+                for name, frame in zip(RECORD_FILES, frames, strict=True):
+                    if name in writes:
+                        path = options[name]
+                        write_block(path, frame, name not in begun)
+                        begun[name] = BegunFile.at(role, density, path)
+                        files[os.path.realpath(path)] = begun[name]
+                if signals and (whole or not blocks):
+                    raise signals.pop()
             wrong = frames[0][~np.isfinite(frames[0]["loss"])]
             not_finite = (
                 pd.concat([not_finite, wrong]).drop_duplicates("id") if len(wrong) else not_finite
             )
             left, rows_made = left - transitions, rows_made + len(frames[0])
+            made += transitions * length
             advance(transitions * length)
             if database is not None:
                 database.add(frames[0], walkers.count)
@@ -217,16 +238,18 @@ def run(
                 _note(f"{role}: step {last['step']:.0f}, loss {last['loss']:.6g}")
             if keep:
                 blocks.append(frames)
-            elif not blocks or not left:
+            elif not blocks or not left or signals:
                 blocks = [[frame.iloc[:0] for frame in frames]]
         if database is not None:
-            database.end(steps, time.perf_counter() - start)
+            database.end(made, time.perf_counter() - start)
     if options["verbose"]:
         seconds = time.perf_counter() - start
-        rate = f"{steps / seconds:,.0f} steps/s" if seconds > 0 else "no time"
+        rate = f"{made / seconds:,.0f} steps/s" if seconds > 0 else "no time"
         of = f" of {walkers.count} walkers" if walkers.count > 1 else ""
-        _note(f"{role}: {steps:,} steps{of} in {seconds:.2f} s, {rate}")
-    if (keep or writes) and steps and not rows_made:
+        _note(f"{role}: {made:,} steps{of} in {seconds:.2f} s, {rate}")
+    if signals:
+        warn_of_stop(role, made, steps)
+    if (keep or writes) and made == steps and steps and not rows_made:
         _warn_of_no_rows(role, walkers.made - steps, steps, thin * length)
     if len(not_finite):
         _warn_of_steps(role, not_finite, walkers.count)
@@ -239,6 +262,8 @@ def run(
         "seed": options["seed"],
         "stationary": stationary,
     }
+    if made < steps:
+        attrs["stopped_by"] = "Ctrl-C"
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
 
 

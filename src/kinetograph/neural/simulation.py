@@ -107,6 +107,8 @@ class Simulation(SimulationValues):
     def fit(self, walker: int | None = None, *, keep: bool = True) -> TrajectoryData:
         """Train for max_steps steps, from the present parameters.
 
+        Ctrl-C stops a run as in `sample`.
+
         Parameters
         ----------
         walker
@@ -129,7 +131,9 @@ class Simulation(SimulationValues):
     def sample(self, *, keep: bool = True) -> TrajectoryData:
         """Make max_steps steps of the sampler, from the present parameters and momenta.
 
-        Two calls make the steps of one call with twice as many steps, to the last bit.
+        Two calls make the steps of one call with twice as many steps, to the last bit. Ctrl-C stops
+        a run after a block of some seconds, and the records so far are returned; in the first block
+        it raises `KeyboardInterrupt`, and no step is made.
 
         Parameters
         ----------

@@ -160,6 +160,15 @@ class Walkers:
         values = self.chains[0 if self.together else walker].hyper
         return values[name] if name in values else np.float64(np.nan)
 
+    def snapshot(self) -> list[Any]:
+        """The states of the chains, for `restore`."""
+        return [each.state for each in self.chains]
+
+    def restore(self, states: list[Any]) -> None:
+        """Return to the states of a snapshot."""
+        for running, state in zip(self.chains, states, strict=True):
+            running.state = state
+
     def step(self, transitions: int, thin: int) -> WalkerRows:
         """Make transitions, and return each thin-th row."""
         first = self.chains[0].iteration

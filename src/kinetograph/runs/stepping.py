@@ -290,19 +290,19 @@ class Chain:
 
     def _run(self, n: int, keep: bool, thin: int) -> list[TransitionRows]:
         rows = []
-        until, pace = self.iteration + n, self._engine.pace
+        state, until, pace = self.state, self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)
-        while self.iteration < until:
+        while int(state.transition) < until:
             begun = time.perf_counter()
             plan = Plan(np.int32(thin), np.int64(pace.gradients))
-            phases = self.state.phases._replace(stop=np.int32(until), glance=NEVER)
-            state = self.state._replace(phases=phases)
+            phases = state.phases._replace(stop=np.int32(until), glance=NEVER)
             with x64():
-                state, block = self._engine.advance(state, self._data, plan)
-                self._state, block = jax.device_get(state), self._engine.on_host(block)
+                after, block = self._engine.advance(state._replace(phases=phases), self._data, plan)
+                state, block = jax.device_get(after), self._engine.on_host(block)
             pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
                 rows.append(rows_of(block).copied())
+        self._state = state  # an error or Ctrl-C before leaves the chain as it was
         return rows
 
     def __repr__(self) -> str:

@@ -6,8 +6,9 @@ import click
 import numpy as np
 import pandas as pd
 
-from ...cli.errors import note
+from ...cli.errors import note, stopped
 from ..options import GROUPS
+from ..records import TrajectoryData
 from ..simulation import Simulation
 from .flags import explained, given_options, option_flags
 
@@ -26,8 +27,7 @@ def train(show_traceback: bool, **values: Any) -> None:
     """
     with explained(show_traceback):
         simulation = Simulation(**given_options(values))
-        simulation.fit(keep=False)
-        _print_end(simulation, values)
+        _print_end(simulation, values, simulation.fit(keep=False))
 
 
 @click.command()
@@ -42,11 +42,10 @@ def sample(show_traceback: bool, **values: Any) -> None:
     """
     with explained(show_traceback):
         simulation = Simulation(**given_options(values))
-        simulation.sample(keep=False)
-        _print_end(simulation, values)
+        _print_end(simulation, values, simulation.sample(keep=False))
 
 
-def _print_end(simulation: Simulation, values: dict[str, Any]) -> None:
+def _print_end(simulation: Simulation, values: dict[str, Any], run: TrajectoryData) -> None:
     columns = {
         "loss": np.atleast_1d(simulation.loss(full=True)),
         "accuracy": np.atleast_1d(simulation.score(full=True)),
@@ -57,3 +56,5 @@ def _print_end(simulation: Simulation, values: dict[str, Any]) -> None:
     for name in ("run_file", "trajectory_file", "averages_file", "save_model"):
         if values[name] is not None:
             note(f"wrote {values[name]}")
+    if "stopped_by" in run.attrs:
+        raise stopped(run.attrs["stopped_by"])

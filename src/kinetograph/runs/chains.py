@@ -140,7 +140,9 @@ def run_chains(
             control.failed.set()
 
     sharing = 1 if devices or batches else min(threads, len(chains))  # threads of a queue
-    at_once = warming_up_at_once(engine.program, chains[0].tuner, len(chains), sharing)
+    at_once = 0  # a process may have no chains
+    if chains:
+        at_once = warming_up_at_once(engine.program, chains[0].tuner, len(chains), sharing)
     queues = [ChainQueue(part, max(at_once // len(engines), sharing)) for part in parts]
     workers = [thread(partial(work, queue)) for queue in queues for _ in range(sharing)]
     with one_thread(), stoppable(), holding() as late:

@@ -42,11 +42,10 @@ def block_rows(
 ) -> int:
     """The number of draws in a block of a chain or walker.
 
-    `chains` is the number of chains that a process runs together.
+    `chains` is the number of chains that a process runs together, which may be 0.
     """
-    most = min(
-        max(BYTES // walkers, LEAST_BYTES), max(ALL_BYTES // (chains * walkers), SMALL_BYTES)
-    )
+    together = max(chains, 1) * walkers
+    most = min(max(BYTES // walkers, LEAST_BYTES), max(ALL_BYTES // together, SMALL_BYTES))
     fitting = most // max(row_bytes(columns), 1)
     requested = MOST if draws is None else max(draws, FEW)
     return min(max(fitting, 10), requested, MOST)

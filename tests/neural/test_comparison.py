@@ -56,6 +56,8 @@ def test_records_that_cannot_be_compared(tmp_path):
         compare(FIRST, FIRST[:2])
     with pytest.raises(ValueError, match=r"unknown column 'los'.*; did you mean 'loss'"):
         compare(FIRST, FIRST, thresholds={"los": 1.0})
+    with pytest.raises(ValueError, match=r"unknown column 'losss'.*; did you mean 'loss'"):
+        compare(FIRST, FIRST, drop=["losss"])
     with pytest.raises(ValueError, match="loss: expected 0 or more, got -1"):
         compare(FIRST, FIRST, thresholds={"loss": -1.0})
     with pytest.raises(kg.DataError, match="column time: expected numbers"):

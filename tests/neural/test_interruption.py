@@ -125,6 +125,24 @@ def test_an_error_while_rows_are_written(
     assert_equal(nn, whole, tmp_path, expected, ending)
 
 
+def test_an_error_of_a_callback(tmp_path, uninterrupted):
+    """The block before the call is complete."""
+    whole, expected = uninterrupted("sample")
+
+    def failing(done, total):
+        if done > 5:
+            raise RuntimeError("callback")
+
+    nn = simulation(tmp_path, progress=failing)
+    with pytest.raises(RuntimeError):
+        nn.sample()
+    made = rows(tmp_path)[0]["step"].max()
+    assert 5 < made < STEPS
+    nn.set_options(progress=False, max_steps=STEPS - made)
+    nn.sample()
+    assert_equal(nn, whole, tmp_path, expected)
+
+
 def test_ctrl_c_in_the_first_block_undoes_it(tmp_path, uninterrupted, monkeypatch):
     whole, expected = uninterrupted("sample")
     nn, write = simulation(tmp_path), running.write_block

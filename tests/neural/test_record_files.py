@@ -248,3 +248,22 @@ def test_files_have_rows_during_a_run(tmp_path, monkeypatch, seconds, lengths):
     kg.neural.Simulation([X, Y], seed=3, max_steps=sum(lengths), run_file=path).sample()
     assert xr.open_zarr(path, consolidated=False)["loss"].encoding["chunks"] == (4096,)
     assert steps(path) == list(range(1, sum(lengths) + 1))
+
+
+@pytest.mark.parametrize("ending", ["csv", "zarr"])
+def test_a_sorted_file_is_kept(tmp_path, ending):
+    """Its first row is later than the state, and other rows are not."""
+    path, state = str(tmp_path / f"run.{ending}"), str(tmp_path / "state")
+    nn = kg.neural.Simulation([X, Y], seed=3, max_steps=4, run_file=path)
+    nn.sample()
+    nn.save(state)
+    nn.sample()
+    if ending == "csv":
+        pd.read_csv(path)[::-1].to_csv(path, index=False)
+    else:
+        backwards = xr.open_zarr(path, consolidated=False).load()[{"row": slice(None, None, -1)}]
+        backwards.drop_encoding().to_zarr(path, mode="w", consolidated=False, zarr_format=3)
+    before = contents(tmp_path)
+    with pytest.raises(kg.DataError, match=r"before its step 4, and has rows of earlier steps"):
+        kg.neural.Simulation([X, Y], restore_model=state, run_file=path).sample()
+    assert contents(tmp_path) == before

@@ -137,8 +137,11 @@ def ensembles(folder: Path) -> str:
 
 
 def idle(folder: Path) -> str:
-    """More processes than chains."""
-    return digest(run(gaussian(), sampler=Langevin(), chains=1))
+    """More processes than chains, also when a store is resumed."""
+    path = folder / f"idle-{distributed.process_count()}.zarr"
+    tree = run(gaussian(), sampler=Langevin(), chains=1, store=path)
+    more = kg.resume(path, draws=90, sampler=Langevin(), progress=False)
+    return digest(tree) + digest(more)
 
 
 def batches(folder: Path) -> str:

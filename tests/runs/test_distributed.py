@@ -42,7 +42,7 @@ def texts(out, case):
 
 def test_two_processes(tmp_path, monkeypatch):
     """The draws, what is refused, and the death of process 1."""
-    alike = ("memory", "stored", "enough")
+    alike = ("memory", "stored", "enough", "idle")
     cases = (*alike, "seeds", "differing", "failing", "killed")
     (code, out, err), (killed, other, other_err) = started(2, tmp_path, *cases, KILLED="1")
     assert (code, killed) == (0, -9), out + err + other_err

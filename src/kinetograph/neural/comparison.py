@@ -15,6 +15,8 @@ from ..graph.suggestions import meant
 
 __all__ = ["RecordComparison", "compare_records"]
 
+TIMES = ("time_per_nth_step",)  # columns that differ from run to run
+
 
 @public
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def compare_records(
     first: Any,
     second: Any,
     *,
-    drop: Sequence[str] = ("time_per_nth_step",),
+    drop: Sequence[str] = TIMES,
     ignore_sign: Sequence[str] = (),
     threshold: float = 1e-6,
     thresholds: Mapping[str, float] | None = None,
@@ -95,9 +97,10 @@ def compare_records(
     """
     frames = [_frame(records) for records in (first, second)]
     limits = dict(thresholds or {})
-    for name in (*ignore_sign, *limits):
-        if name not in frames[0]:
-            names = list(map(str, frames[0].columns))
+    every = {**dict.fromkeys(frames[0]), **dict.fromkeys(frames[1])}
+    for name in (*ignore_sign, *limits, *(n for n in drop if n not in TIMES)):
+        if name not in every:
+            names = list(map(str, every))
             raise ValueError(
                 f"compare_records: unknown column {name!r}{meant(name, names)}; the columns are "
                 f"{', '.join(names)}"

@@ -98,17 +98,17 @@ def _columns(path: str) -> list[str]:
         return next(csv.reader(file), [])
 
 
-def _first_step(path: str) -> float:
-    """The step of the first row.
+def _lowest_step(path: str) -> float:
+    """The lowest step of the rows.
 
     It is 0 if the file has no column step, and infinite if the file has no rows.
     """
     try:
         if path.endswith(".zarr"):
-            steps = _arrays(path)["step"][:1]
+            steps = np.asarray(_arrays(path)["step"][:], float)
         else:
-            steps = pd.read_csv(path, usecols=["step"], nrows=1)["step"].to_numpy()
-        return float(steps[0]) if len(steps) else np.inf
+            steps = pd.read_csv(path, usecols=["step"])["step"].to_numpy(float)
+        return float(np.min(steps, initial=np.inf))
     except (ValueError, KeyError, OSError):
         return 0.0
 
@@ -142,7 +142,7 @@ def continued_files(
         found = found or [begun for begun in files.values() if begun.is_in(path)]
         if found:
             continued[name] = max(found, key=lambda begun: begun.length)
-        elif made and _first_step(path) <= made:
+        elif made and not _lowest_step(path) > made:
             raise DataError(
                 f"{name}: {path!r} does not have the rows that this simulation wrote before its "
                 f"step {made}, and has rows of earlier steps; put the file with these rows back, "

@@ -102,6 +102,8 @@ def test_analysis_of_files(call):
     assert "reweighted\n" in printed.stdout
     fails(call("analyse", "t.csv", *again), 2, "no record 'potential'")
     fails(call("analyse", "r.csv", "--table", "parameters"), 2, "has no parameters")
+    below = ("--table", "parameters", "--reweight-to", -3)
+    fails(call("analyse", "t.csv", "r.csv", *below), 2, "'--reweight-to': -3")
 
 
 def test_surfaces(call):
@@ -141,6 +143,8 @@ def test_surfaces(call):
     )
     assert Path("i.csv").read_text() == Path("wanted.csv").read_text()
     fails(call("surface", "path", "--out", "s.csv"), 2, "--rows is needed")
+    flags = ("--config", "c.toml", "--directions", "hesian", "--out", "s.csv")
+    fails(call("surface", "subgrid", *flags), 2, "'hesian' does not exist; did you mean 'hessian'")
 
 
 def test_a_search(call, monkeypatch):

@@ -53,7 +53,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--diffusion-map-method", default="vanilla", show_default=True, help="vanilla or tmdmap."
 )
 @click.option(
-    "--reweight-to", type=float, help="Also averages at this inverse temperature, by re-weighting."
+    "--reweight-to",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Also averages at this inverse temperature, by re-weighting.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Write NAME.csv files."

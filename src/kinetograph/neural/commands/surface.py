@@ -1,5 +1,6 @@
 """`kinetograph neural surface` and `input-space`: losses and outputs on grids."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import xarray as xr
 
 from ...cli.errors import InputError, note
 from ...cli.files import check_target
+from ...graph.suggestions import meant
 from .. import surfaces
 from ..simulation import Simulation
 from ..surfaces.rows import rows_of
@@ -92,6 +94,11 @@ def _directions(land: Any, centre: np.ndarray, values: dict[str, Any], seed: int
         return surfaces.gradient_direction(land, centre)
     if kind == "hessian":
         return surfaces.hessian_directions(land, centre, count)
+    if not os.path.exists(kind):
+        raise InputError(
+            f"--directions: expected {', '.join(DIRECTIONS)} or a CSV file, and the file {kind!r} "
+            f"does not exist{meant(kind, DIRECTIONS)}"
+        )
     return surfaces.read_directions(land, kind)
 
 

@@ -403,7 +403,7 @@ import numpy as np
 import kinetograph as kg
 from kinetograph.programs.disk_cache import compile_cached
 lowered = lambda: jax.jit(lambda x: 2 * x).lower(np.ones(3))
-kept = [compile_cached("a program", lowered, device=d) for d in jax.devices() for _ in range(2)]
+kept = [compile_cached("a program", lowered, devices=[d]) for d in jax.devices() for _ in range(2)]
 with jax.default_device(jax.devices()[1]):
     kept[2:] = [compile_cached("another program", lowered) for _ in range(2)]
 print([from_cache for _, from_cache in kept], [float(f(np.ones(3)).sum()) for f, _ in kept])
@@ -418,3 +418,37 @@ def test_programs_of_a_process_with_several_devices(folder):
         env=os.environ | flags, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.stdout == f"{[False, True] * 2} {[6.0] * 4}\n", done.stderr
+
+
+def rows(count: int = 70, effects: bool = False) -> kg.Model:
+    """A model whose rows devices share."""
+    random = np.random.default_rng(1)
+    a, sd = kg.normal(0, 1, name="a"), kg.half_normal(1.0, name="sd")
+    z = kg.normal(0, sd, shape=count if effects else 3, name="z")
+    groups = kg.data(random.integers(0, 3, count), "group")
+    effect = z if effects else z[groups]
+    kg.observe(kg.data(random.poisson(2.0, count), "y"), kg.poisson(kg.exp(a + effect)))
+    return kg.model(a, sd)
+
+
+def compiled(seen: list[str]) -> list[str]:
+    """The names of compiled functions."""
+    return [text.split("jit(")[1].split(")")[0] for text in seen]
+
+
+def test_programs_of_shared_rows_come_from_the_disk(folder):
+    settings = {"shard": "rows", "draws": 20, "warmup": 5}
+    with count_compilations() as seen:
+        first = run(rows(), **settings)
+    assert {"batch_block", "search"} <= {*compiled(seen)}
+    assert len(programs(folder)) == 2
+    with count_compilations() as seen:
+        again = run(rows(), **settings)
+    # the comparison of rows, and the values of data alone
+    assert {*compiled(seen)} <= {"<lambda>", "jaxpr_as_fun"}
+    assert same_draws(first, again)
+    for count, (other, more) in enumerate(
+        [(rows(effects=True), {}), (rows(), {"reduction": "fast"})]
+    ):
+        run(other, **settings | more)
+        assert len(programs(folder)) > 2 + count

@@ -78,9 +78,14 @@ class RowBlocks(RowTerms):
         self._by_rows = NamedSharding(mesh, PartitionSpec(_AXIS))
 
     @property
+    def devices(self) -> tuple[Any, ...]:
+        """The devices that share the blocks."""
+        return tuple(self.mesh.devices.flat)
+
+    @property
     def text(self) -> str:
         """All that a program depends on, for its key."""
-        devices = [device.id for device in self.mesh.devices.flat]
+        devices = [device.id for device in self.devices]
         rows = [self.arguments.index(node) for node in self.rows]
         members = [self.unknowns.index(v) for v in self.row_unknowns.members]
         digests = [sha256(np.ascontiguousarray(n.value)).hexdigest() for n in self._derived]

@@ -92,8 +92,9 @@ def _surroundings() -> list[str]:
     ]
 
 
-def _digest(text: str, device: Any) -> str:
-    parts = [text, *_surroundings(), f"{device.id} {device.device_kind}"]
+def _digest(text: str, devices: Sequence[Any]) -> str:
+    places = [f"{device.id} {device.device_kind}" for device in devices]
+    parts = [text, *_surroundings(), *places]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -124,28 +125,28 @@ def compile_cached(
     text: str | None,
     lower: Callable[[], Any],
     on_hit: Callable[[], Any] = bool,
-    device: Any = None,
+    devices: Sequence[Any] = (),
 ) -> tuple[Any, bool]:
     """The executable of a program, and whether it came from the cache.
 
     `text` lists all that the program depends on; without it the lowered program gives the text. If
-    there is an entry, `on_hit` is called before the entry is read. `device` is the device of the
-    program, by default JAX's default device. It is part of the key.
+    there is an entry, `on_hit` is called before the entry is read. `devices` are the devices of the
+    program, by default JAX's default device. They are part of the key.
     """
     usable = _usable_folder()
     if usable is None:
         return Task(lower().compile).result(), False
     folder, key = usable
-    device = default_device() if device is None else device
+    devices = devices or (default_device(),)
     lowered = None
     if text is None:
         lowered = lower()
         # An entry contains the structures of arguments and results, so they are part of the text.
         text = "\n".join([lowered.as_text(), str(lowered.in_tree), str(lowered.out_tree)])
-    path = folder / f"{_digest(text, device)}.xla"
+    path = folder / f"{_digest(text, devices)}.xla"
     if path.exists():
         on_hit()
-    executable = _load(path, key, device)
+    executable = _load(path, key, devices)
     if executable is not None:
         return executable, True
     executable = Task((lower() if lowered is None else lowered).compile).result()
@@ -153,7 +154,7 @@ def compile_cached(
     return executable, False
 
 
-def _load(path: Path, key: bytes, device: Any) -> Any:
+def _load(path: Path, key: bytes, devices: Sequence[Any]) -> Any:
     if drop_crashed(path) or not path.exists():
         return None
     try:
@@ -162,8 +163,8 @@ def _load(path: Path, key: bytes, device: Any) -> Any:
             _link_lapack()
         with on_trial(path):
             serialised, *trees = pickle.loads(payload)
-            devices: Any = {"execution_devices": [device]}
-            executable = serialize_executable.deserialize_and_load(serialised, *trees, **devices)
+            places: Any = {"execution_devices": list(devices)}
+            executable = serialize_executable.deserialize_and_load(serialised, *trees, **places)
     except Exception:  # damaged, or refused by the runtime
         with contextlib.suppress(OSError):
             path.unlink()

@@ -323,18 +323,18 @@ def _compile(
         started = time.perf_counter()
         with nullcontext() if program.row_blocks is not None else jax.default_device(device):
             lowered_program = lowered(program, batch)
+        if program.row_blocks is not None:
+            simplified(lowered_program)
         traced = time.perf_counter() - started
         after()
         return lowered_program
 
     started = time.perf_counter()
     with x64(), paused():
-        if program.row_blocks is not None:  # the cache is for programs of one device
-            executable = Task(simplified(lower()).compile).result()
-            return executable, traced, time.perf_counter() - started - traced, False
         program_fingerprint = fingerprint(program, batch)
         text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
-        executable, from_cache = compile_cached(text, lower, after, device)
+        devices = (device,) if program.row_blocks is None else program.row_blocks.devices
+        executable, from_cache = compile_cached(text, lower, after, devices)
     return executable, traced, time.perf_counter() - started - traced, from_cache
 
 

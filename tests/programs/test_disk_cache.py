@@ -431,7 +431,7 @@ def rows(count: int = 70, effects: bool = False) -> kg.Model:
     return kg.model(a, sd)
 
 
-def compiled(seen: list[str]) -> list[str]:
+def function_names(seen: list[str]) -> list[str]:
     """The names of compiled functions."""
     return [text.split("jit(")[1].split(")")[0] for text in seen]
 
@@ -440,12 +440,12 @@ def test_programs_of_shared_rows_come_from_the_disk(folder):
     settings = {"shard": "rows", "draws": 20, "warmup": 5}
     with count_compilations() as seen:
         first = run(rows(), **settings)
-    assert {"batch_block", "search"} <= {*compiled(seen)}
+    assert {"batch_block", "search"} <= {*function_names(seen)}
     assert len(programs(folder)) == 2
     with count_compilations() as seen:
         again = run(rows(), **settings)
     # the comparison of rows, and the values of data alone
-    assert {*compiled(seen)} <= {"<lambda>", "jaxpr_as_fun"}
+    assert {*function_names(seen)} <= {"<lambda>", "jaxpr_as_fun"}
     assert same_draws(first, again)
     for count, (other, more) in enumerate(
         [(rows(effects=True), {}), (rows(), {"reduction": "fast"})]

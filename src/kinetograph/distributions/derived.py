@@ -7,6 +7,7 @@ from ..graph.saving.document import keyed
 from .censoring import Censored, censored, interval_censored
 from .custom import OWN, CustomFamily
 from .family import FAMILIES, Family
+from .increasing import Increasing, increasing
 from .joint import Joint, joint
 from .mixture import Mixture, mixture, mixture_apart, mixture_of
 from .truncation import Truncated, truncated
@@ -26,6 +27,7 @@ def _truncated(base: Family, *sides: str) -> Family:
 # The function, and how many parts of a key are keys of families (None: all); the rest are words.
 MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
     "censored": (_censored, 1),
+    "increasing": (increasing, 1),
     "joint": (joint, None),
     "mixture": (mixture, None),
     "mixture_apart": (mixture_apart, None),
@@ -76,5 +78,5 @@ def _written(family: Family) -> str:
     return family.key
 
 
-for _kind in (CustomFamily, Censored, Joint, Mixture, Truncated, Weighted):
+for _kind in (CustomFamily, Censored, Increasing, Joint, Mixture, Truncated, Weighted):
     keyed(_kind, _written, family_of)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..distributions.support import Interval
+from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.functions.mathematics import exp
@@ -60,9 +60,9 @@ class FormulaModel(Model):
         The links of the parameters by name.
     """
 
-    def __init__(self, model: Model, encoding: Encoding, priors: Mapping[str, str]) -> None:
+    def __init__(self, model: Model, encoding: Encoding, priors: Iterable[str]) -> None:
         vars(self).update(vars(model))
-        self._encoding, self._priors = encoding, dict(priors)
+        self._encoding, self._priors = encoding, tuple(priors)
         self.formulas = tuple(text.text for text in encoding.texts)
         self.family = encoding.family.name
         self.links = {name: encoding.links[name] for name in encoding.predictors}
@@ -70,7 +70,7 @@ class FormulaModel(Model):
     @property
     def priors(self) -> dict[str, str]:
         """The priors of the unknowns, as texts by name."""
-        return {name: text or _prior_text(self[name]) for name, text in self._priors.items()}
+        return {name: _prior_text(self[name]) for name in self._priors}
 
     def response(
         self, new: Any = None, *, new_levels: str = "error", group_effects: bool = True
@@ -330,7 +330,7 @@ def _prior_text(array: Array) -> str:
     node = array.node
     assert isinstance(node, Variable)
     if node.distribution is None:
-        return "flat" if isinstance(node.support, Interval) else "ordered"
+        return "flat, ordered" if isinstance(node.support, Ordered) else "flat"
     return node.distribution.family.expression([_number_text(p) for p in node.distribution.parents])
 
 
@@ -451,4 +451,4 @@ def formula(
         encoding.response.observe(distribution, frame)
         return {name: unknowns.arrays[name] for name in unknowns.targets}
 
-    return FormulaModel(make_model(build), encoding, unknowns.priors)
+    return FormulaModel(make_model(build), encoding, unknowns.names)

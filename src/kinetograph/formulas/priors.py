@@ -42,11 +42,13 @@ from ..distributions import (
     normal,
     student,
 )
+from ..distributions.increasing import increasing_like
+from ..distributions.support import Ordered
+from ..distributions.variable import Variable
 from ..graph.array import Array
-from ..models.factor import factor, log_density
-from ..models.variables import ordered_variable, variable
+from ..models.variables import variable
 
-__all__ = ["RULES", "THRESHOLD_TEXTS", "Scales", "Unknown"]
+__all__ = ["RULES", "Scales", "Unknown", "ordered_as"]
 
 
 @dataclass(frozen=True)
@@ -146,32 +148,26 @@ def _bend_scale(u: Unknown) -> float:
     return 2.5 * u.scales.sd / (size or 1.0)
 
 
-def _thresholds(u: Unknown, prior: Array) -> Array:
-    """Ordered numbers, each with a prior."""
-    unknown = ordered_variable(u.shape, dims=u.dims, name=u.name)
-    factor(log_density(prior, unknown))
-    return unknown
+def ordered_as(prior: Array, u: Unknown, what: str) -> Array:
+    """An unknown of ordered numbers that have a prior."""
+    node = prior.node
+    assert isinstance(node, Variable)
+    if isinstance(node.support, Ordered):
+        return prior
+    return increasing_like(node, u.shape[0], what, dims=u.dims, name=u.name)
 
 
-def _bambi_thresholds(u: Unknown) -> Array:
-    return _thresholds(u, normal(np.round(np.linspace(-2, 2, u.shape[0]), 2), 1.0))
+def _thresholds(u: Unknown) -> Array:
+    means = np.round(np.linspace(-2, 2, u.shape[0]), 2)
+    return ordered_as(normal(means, 1.0), u, "the prior")
 
 
-def _brms_thresholds(u: Unknown) -> Array:
-    return _thresholds(u, student(3.0, np.zeros(u.shape), 2.5))
-
-
-# The priors of ordered unknowns are factors of the model.
-THRESHOLD_TEXTS: dict[Rule, str] = {
-    _bambi_thresholds: "normal(-2 ... 2, 1), ordered",
-    _brms_thresholds: "student(3, 0, 2.5), ordered",
-}
 BAMBI: dict[str, Rule] = {
     "Intercept": _intercept,
     "b": lambda u: normal(0.0, slope_scale(u), **u.place),
     "sd": lambda u: half_normal(_effect_scales(u), **u.place),
     "cor": lambda u: lkj_correlation(1.0, u.shape[-1], dims=u.dims, name=u.name),
-    "thresholds": _bambi_thresholds,
+    "thresholds": _thresholds,
     "free_thresholds": lambda u: normal(0.0, 1.0, **u.place),
     "simo": lambda u: dirichlet(np.ones(u.shape), dims=u.dims, name=u.name),
     "sdgp": lambda u: exponential(1.0, **u.place),
@@ -220,7 +216,7 @@ BRMS: dict[str, Rule] = {
     ),
     "b": lambda u: variable(shape=u.shape, dims=u.dims, name=u.name),
     "sd": lambda u: half_student(3.0, u.scales.mad if u.main else 2.5, **u.place),
-    "thresholds": _brms_thresholds,
+    "thresholds": lambda u: ordered_as(student(3.0, 0.0, 2.5), u, "the prior"),
     "free_thresholds": lambda u: student(3.0, 0.0, 2.5, **u.place),
     "sdgp": lambda u: half_student(3.0, u.scales.mad, **u.place),
     "sds": lambda u: half_student(3.0, u.scales.mad if u.main else 2.5, **u.place),

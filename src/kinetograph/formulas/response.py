@@ -197,6 +197,11 @@ class Response:
                 f"formula: {what} must have two levels, got {', '.join(map(repr, levels))}"
                 f"{place_text()}; use family='categorical'"
             )
+        if len(levels) == 2 and self.family.name == "cumulative":
+            raise DataError(
+                f"formula: {what} has two classes, {levels[0]!r} and {levels[1]!r}, between which "
+                f"is one threshold{place_text()}; use family='bernoulli'"
+            )
         self.labels, self.levels = label_texts(levels), levels
         index = {level: i for i, level in enumerate(levels)}
         return np.array([index[value] for value in column])

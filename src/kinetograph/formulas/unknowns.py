@@ -4,18 +4,19 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..distributions.support import CorrelationMatrix, Interval
+from ..distributions.support import CorrelationMatrix, Interval, Ordered, ZeroSum
 from ..distributions.variable import Variable, distribute
 from ..graph.array import Array
 from ..graph.dims import Dim, dim
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.value_texts import in_words
-from ..models.variables import variable
+from ..models.variables import unknown_on
 from .names import DIMENSIONS, name_fault
-from .priors import RULES, THRESHOLD_TEXTS, Scales, Unknown
+from .priors import RULES, Scales, Unknown, ordered_as
 
 __all__ = ["FormulaUnknowns"]
 
@@ -47,7 +48,7 @@ class FormulaUnknowns:
         self.rules, self.given, self.scales = RULES[rules], dict(given), scales
         self.arrays: dict[str, Array] = {}
         self.targets: list[str] = []
-        self.priors: dict[str, str] = {}  # texts of priors that are factors, by unknown
+        self.names: list[str] = []
         self._keys: set[str] = set()
         self._frame = frame
         self._taken = {*DIMENSIONS, *parameters, "Intercept", "threshold", "thresholds"}
@@ -69,7 +70,7 @@ class FormulaUnknowns:
             array = _replaced(self.given[key], key, unknown)
         if record:
             self.targets.append(name)
-        self.priors[name] = THRESHOLD_TEXTS.get(self.rules[kind], "") if key is None else ""
+        self.names.append(name)
         return self.add(name, array, record=False)
 
     def add(self, name: str, array: Array, record: bool = True) -> Array:
@@ -125,7 +126,7 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
     if isinstance(prior, Array) and isinstance(prior.node, Variable):
         if prior.shape not in ((), unknown.shape):
             raise _wrong_shape(prior.shape, key, unknown)
-        array = _copy(prior.node, unknown)
+        array = _copy(prior.node, key, unknown)
     elif isinstance(prior, Callable) and not isinstance(prior, (Array, type)):  # type: ignore[arg-type]
         array = prior(**place)
     else:
@@ -142,6 +143,8 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
         raise _wrong_shape(getattr(array, "shape", None), key, unknown)
     support = node.support
     low = getattr(support, "lower", None) if isinstance(support, Interval) else 0.0
+    if isinstance(support, (Ordered, ZeroSum)) and not getattr(support, "positive", False):
+        low = -np.inf
     high = getattr(support, "upper", None) if isinstance(support, Interval) else 1.0
     positive = unknown.kind in (*_POSITIVE, *_SHARES)
     below = isinstance(low, (int, float)) or getattr(low, "shape", None) is not None
@@ -160,6 +163,8 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
             f"formula: the prior of {key!r} is not one of correlation matrices, as "
             f"{unknown.name} is{place_text()}; use kg.lkj_correlation(eta, size)"
         )
+    if unknown.kind == "thresholds":
+        return ordered_as(array, unknown, f"formula: the prior of {key!r}")
     return array
 
 
@@ -182,12 +187,12 @@ def _at_least(high: Any, low: Any) -> bool:
         return True
 
 
-def _copy(node: Variable, unknown: Unknown) -> Array:
+def _copy(node: Variable, key: str, unknown: Unknown) -> Array:
     """A new unknown with the distribution of a given one."""
     if node.distribution is None:
-        support = node.support
-        assert isinstance(support, Interval)
-        return variable(support.lower, support.upper, **unknown.place)
+        if not isinstance(node.support, Interval) and node.shape != unknown.shape:
+            raise _wrong_shape(node.shape, key, unknown)
+        return unknown_on(node.support, unknown.shape, unknown.name, unknown.dims)
     parameters = tuple(Array(parent) for parent in node.distribution.parents)
     event = node.distribution.event_shape
     return distribute(node.distribution.family, parameters, event=event or None, **unknown.place)

@@ -34,11 +34,12 @@ __all__ = [
     "covariance_variable",
     "ordered_variable",
     "simplex_variable",
+    "unknown_on",
     "variable",
 ]
 
 
-def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
+def unknown_on(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
     """An unknown with a support."""
     check_name("variable", name)
     what = f"variable{f' {name!r}' if name else ''}"
@@ -126,7 +127,7 @@ def variable(
                 f"bijector apply them{place_text()}"
             )
         sizes = shape_by_dims(dims, (), what) or () if shape is None else shape_of(shape, what)
-        return _make(own_support(bijector, sizes, what), sizes, name, dims)
+        return unknown_on(own_support(bijector, sizes, what), sizes, name, dims)
     low, high = _bound(lower, -np.inf, "lower", what), _bound(upper, np.inf, "upper", what)
     try:
         bounds_shape = np.broadcast_shapes(low.shape, high.shape)
@@ -159,8 +160,8 @@ def variable(
         )
     unbounded = not isinstance(low, Node) and not isinstance(high, Node)
     if unbounded and np.all(np.isinf(low)) and np.all(np.isinf(high)):
-        return _make(REAL, full_shape, name, dims)
-    return _make(Interval(low, high), full_shape, name, dims)
+        return unknown_on(REAL, full_shape, name, dims)
+    return unknown_on(Interval(low, high), full_shape, name, dims)
 
 
 def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
@@ -198,7 +199,7 @@ def simplex_variable(shape: Any = None, *, dims: Any = None, name: str | None = 
     >>> import kinetograph as kg
     >>> weights = kg.simplex_variable(3, name="weights")
     """
-    return _make(Simplex(), _vector(shape, dims, "simplex_variable"), name, dims)
+    return unknown_on(Simplex(), _vector(shape, dims, "simplex_variable"), name, dims)
 
 
 @public
@@ -226,7 +227,7 @@ def ordered_variable(
     >>> import kinetograph as kg
     >>> cutpoints = kg.ordered_variable(4, name="cutpoints")
     """
-    return _make(Ordered(bool(positive)), _vector(shape, dims, "ordered_variable"), name, dims)
+    return unknown_on(Ordered(bool(positive)), _vector(shape, dims, "ordered_variable"), name, dims)
 
 
 @public
@@ -264,7 +265,7 @@ def cholesky_variable(
     >>> factor = kg.cholesky_variable(3, correlation=True, name="factor")
     """
     support = CholeskyCorrelation() if correlation else CholeskyCovariance()
-    return _make(support, _matrices(dim, shape, dims, "cholesky_variable"), name, dims)
+    return unknown_on(support, _matrices(dim, shape, dims, "cholesky_variable"), name, dims)
 
 
 @public
@@ -295,7 +296,7 @@ def covariance_variable(
     >>> cov = kg.covariance_variable(2, name="cov")
     """
     full = _matrices(dim, shape, dims, "covariance_variable")
-    return _make(CovarianceMatrix(), full, name, dims)
+    return unknown_on(CovarianceMatrix(), full, name, dims)
 
 
 @public
@@ -326,7 +327,7 @@ def correlation_variable(
     >>> R = kg.correlation_variable(2, name="R")
     """
     full = _matrices(dim, shape, dims, "correlation_variable")
-    return _make(CorrelationMatrix(), full, name, dims)
+    return unknown_on(CorrelationMatrix(), full, name, dims)
 
 
 def _matrices(dim: Any, shape: Any, dims: Any, what: str) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..bits.keys import SIMULATION, make_key
+from ..distributions.increasing import Increasing
 from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, StartError
@@ -34,6 +35,13 @@ def check_prior(tempered: TemperedModel, doing: str) -> None:
             )
         if unknown.distribution is None:
             raise ModelError(f"{doing}: {model.name(unknown)}{site_text(unknown)} {_flat(unknown)}")
+        family = unknown.distribution.family
+        if isinstance(family, Increasing) and not family.same:
+            raise ModelError(
+                f"{doing}: the probability that {model.name(unknown)}{site_text(unknown)} is in "
+                "order is not known, and the evidence needs it; give all of its elements the same "
+                "distribution, as in prior={'thresholds': kg.normal(0, 2)}"
+            )
     if not tempered.density.has_likelihood:
         raise ModelError(
             f"{doing}: the model observes nothing and has no factor, so the posterior is the "

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...bits.source import event_source
 from ...distributions.censoring import Censored
+from ...distributions.increasing import Increasing
 from ...distributions.variable import Distribution, Variable
 from ...graph.control.control_node import Looping, everything, loops_in
 from ...graph.control.state import Assigned, Read
@@ -219,5 +220,10 @@ def _why_not_drawn(distribution: Distribution | None) -> str:
             "same distribution without censoring=, as in "
             "kg.predict(model, results, value=kg.normal(mean, sd)), or model.predict(results) of a "
             "model of kg.formula"
+        )
+    if isinstance(family, Increasing):
+        return (
+            f", {family.name}: more than 10 numbers with different distributions are rarely in "
+            "order; give all of them the same one, as in prior={'thresholds': kg.normal(0, 2)}"
         )
     return f", {family.name}: it has no function that draws; kg.distribution(..., draw=) takes one"

@@ -10,9 +10,9 @@ K = 4 superchains of M walkers make a warm-up and 10 draws. The warm-up is doubl
 
 for every unknown: B is the variance of the means of superchains, and W the mean over superchains of
 the variance between the means of walkers and the variance within walkers. The walkers of a
-superchain of NUTS begin at one point, and those of ensembles at different points; superchains do
-not depend on each other. The table has the processor and wall seconds of the first run with this
-warm-up, compilation included, and of a second one.
+superchain of NUTS begin at one point, and the walkers of an ensemble at different points;
+superchains do not depend on each other. The table has the processor and wall seconds of the first
+run with this warm-up, compilation included, and of a second one.
 
 Source: C. Margossian, M. Hoffman, P. Sountsov, L. Riou-Durand, A. Vehtari, A. Gelman, Nested R-hat,
 Bayesian Analysis (2024).
@@ -50,7 +50,7 @@ def answers() -> np.ndarray:
 
 
 def potentials() -> dict[str, tuple[int, Callable[[Any], Any]]]:
-    """The size and log density of each model on the free space, for the peers."""
+    """The size and log density of each model, for peers."""
     import jax
     import jax.numpy as jnp
 

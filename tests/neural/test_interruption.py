@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -158,6 +160,44 @@ def test_ctrl_c_in_the_first_block_undoes_it(tmp_path, uninterrupted, monkeypatc
     np.testing.assert_array_equal(nn.parameters, start)
     monkeypatch.setattr(running, "write_block", write)
     nn.sample()
+    assert_equal(nn, whole, tmp_path, expected)
+
+
+def test_sigterm_writes_the_state(tmp_path, uninterrupted):
+    whole, expected = uninterrupted("sample")
+    code = (
+        "import os, signal, sys, pathlib\n"
+        "from tests.neural.test_interruption import simulation\n"
+        "stop = lambda done, total: done < 5 or os.kill(os.getpid(), signal.SIGTERM)\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "simulation(folder, progress=stop, save_model=folder / 'state').sample()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=300, check=False)
+    assert done.returncode == 143
+    nn = simulation(tmp_path, restore_model=tmp_path / "state")
+    made = rows(tmp_path)[0]["step"].max()
+    assert 5 <= made < STEPS
+    nn.set_options(max_steps=STEPS - made)
+    nn.sample()
+    for got, wanted in zip(rows(tmp_path), expected, strict=True):  # programs may differ in bits
+        np.testing.assert_allclose(got[wanted.columns], wanted, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(nn.parameters, whole.parameters, rtol=1e-3, atol=1e-4)
+
+
+def test_walkers_are_not_collapsed_by_a_run_without_steps(tmp_path, uninterrupted):
+    whole, expected = uninterrupted("sample", collapse_walkers=True)
+
+    def failing(done, total):
+        raise RuntimeError("callback")
+
+    nn = simulation(tmp_path, collapse_walkers=True, progress=failing)
+    start = np.array(nn.parameters)
+    assert (start[0] != start[1]).any()
+    with pytest.raises(RuntimeError):
+        nn.sample()
+    np.testing.assert_array_equal(nn.parameters, start)
+    nn.set_options(progress=False)
+    assert nn.sample().attrs["stationary"] is False
     assert_equal(nn, whole, tmp_path, expected)
 
 

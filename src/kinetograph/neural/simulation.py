@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..graph.errors import ShapeError
 from ..graph.public import public
+from ..runs.signals import Terminated
 from .analysis.inputs import numbers
 from .assembling import ROLES
 from .ingredients import DataPart, check_source
@@ -124,9 +125,7 @@ class Simulation(SimulationValues):
         """
         steps = f"; the number of steps is set by set_options(max_steps={walker})"
         role = "training" if walker is None else f"training:{self._index(walker, steps)}"
-        records = self._run(role, keep)
-        self._save_model()
-        return records
+        return self._saved_run(role, keep)
 
     def sample(self, *, keep: bool = True) -> TrajectoryData:
         """Make max_steps steps of the sampler, from the present parameters and momenta.
@@ -140,11 +139,16 @@ class Simulation(SimulationValues):
         keep
             Whether rows are returned; with False only files have them.
         """
+        walkers = self._walkers()
+        before, made = (walkers.positions, self._collapsed), walkers.made
         if self._options["collapse_walkers"]:
             self.collapse_walkers()
-        records = self._run("sampling", keep)
-        self._save_model()
-        return records
+        try:
+            return self._saved_run("sampling", keep)
+        except BaseException:
+            if walkers.made == made:
+                self._positions, self._collapsed = before
+            raise
 
     def collapse_walkers(self, walker: int | None = None) -> None:
         """Move all walkers to one of them, as an annealing step.
@@ -166,9 +170,18 @@ class Simulation(SimulationValues):
         self._positions = np.repeat(vectors[chosen][None], len(vectors), 0)
         self._collapsed = True
 
-    def _save_model(self) -> None:
-        if self._options["save_model"] is not None:
-            self.save(self._options["save_model"])
+    def _saved_run(self, role: str, keep: bool) -> TrajectoryData:
+        """Make a run, and write save_model, also after SIGTERM."""
+        path = self._options["save_model"]
+        try:
+            records = self._run(role, keep)
+        except Terminated:
+            if path is not None:
+                self.save(path)
+            raise
+        if path is not None:
+            self.save(path)
+        return records
 
     def step(self) -> pd.DataFrame:
         """Make one step of the sampler; return its row of each walker.

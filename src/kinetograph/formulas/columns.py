@@ -1,5 +1,6 @@
 """Columns of a data frame; errors name the column and the row."""
 
+import builtins
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -126,10 +127,15 @@ def check_present(
                     f"formula: unknown column {name!r}{of}{place_text()}; names with dots are not "
                     f"read: {renamed}"
                 )
+            if name in (frame.index.names or ()):
+                raise DataError(
+                    f"formula: unknown column {name!r}{of}{place_text()}; it is the index of the "
+                    f"data frame: write {frame_name(frame)}.reset_index()"
+                )
             of_r = (_OF_R[each] for each in names if each in _OF_R and each not in columns)
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
-                f"{next(of_r, '') or meant(name, columns)}"
+                f"{next(of_r, '') or _of_python(name) or meant(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):
@@ -153,6 +159,15 @@ def check_present(
             )
         if is_text(column):
             _check_not_numbers(frame, name, what)
+
+
+def _of_python(name: str) -> str:
+    """The way out for a built-in function of Python."""
+    if not callable(getattr(builtins, name, None)):
+        return ""
+    if hasattr(np, name):
+        return f"; formulas have the functions of NumPy: write np.{name}(...)"
+    return f"; {name} of Python is not known in formulas: make a column of its values"
 
 
 def _imputed(frame: pd.DataFrame, column: pd.Series) -> str:

@@ -83,7 +83,7 @@ class Design:
             variables = {*map(str, formula.required_variables), *_columns_in(formula, frame, calls)}
             needed = sorted(variables - set(calls))
         except (FormulaicError, SyntaxError) as error:
-            reason = reason_of(error)
+            reason = reason_of(error, self.text)
             if "Missing operator" in reason:
                 reason += " Write a column's name with spaces in backticks: `my column`"
             if "`.` operator" in reason:
@@ -99,6 +99,7 @@ class Design:
         check_present(frame, needed, repr(self.text), scope)
         self.factors = {str(factor.expr) for term in formula for factor in term.factors}
         self._numbers = sorted(used_as_numbers(self.factors) & set(needed))
+        self._truths = [n for n in needed if n in frame and frame[n].dtype == bool]
         self._dates = {n: frame[n].iloc[0] for n in needed if n in frame and date_kind(frame[n])}
         self._check_dates(frame)
         self.needed = needed
@@ -143,6 +144,17 @@ class Design:
                 raise DataError(
                     f"formula: {name!r} has {value!r} in {row_text(frame, 0)}, but {own!r} in the "
                     f"model's data{place_text()}; give the column the same type"
+                )
+
+    def _check_truth(self, frame: pd.DataFrame) -> None:
+        """Refuse other numbers than 0 and 1 in place of booleans."""
+        for name in self._truths:
+            other = np.flatnonzero(~frame[name].isin([0, 1]))
+            if len(other):
+                raise DataError(
+                    f"formula: {name!r} is {frame[name].iloc[other[0]]!r} in "
+                    f"{row_text(frame, other[0])}, but True or False in the model's data"
+                    f"{place_text()}"
                 )
 
     def _product(self, factors: list[str], places: range) -> CallProduct:
@@ -224,6 +236,7 @@ class Design:
                     f"effect of a new level is unknown: leave these rows out, or write group "
                     f"effects, (1 | {name})"
                 )
+        self._check_truth(frame)
         matrix = self._encoded(self._spec.get_model_matrix, frame)
         values = np.asarray(matrix, float)[:, self._first :].reshape(len(frame), -1)
         bad = np.argwhere(~np.isfinite(values))

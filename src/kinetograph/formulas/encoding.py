@@ -51,7 +51,7 @@ class Encoding:
         names = self.parameters
         further = {text.response: text for text in texts[1:]}
         for name in (*further, *links):
-            allowed = [*names, family.main] if name in links else names
+            allowed = [*dict.fromkeys([*names, family.main])] if name in links else [*names]
             if name not in allowed:
                 advice = families_with(name, family) or meant(name, allowed)
                 raise ValueError(
@@ -87,6 +87,12 @@ class Encoding:
                     prefix, text, frame, scope, is_main, intercept=not ordered
                 )
 
+        for name in links:
+            if name != family.main and name not in self.predictors:
+                raise ValueError(
+                    f"formula: the link of {name} has no effect, as {name} has no formula"
+                    f"{place_text()}; add the formula '{name} ~ 1', or leave the link out"
+                )
         for name, predictor in self.predictors.items():
             if self.response.text.strip("`") in predictor.population.design.factors:
                 raise ValueError(

@@ -47,6 +47,11 @@ def encoding_fault(
         reason = f"{found[1]} is not a level; the levels of {', of '.join(shown)}"
     if found := re.search(r"outside of the nominated levels.*: \{(.+)\}", reason):
         reason = f"levels= lacks {found[1]}, which the data have; add it, or leave these rows out"
+        if "levels=" not in text.replace(" ", ""):
+            reason = (
+                f"{_of_levels(text)} has {found[1]}, a level that the model's data do not have; "
+                f"leave these rows out{_of_edges(text)}"
+            )
     advice = _of_dates(frame, needed)
     if "could not convert string" in reason:
         advice = advice or _of_texts(text, frame, needed)
@@ -94,6 +99,27 @@ def _calls(text: str) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield node
+
+
+def _of_levels(text: str) -> str:
+    """The calls that make categories."""
+    calls = [c for c in _calls(text) if _name(c) == "C" or _attribute(c) in ("cut", "qcut")]
+    return " or ".join(dict.fromkeys(map(ast.unparse, calls))) or "a column"
+
+
+def _of_edges(text: str) -> str:
+    """Advice on the intervals of a column, which differ in new rows."""
+    call = next((c for c in _calls(text) if _attribute(c) in ("cut", "qcut")), None)
+    if call is None:
+        return ""
+    return (
+        f", or make a column of intervals: {ast.unparse(call)} has other ends in new rows, and "
+        "pd.cut(x, edges) with given edges has the same"
+    )
+
+
+def _attribute(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else _name(call)
 
 
 def _name(call: ast.Call) -> str:

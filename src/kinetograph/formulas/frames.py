@@ -47,6 +47,12 @@ def as_frame(data: Any, new: bool = False) -> pd.DataFrame:
     library, name = "pandas", variable_here(data) or ("new" if new else "data")
     if isinstance(data, pd.DataFrame):
         frame = data
+        if frame.columns.nlevels > 1:
+            raise TypeError(
+                f"formula: the columns have labels of {frame.columns.nlevels} levels"
+                f"{place_text()}; join them: {name}.columns = ['_'.join(map(str, c)) for c in "
+                f"{name}.columns]"
+            )
     else:
         if isinstance(data, Mapping):
             columns = {name: _of_polars(column) for name, column in data.items()}
@@ -61,6 +67,10 @@ def as_frame(data: Any, new: bool = False) -> pd.DataFrame:
         else:
             path = isinstance(data, (str, os.PathLike))
             reading = f"; read a file first: pandas.read_csv({os.fspath(data)!r})" if path else ""
+            if isinstance(data, pd.Series):
+                reading = f"; one row is a frame as well: {name}.to_frame().T, or df.iloc[[0]]"
+            if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
+                reading = f"; write pandas.DataFrame({name})"
             if np.ndim(data) == 2:
                 reading = f"; name its columns: pandas.DataFrame({name}, columns=[...])"
             raise TypeError(

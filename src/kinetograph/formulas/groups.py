@@ -70,6 +70,8 @@ def _factors(text: GroupText) -> list[tuple[str, ...]]:
     except (FormulaicError, SyntaxError, TypeError, AttributeError) as error:
         columns = text.group.split(",")
         reason = f": {reason_of(error)}"
+        if "Unknown operator" in reason:
+            reason = f"; groups are columns: make a column of {text.group}, and write its name"
         if len(columns) > 1 and all(column.strip().isidentifier() for column in columns):
             joined = ":".join(column.strip() for column in columns)
             reason = f"; groups by several columns are (... | {joined})"

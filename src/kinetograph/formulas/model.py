@@ -10,8 +10,9 @@ from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.functions.mathematics import exp
+from ..graph.inputs import data as data_array
 from ..graph.messages import describe
-from ..graph.node import Data, Node
+from ..graph.node import Data, Node, next_serial
 from ..graph.public import public
 from ..graph.source import place_text, variable_here
 from ..graph.suggestions import meant
@@ -25,7 +26,9 @@ from ..prediction.predict import predict, replicated
 from .encoding import Encoding
 from .families import family_named
 from .frames import as_frame
+from .links import INVERSE_LINKS
 from .names import check_names
+from .new_rows import ROWS, of_same_rows, rows_key, typed_as, without_names
 from .scope import scope_of
 from .texts import split_formula
 from .unknowns import FormulaUnknowns
@@ -107,7 +110,9 @@ class FormulaModel(Model):
         (2,)
         """
         frame, prefix, levels = self._rows(new, new_levels, group_effects)
-        return self._encoding.distribution(self, frame, prefix, levels)  # type: ignore[arg-type]
+        first = next_serial()
+        made = self._encoding.distribution(self, frame, prefix, levels)  # type: ignore[arg-type]
+        return without_names(made, first)
 
     def parameter(
         self, name: str, new: Any = None, *, new_levels: str = "error", group_effects: bool = True
@@ -148,9 +153,11 @@ class FormulaModel(Model):
                 f"{place_text()}; its parameters are {', '.join(names)}{meant(name, names)}"
             )
         frame, prefix, levels = self._rows(new, new_levels, group_effects)
+        first = next_serial()
         linked = self._encoding.linked(self, frame, prefix, levels)  # type: ignore[arg-type]
-        value: Array = linked[name].value
-        return value
+        value = linked[name].value
+        made = value if isinstance(value, Array) else data_array(value, dims=f"{prefix}obs")
+        return without_names(made, first)
 
     def predict(
         self,
@@ -232,7 +239,9 @@ class FormulaModel(Model):
             wanted: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
         else:
             wanted = {name: distribution}
-        tree = predict(self, results, seed=seed, **wanted)
+        rows = "" if new is None else rows_key(as_frame(new, new=True), self._encoding.frame)
+        tree = predict(self, of_same_rows(results, rows), seed=seed, **wanted)
+        tree["predictions"].attrs |= {ROWS: rows} if rows else {}
         levels = self._encoding.response.levels
         if kind == "mean" and self._of_classes:
             labels = {f"{name}_class": np.asarray(levels)}
@@ -252,6 +261,14 @@ class FormulaModel(Model):
     def _mean(self, distribution: Array) -> Array:
         """The expectations of responses, or the probabilities of classes."""
         if not self._of_classes:
+            law = distribution.node.distribution  # type: ignore[attr-defined]
+            if law.family.moments is None:
+                name = self._encoding.response.name
+                raise TypeError(
+                    f"predict: the mean of the response {name}, {law.family.name}, has no closed "
+                    f"form{place_text()}; draw responses by model.predict(results, new), and "
+                    f"average them: results['predictions'][{name!r}].mean(('chain', 'draw'))"
+                )
             return expectation(distribution)
         codes = np.arange(self._encoding.response.classes)
         means = exp(log_density(distribution, codes[:, None])).T
@@ -271,10 +288,15 @@ class FormulaModel(Model):
                 f"formula: new_levels must be 'error' or 'draw', got {shown(new_levels)}"
                 f"{place_text()}"
             )
+        if not isinstance(group_effects, (bool, np.bool_)):
+            raise TypeError(
+                f"formula: group_effects must be True or False, got {shown(group_effects)}"
+                f"{place_text()}; True takes the effects of all groups, False leaves them out"
+            )
         levels = new_levels if group_effects else None
         if new is None:
             return self._encoding.frame, "", levels
-        return as_frame(new, new=True), "new_", levels
+        return typed_as(as_frame(new, new=True), self._encoding.frame), "new_", levels
 
     def _data_hint(self, key: Any, names: Iterable[str]) -> str:
         if key not in self._encoding.frame:
@@ -435,7 +457,15 @@ def formula(
     if repeated:
         raise ValueError(f"formula: {repeated} has two formulas{place_text()}")
     chosen = family_named(family)
-    links = {chosen.main: link} if isinstance(link, str) else dict(link or {})
+    links: dict[str, Any] = dict(link) if isinstance(link, Mapping) else {chosen.main: link}
+    links = {} if link is None else links
+    for parameter, given in links.items():
+        if not isinstance(given, str):
+            word = getattr(given, "__name__", "log")
+            raise TypeError(
+                f"formula: the link of {parameter} is {in_words(given)}, not a text"
+                f"{place_text()}; write link={word if word in INVERSE_LINKS else 'log'!r}"
+            )
     frame = as_frame(data)
     encoding = Encoding(texts, chosen, links, frame, scope_of(texts, frame.columns))
     main_link = next(iter(encoding.links.values()))

@@ -78,10 +78,7 @@ class Population:
         if not self.intercept:
             return tuple(slopes)
         name = self.centred_intercept
-        keys = (
-            (f"Intercept{self._after}", "Intercept") if self.main else (f"Intercept{self._after}",)
-        )
-        intercept = unknowns.make("Intercept", name, keys, main=self.main, slopes=tuple(slopes))
+        intercept = unknowns.make("Intercept", name, main=self.main, slopes=tuple(slopes))
         shift = (self.means * self._coefficients(unknowns.arrays)).sum() if slopes else 0.0
         unknowns.add(self.full_intercept, intercept - shift)
         return tuple(slopes)

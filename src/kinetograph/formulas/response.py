@@ -119,6 +119,12 @@ class Response:
         call = call_of(name)
         if call and call.function in _ELSEWHERE and call.function not in self._scope:
             first, second = (*call.positional, "y", "n")[:2]
+            of_trials = second.removesuffix(f" - {first}")
+            if call.function == "cbind" and of_trials != second:
+                raise ValueError(
+                    f"formula: the response {name!r} is not available{place_text()}; write "
+                    f"'{first} | trials({of_trials}) ~ ...'"
+                )
             raise ValueError(
                 f"formula: the response {name!r} is not available{place_text()}; write "
                 f"'{_ELSEWHERE[call.function].format(first, second)}"

@@ -78,6 +78,12 @@ class _SmoothTerm:
                     f"formula: {call.text} has {name}={call.named[name]}{place_text()}; write the "
                     f"value itself, as in {name}={self.defaults[name]!r}"
                 ) from None
+            given, usual = self.settings[name], self.defaults[name]
+            if isinstance(usual, bool) and not isinstance(given, bool):
+                raise ValueError(
+                    f"formula: {call.text} has {name}={given!r}{place_text()}; write {name}=True "
+                    f"or {name}=False"
+                )
         by = call.named.get("by")
         self.by = None if by in (None, "None") else ByColumn(by, frame, scope, call.text)
         part = f"{parameter}_" if parameter else ""

@@ -180,7 +180,7 @@ def _tokens(text: str) -> list[Token]:
                 tokens.append(token.copy_with_attrs(token=match[0], **place))
     except FormulaicError as error:
         raise ValueError(
-            f"formula: {text!r} cannot be read{place_text()}: {reason_of(error)}"
+            f"formula: {text!r} cannot be read{place_text()}: {reason_of(error, text)}"
         ) from None
     except SyntaxError as error:
         negated = re.search(r"!(?!=)\s*(\w+)", text)
@@ -196,11 +196,18 @@ def _tokens(text: str) -> list[Token]:
     return tokens
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: Exception, text: str = "") -> str:
     """The text of an error of formulaic in one line."""
     reason = " ".join(_COLOURS.sub("", str(error)).split())
     if "Unknown operator ','" in reason:
         reason += "; an offset is a summand, '+ offset(x)', and more formulas are a list"
+    elif found := re.search(r"[\w.]+\s*(?:[=!<>]=|[<>])\s*[\w.'\"]+", text):
+        return f"a comparison is not a term; write I({found[0].strip()})"
+    if "numerical scaling" in reason or "when scaling" in reason:
+        found = re.search(r"[\w.]+\s*[*/]\s*[\d.]+|[\d.]+\s*[*/]\s*[\w.]+", text)
+        return f"a number does not multiply a term; write I({found[0] if found else '2 * x'})"
+    if "matching context marker" in reason and text.count("(") != text.count(")"):
+        return f"a '{')' if text.count('(') > text.count(')') else '('}' is missing"
     return reason.replace("insuffient", "insufficient")
 
 

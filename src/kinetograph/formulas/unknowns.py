@@ -21,6 +21,9 @@ from .priors import RULES, Scales, Unknown, ordered_as
 __all__ = ["FormulaUnknowns"]
 
 
+_KINDS = ("b", "Intercept", "sd", "sds")  # of the first parameter, for each class if there are
+
+
 class FormulaUnknowns:
     """Makes the unknowns of one model, and keeps them by name.
 
@@ -52,6 +55,7 @@ class FormulaUnknowns:
         self._keys: set[str] = set()
         self._frame = frame
         self._taken = {*DIMENSIONS, *parameters, "Intercept", "threshold", "thresholds"}
+        self._taken |= {"X_column", *(f"X_{parameter}_column" for parameter in parameters)}
 
     def make(
         self, kind: str, name: str, keys: tuple[str, ...] = (), record: bool = True, **facts: Any
@@ -61,7 +65,8 @@ class FormulaUnknowns:
         `keys` are the names under which `prior=` can replace its prior, in addition to its own.
         """
         unknown = Unknown(kind, name, self.scales, **facts)
-        names = [name, *keys]
+        whole = (kind,) if kind in _KINDS and unknown.main else ()
+        names = [*dict.fromkeys([name, *keys, *whole])]
         self._keys.update(names)
         key = next((key for key in names if key in self.given), None)
         if key is None:

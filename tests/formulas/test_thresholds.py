@@ -126,6 +126,8 @@ def test_the_default_prior_has_draws():
         assert stats.ks_2samp(cuts[:, k], kept[:, k]).pvalue > 1e-8
     with pytest.raises(kg.ModelError, match="give all of them the same one"):
         kg.simulate(cumulative("thirteen"), 5, seed=1)
+    with pytest.raises(kg.ModelError, match="or their means decrease"):
+        kg.simulate(cumulative("three", kg.normal([1, -1], 0.01)), 5, seed=1)
 
 
 def test_unknown_scales_of_the_prior():

@@ -4,7 +4,7 @@
 
 Elements with the same distribution p are independent draws that are sorted, and the constant is K!.
 For elements with different distributions the constant is not computed; draws are repeated until
-they are in order, for up to 10 elements.
+they are in order, for up to 10 elements whose locations do not decrease.
 """
 
 import math
@@ -19,6 +19,7 @@ from jax import lax
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.dims import check_dims_of_unknown, labels_of
+from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .bounds import small_terms
 from .family import Family
@@ -53,7 +54,7 @@ def increasing(base: Family, *axes: str) -> Increasing:
     """The family of ordered vectors.
 
     For each parameter of single numbers, `axes` has "1" if the elements differ in it, else "0". A
-    last word "many" is for vectors that are too long to be drawn.
+    last word "many" is for vectors that are too rarely in order to be drawn.
     """
     differ = [word == "1" for word in axes if word != "many"]
     same = not base.event_ndim and not any(differ)
@@ -100,9 +101,16 @@ def increasing_like(node: Variable, length: int, what: str, **place: Any) -> Arr
         "1" if not base.event_ndim and len(each.shape) > parameter.event_ndim else "0"
         for parameter, each in zip(base.parameters, nodes, strict=True)
     ]
-    many = ["many"] if length > _MOST and ("1" in axes or base.event_ndim) else []
+    differ = "1" in axes or base.event_ndim
+    many = ["many"] if (differ and length > _MOST) or _decreases(nodes[0]) else []
     family = increasing(base, *axes, *many)
     return distribute(family, tuple(map(Array, nodes)), event=(length,), **place)
+
+
+def _decreases(location: Node) -> bool:
+    """Whether known locations decrease somewhere, so that draws may never be in order."""
+    known = isinstance(location, Data) and location.literal and location.shape
+    return bool(known and (np.diff(location.value, axis=-1) < 0).any())  # type: ignore[attr-defined]
 
 
 def _support(base: Family, *parents: Any) -> Support:

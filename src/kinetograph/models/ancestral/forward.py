@@ -223,7 +223,8 @@ def _why_not_drawn(distribution: Distribution | None) -> str:
         )
     if isinstance(family, Increasing):
         return (
-            f", {family.name}: more than 10 numbers with different distributions are rarely in "
-            "order; give all of them the same one, as in prior={'thresholds': kg.normal(0, 2)}"
+            f", {family.name}: numbers with different distributions are rarely in order if "
+            "there are more than 10, or their means decrease; give all of them the same one, as in "
+            "prior={'thresholds': kg.normal(0, 2)}"
         )
     return f", {family.name}: it has no function that draws; kg.distribution(..., draw=) takes one"

@@ -4,10 +4,11 @@
 
 Elements with the same distribution p are independent draws that are sorted, and the constant is K!.
 For elements with different distributions the constant is not computed; draws are repeated until
-they are in order, for up to 10 elements whose locations do not decrease.
+they are in order, for up to 10 elements.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..bits.source import Source
+from ..bits.source import Source, event_source
 from ..graph.array import Array
 from ..graph.dims import check_dims_of_unknown, labels_of
 from ..graph.node import Data, Node
@@ -30,6 +31,7 @@ __all__ = ["Increasing", "increasing", "increasing_like"]
 
 _MOST = 10  # elements with different distributions that are drawn
 _ATTEMPTS = 200_000
+_TRIED = 10_000  # draws of locations that decrease
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,15 +104,29 @@ def increasing_like(node: Variable, length: int, what: str, **place: Any) -> Arr
         for parameter, each in zip(base.parameters, nodes, strict=True)
     ]
     differ = "1" in axes or base.event_ndim
-    many = ["many"] if (differ and length > _MOST) or _decreases(nodes[0]) else []
+    never = _is_never_ordered(base, nodes, axes, length)
+    many = ["many"] if (differ and length > _MOST) or never else []
     family = increasing(base, *axes, *many)
     return distribute(family, tuple(map(Array, nodes)), event=(length,), **place)
 
 
-def _decreases(location: Node) -> bool:
-    """Whether known locations decrease somewhere, so that draws may never be in order."""
-    known = isinstance(location, Data) and location.literal and location.shape
-    return bool(known and (np.diff(location.value, axis=-1) < 0).any())  # type: ignore[attr-defined]
+def _is_never_ordered(
+    base: Family, nodes: Sequence[Node], axes: Sequence[str], length: int
+) -> bool:
+    """Whether none of some draws is in order.
+
+    It is False for increasing locations, which need no draws, and for unknown parameters.
+    """
+    known = all(isinstance(node, Data) and node.literal for node in nodes)
+    if base.draw is None or base.event_ndim or not known:
+        return False
+    values = [node.value for node in nodes]  # type: ignore[attr-defined]
+    if axes[0] == "0" or (np.diff(values[0], axis=-1) >= 0).all():
+        return False
+    zero = np.uint32(0)
+    key = (zero, zero, zero, zero)
+    source = event_source(key, (zero, zero), zero, (_TRIED, length), np.float32)
+    return not bool(jnp.any(_in_order(base.draw(source, *map(np.float32, values)))))
 
 
 def _support(base: Family, *parents: Any) -> Support:

@@ -130,6 +130,13 @@ def test_the_default_prior_has_draws():
         kg.simulate(cumulative("three", kg.normal([1, -1], 0.01)), 5, seed=1)
 
 
+def test_evidence_needs_the_probability_of_the_order():
+    DATA["eleven"] = np.arange(len(DATA)) % 11
+    kg.simulate(cumulative("eleven"), 3, seed=1)
+    with pytest.raises(kg.ModelError, match=r"thresholds.* is in order is not known"):
+        kg.temper(cumulative("three"), seed=1, progress=False)
+
+
 def test_unknown_scales_of_the_prior():
     tau = kg.half_normal(1, name="tau")
     model = cumulative("seven", kg.normal(0, tau))
@@ -188,3 +195,15 @@ def test_flat_priors_of_other_unknowns():
     assert model.priors["b_h"] == "flat, ordered"
     with pytest.raises(ValueError, match="sd_g must be positive"):
         kg.formula("y ~ (1 + x | g)", DATA, prior={"sd_g": kg.ordered_variable(2)})
+
+
+def test_the_evidence_of_equal_laws():
+    def density(second, first):
+        prior = stats.norm.logpdf([first, second], 0, 2).sum() + np.log(2.0)
+        return np.exp(likelihood("three", [first, second]) + prior + 40.0)
+
+    whole = integrate.dblquad(density, -4, 4, lambda first: first, lambda first: 6.0)[0]
+    model = cumulative("three", kg.normal(0, 2))
+    attributes = kg.temper(model, seed=1, progress=False).attrs
+    error = attributes["log_evidence"] - (np.log(whole) - 40.0)
+    assert abs(error) < 6 * attributes["log_evidence_se"] < 0.6

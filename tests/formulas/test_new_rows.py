@@ -166,6 +166,7 @@ REFUSED = {
     "times": (lambda: kg.formula("y ~ x*2", DATA), r"write I\(x\*2\)"),
     "divided": (lambda: kg.formula("y ~ x/2", DATA), r"write I\(x/2\)"),
     "multiple": (lambda: kg.formula("y ~ 2*x", DATA), r"write I\(2\*x\)"),
+    "beside": (lambda: kg.formula("y ~ I(x>2) + z*2", DATA), r"write I\(z\*2\)"),
     "equal": (lambda: kg.formula("y ~ x==5", DATA), r"write I\(x==5\)"),
     "bracket": (lambda: kg.formula("y ~ (x + z", DATA), r"a '\)' is missing"),
     "group": (lambda: kg.formula("y ~ (1|n>3)", DATA), "make a column of n>3"),

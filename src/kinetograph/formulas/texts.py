@@ -201,8 +201,9 @@ def reason_of(error: Exception, text: str = "") -> str:
     reason = " ".join(_COLOURS.sub("", str(error)).split())
     if "Unknown operator ','" in reason:
         reason += "; an offset is a summand, '+ offset(x)', and more formulas are a list"
-    elif found := re.search(r"[\w.]+\s*(?:[=!<>]=|[<>])\s*[\w.'\"]+", text):
-        return f"a comparison is not a term; write I({found[0].strip()})"
+    comparison = re.search(r"[\w.]+\s*(?:[=!<>]=|[<>])\s*[\w.'\"]+", text)
+    if "Unknown operator" in reason and comparison:
+        return f"a comparison is not a term; write I({comparison[0].strip()})"
     if "numerical scaling" in reason or "when scaling" in reason:
         found = re.search(r"[\w.]+\s*[*/]\s*[\d.]+|[\d.]+\s*[*/]\s*[\w.]+", text)
         return f"a number does not multiply a term; write I({found[0] if found else '2 * x'})"

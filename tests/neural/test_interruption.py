@@ -26,10 +26,10 @@ def simulation(folder, ending="csv", **options):
     return kg.neural.Simulation([X, Y], **{**given, **files, **options})
 
 
-def rows(folder, ending="csv"):
-    """The rows of all files, without their times."""
+def rows(folder, ending="csv", names=NAMES):
+    """The rows of the files, without their times."""
     tables = []
-    for name in NAMES:
+    for name in names:
         path = folder / f"{name}.{ending}"
         table = (
             pd.read_csv(path)
@@ -199,6 +199,49 @@ def test_walkers_are_not_collapsed_by_a_run_without_steps(tmp_path, uninterrupte
     nn.set_options(progress=False)
     assert nn.sample().attrs["stationary"] is False
     assert_equal(nn, whole, tmp_path, expected)
+
+
+@pytest.mark.parametrize("change", ["append", "replace", "remove"])
+def test_another_run_writes_to_the_file(tmp_path, change):
+    path = tmp_path / "run_file.csv"
+
+    def meanwhile(done, total):
+        text = path.read_text() if done else ""
+        if done > 5 and change == "append":
+            path.write_text(text + text.splitlines()[-1] + "\n")
+        elif done > 5 and change == "replace":
+            path.write_text("\n".join(text.splitlines()[:3]) + "\n")
+        elif done > 5:
+            path.unlink()
+        changed.append(path.read_text() if path.exists() else None)
+
+    changed: list[str | None] = []
+    nn = simulation(tmp_path, progress=meanwhile)
+    with pytest.raises(
+        kg.DataError, match=r"run_file: .*run_file.csv' was changed during this run"
+    ):
+        nn.sample()
+    trajectory = rows(tmp_path, names=["trajectory_file"])[0]
+    last = trajectory[["weight0", "weight1", "bias0"]].to_numpy(np.float32)[-2:]
+    np.testing.assert_array_equal(last, nn.parameters)
+    assert 5 < len(trajectory) // 2 < STEPS
+    if change == "append":  # without the other row
+        assert len(pd.read_csv(path)) == len(trajectory)
+    else:  # as the other run left it
+        assert (path.read_text() if path.exists() else None) == changed[-1]
+
+
+def test_files_that_do_not_exist(tmp_path):
+    cases = (
+        ({"run_file": str(tmp_path / "none" / "r.csv")}, "run_file: .*does not exist"),
+        ({"averages_file": str(tmp_path / "none" / "r.zarr")}, "averages_file: .*does not exist"),
+        ({"directions_file": str(tmp_path / "d.csv")}, "directions_file: .*does not exist"),
+    )
+    for options, text in cases:
+        with pytest.raises(FileNotFoundError, match=text):
+            simulation(tmp_path, **options).sample()
+    with pytest.raises(FileNotFoundError, match=r"restore_model or load: .*does not exist"):
+        simulation(tmp_path, restore_model=tmp_path / "none")
 
 
 def test_ctrl_c_in_a_step_undoes_it(tmp_path, uninterrupted, monkeypatch):

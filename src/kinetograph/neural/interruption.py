@@ -1,6 +1,5 @@
 """Interrupted runs, in which no block of steps is half made."""
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
@@ -34,7 +33,7 @@ def undone_by_errors(
         files.update(lengths)
         for path, file in before.items():
             with suppress(OSError, ValueError):  # the next run removes the rows, too
-                if os.path.exists(path):
+                if file.is_in(path):
                     file.cut(path)
         raise
 

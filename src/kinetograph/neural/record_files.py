@@ -11,7 +11,14 @@ import pandas as pd
 
 from ..graph.errors import DataError
 
-__all__ = ["RECORD_FILES", "BegunFile", "check_files", "check_writable", "continued_files"]
+__all__ = [
+    "RECORD_FILES",
+    "BegunFile",
+    "check_files",
+    "check_writable",
+    "changed_meanwhile",
+    "continued_files",
+]
 
 RECORD_FILES = ("run_file", "trajectory_file", "averages_file")
 _WRITTEN = (*RECORD_FILES, "save_model", "sql_db")
@@ -53,6 +60,10 @@ class BegunFile(NamedTuple):
     def is_in(self, path: str) -> bool:
         """Whether a file begins with these rows."""
         return os.path.exists(path) and _checksum(path, self.length) == self.last
+
+    def is_all_of(self, path: str) -> bool:
+        """Whether a file has these rows, and no other ones."""
+        return self.is_in(path) and self.length == BegunFile.at("", "", path).length
 
     def cut(self, path: str) -> None:
         """Remove the rows after the length, which later steps wrote."""
@@ -171,6 +182,14 @@ def continued_files(
     return continued
 
 
+def changed_meanwhile(name: str, path: str) -> DataError:
+    """The error of a file that another process wrote during a run."""
+    return DataError(
+        f"{name}: {path!r} was changed during this run; another run seems to write to it. Put the "
+        f"rows of this run back, or give {name} another name"
+    )
+
+
 def _other_columns(path: str, here: list[str]) -> str:
     """A text on columns that a file or new rows lack."""
     there = _columns(path)
@@ -228,7 +247,8 @@ def check_writable(name: str, path: Any) -> None:
         If its folder does not exist or cannot be written, or the path is a folder.
     """
     folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+    is_zarr = os.fspath(path).endswith(".zarr")  # a folder
+    if (os.path.isdir(path) and not is_zarr) or not os.access(folder, os.W_OK):
         raise FileNotFoundError(
             f"{name}: {os.fspath(path)!r} is a folder, or the folder {folder!r} does not exist or "
             "cannot be written; give another name"

@@ -245,6 +245,8 @@ def read_directions(path: str, size: int) -> np.ndarray:
     ValueError
         If rows do not have N numbers, or a row is zero.
     """
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"directions_file: the file {path!r} does not exist")
     rows = np.atleast_2d(np.genfromtxt(path, delimiter=",", dtype=float))
     if np.isnan(rows[0]).all():  # a header
         rows = rows[1:]

@@ -19,7 +19,13 @@ from .counter import counted
 from .database import run_database
 from .ingredients import ModelPart, NetworkPart
 from .interruption import undone_by_errors, warn_of_stop
-from .record_files import RECORD_FILES, BegunFile, continued_files
+from .record_files import (
+    RECORD_FILES,
+    BegunFile,
+    changed_meanwhile,
+    check_writable,
+    continued_files,
+)
 from .records import RunningAverages, TrajectoryData, frame_of, read_directions, write_block
 from .walkers import WalkerRows, Walkers
 
@@ -178,6 +184,8 @@ def run(
     if options["progress"] or options["verbose"] > 2 or options["sql_scalars"]:
         at_once = min(at_once, 1 + left // thin // BLOCKS)
     writes = [name for name in RECORD_FILES if options[name] is not None]
+    for name in writes:
+        check_writable(name, options[name])
     density = model.landscape.checksum if writes and role == "sampling" else ""
 
     @cache
@@ -219,6 +227,8 @@ def run(
                 for name, frame in zip(RECORD_FILES, frames, strict=True):
                     if name in writes:
                         path = options[name]
+                        if made and not begun[name].is_all_of(path):
+                            raise changed_meanwhile(name, path)
                         write_block(path, frame, name not in begun)
                         begun[name] = BegunFile.at(role, density, path)
                         files[os.path.realpath(path)] = begun[name]

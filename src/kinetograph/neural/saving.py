@@ -5,6 +5,7 @@ A state has the values of options that are numbers, texts, tables of numbers or 
 """
 
 import json
+import os
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -122,6 +123,8 @@ class _State(NamedTuple):
     @classmethod
     def read(cls, path: str) -> "_State":
         """Read a file."""
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"restore_model or load: the file {path!r} does not exist")
         try:
             arrays = arrays_of(read_sealed(Path(path)))
             text = json.loads(arrays.pop("text").tobytes())

@@ -124,7 +124,7 @@ class _State(NamedTuple):
     def read(cls, path: str) -> "_State":
         """Read a file."""
         if not os.path.exists(path):
-            raise FileNotFoundError(f"restore_model or load: the file {path!r} does not exist")
+            raise DataError(f"restore_model or load: the file {os.fspath(path)!r} does not exist")
         try:
             arrays = arrays_of(read_sealed(Path(path)))
             text = json.loads(arrays.pop("text").tobytes())

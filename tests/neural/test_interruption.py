@@ -40,6 +40,14 @@ def rows(folder, ending="csv", names=NAMES):
     return tables
 
 
+@pytest.fixture(autouse=True)
+def signals_are_heard():
+    """Processes in the background of a shell begin with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def ctrl_c(after):
     """A function for `progress=` that presses Ctrl-C after some steps."""
 

@@ -334,6 +334,11 @@ def evaluated(
             advice = f"; rename the column: {rename_text(frame, name, renamed)}"
         raise DataError(f"formula: {what} cannot be computed{place_text()}{advice}") from None
     values = np.asarray(result)
+    if classes and not values.shape:
+        raise DataError(
+            f"formula: {what} is the number {values}, not a column{place_text()}; for one of "
+            "several values make a column, as in df['y'] = (df['won'] == 'yes').astype(int)"
+        )
     if values.shape not in ((), (len(frame),)):
         raise DataError(f"formula: {what} has shape {values.shape}{place_text()}")
     return numbers(frame, np.broadcast_to(values, len(frame)), what)

@@ -9,6 +9,7 @@ import pandas as pd
 from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.array import Array
+from ..graph.errors import DataError
 from ..graph.functions.mathematics import exp
 from ..graph.inputs import data as data_array
 from ..graph.messages import describe
@@ -229,8 +230,10 @@ class FormulaModel(Model):
                 f"predict: the results are missing{place_text()}; write model.predict(results, "
                 f"{variable_here(results) or 'new'})"
             )
-        distribution = self.response(new, new_levels=new_levels, group_effects=group_effects)
         name = self._encoding.response.name
+        if new is not None:
+            self._check_results(results, name)
+        distribution = self.response(new, new_levels=new_levels, group_effects=group_effects)
         if new is None and kind == "response":
             if not group_effects or "cens" in self._encoding.response.additions:
                 return replicated(self, results, {name: distribution}, seed)
@@ -252,6 +255,22 @@ class FormulaModel(Model):
             classes = codes.copy(data=np.asarray(levels)[codes.values.astype(int)])
             tree["predictions"].dataset = drawn.assign({name: classes})
         return tree
+
+    def _check_results(self, results: Any, name: str) -> None:
+        """Refuse results of other rows than this model has.
+
+        Means and scales of columns, levels and default priors differ between rows.
+        """
+        node = {self.name(each): each for each in self.data}.get(name)
+        if node is None or "observed_data" not in getattr(results, "children", ()):
+            return
+        held = results["observed_data"].dataset
+        if name in held and not _is_equal(held[name].values, self.value_of(node)):
+            raise DataError(
+                f"predict: the results are of other values of {name} than this model has"
+                f"{place_text()}; make predictions by the model that was sampled: "
+                "model.predict(results, new)"
+            )
 
     @property
     def _of_classes(self) -> bool:
@@ -345,6 +364,11 @@ def _censored_line(name: str, counts: Mapping[str, int], rows: int) -> list[str]
 def _loaded(load: Any, content: tuple[Any, ...], encoding: Encoding, priors: Any) -> FormulaModel:
     """The model from the parts of a pickle."""
     return FormulaModel(load(*content), encoding, priors)
+
+
+def _is_equal(one: np.ndarray, other: np.ndarray) -> bool:
+    real = one.dtype.kind == "f" and other.dtype.kind == "f"
+    return np.array_equal(one, other, equal_nan=real)
 
 
 def _prior_text(array: Array) -> str:

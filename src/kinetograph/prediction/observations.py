@@ -20,6 +20,7 @@ from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.unused_data import in_a_list
+from .current_data import DATA_GROUPS
 from .observed_distributions import followed
 
 __all__ = ["Observations", "log_mean_exp"]
@@ -101,21 +102,24 @@ class Observations:
         self.dim = name if isinstance(name, str) and name.isidentifier() else "group"
 
     def check_results(self, doing: str, model: Model, results: Any) -> None:
-        """Raise if results hold other values of the observed array.
+        """Raise if results hold other data than the model has.
 
         Raises
         ------
         DataError
-            If one value differs.
+            If a value or a shape differs.
         """
-        held = results.get("observed_data", {}) if hasattr(results, "get") else {}
-        for name, (node, _) in zip(self.names, self.parts, strict=True):
-            if name not in held:
+        nodes = dict(zip(self.names, (node for node, _ in self.parts), strict=True))
+        children = getattr(results, "children", ())
+        groups = [results[group] for group in DATA_GROUPS if group in children]
+        nodes |= {model.name(node): node for node in model.data}
+        for name, node in nodes.items():
+            held = next((group for group in groups if name in group), None)
+            if held is None:
                 continue
             values, expected = np.asarray(held[name].values), model.value_of(node)
             real = values.dtype.kind == "f" and expected.dtype.kind == "f"
-            same = np.array_equal(values, expected, equal_nan=real)
-            if values.shape == expected.shape and not same:
+            if not np.array_equal(values, expected, equal_nan=real):
                 raise DataError(
                     f"{doing}: the results are of other values of {name} than the model has; "
                     "sample the model with its present data"

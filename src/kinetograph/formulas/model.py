@@ -6,14 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..distributions.support import Ordered
-from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import DataError
 from ..graph.functions.mathematics import exp
 from ..graph.inputs import data as data_array
-from ..graph.messages import describe
-from ..graph.node import Data, Node, next_serial
+from ..graph.node import next_serial
 from ..graph.public import public
 from ..graph.source import place_text, variable_here
 from ..graph.suggestions import meant
@@ -23,11 +20,13 @@ from ..models.factor import log_density
 from ..models.model import Model
 from ..models.model_of_targets import model as make_model
 from ..models.result_types import DataTree
+from ..prediction.current_data import is_same
 from ..prediction.predict import predict, replicated
 from .encoding import Encoding
 from .families import family_named
 from .frames import as_frame
 from .links import INVERSE_LINKS
+from .model_texts import censored_line, prior_text
 from .names import check_names
 from .new_rows import ROWS, of_same_rows, rows_key, typed_as, without_names
 from .scope import scope_of
@@ -74,7 +73,7 @@ class FormulaModel(Model):
     @property
     def priors(self) -> dict[str, str]:
         """The priors of the unknowns, as texts by name."""
-        return {name: _prior_text(self[name]) for name in self._priors}
+        return {name: prior_text(self[name]) for name in self._priors}
 
     def response(
         self, new: Any = None, *, new_levels: str = "error", group_effects: bool = True
@@ -265,7 +264,7 @@ class FormulaModel(Model):
         if node is None or "observed_data" not in getattr(results, "children", ()):
             return
         held = results["observed_data"].dataset
-        if name in held and not _is_equal(held[name].values, self.value_of(node)):
+        if name in held and not is_same(held[name], self, node):
             raise DataError(
                 f"predict: the results are of other values of {name} than this model has"
                 f"{place_text()}; make predictions by the model that was sampled: "
@@ -343,7 +342,7 @@ class FormulaModel(Model):
                 if levels is not None and encoding.family.response == "binary"
                 else []
             ),
-            *_censored_line(response.name, response.censored, len(encoding.frame)),
+            *censored_line(response.name, response.censored, len(encoding.frame)),
             f"family    {self.family} (links: {links}); {len(encoding.frame)} rows",
             "priors    " + "\n          ".join(f"{n:<{width}} ~ {t}" for n, t in priors.items()),
         ]
@@ -353,42 +352,9 @@ class FormulaModel(Model):
         return f"<pre>{self!r}</pre>{super()._repr_html_()}"
 
 
-def _censored_line(name: str, counts: Mapping[str, int], rows: int) -> list[str]:
-    """The line of a printed model that counts censored responses, or none."""
-    if not counts:
-        return []
-    sides = [f"{side}-censored in {count}" for side, count in counts.items() if count]
-    return [f"response  {name}, {' and '.join(sides) or 'censored in none'} of {rows} rows"]
-
-
 def _loaded(load: Any, content: tuple[Any, ...], encoding: Encoding, priors: Any) -> FormulaModel:
     """The model from the parts of a pickle."""
     return FormulaModel(load(*content), encoding, priors)
-
-
-def _is_equal(one: np.ndarray, other: np.ndarray) -> bool:
-    real = one.dtype.kind == "f" and other.dtype.kind == "f"
-    return np.array_equal(one, other, equal_nan=real)
-
-
-def _prior_text(array: Array) -> str:
-    """The prior of an unknown, with its numbers."""
-    node = array.node
-    assert isinstance(node, Variable)
-    if node.distribution is None:
-        return "flat, ordered" if isinstance(node.support, Ordered) else "flat"
-    return node.distribution.family.expression([_number_text(p) for p in node.distribution.parents])
-
-
-def _number_text(node: Node) -> str:
-    """A parameter of a prior: its numbers if these are known."""
-    if not isinstance(node, Data) or not node.literal:
-        return describe(node)
-    numbers = [f"{value:.3g}" for value in np.ravel(node.value)]
-    if len(set(numbers)) == 1:
-        return numbers[0]
-    shown = ", ".join(numbers[:6]) + (", ..." if len(numbers) > 6 else "")
-    return f"[{shown}]"
 
 
 @public

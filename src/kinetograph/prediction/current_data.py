@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from ..distributions.variable import Variable
-from ..graph.node import Data
+from ..graph.node import Node
 from ..models.model import Model
 from ..models.result_groups import as_group
 from .recorded_draws import is_stale
 
-__all__ = ["with_current_data"]
+__all__ = ["DATA_GROUPS", "is_same", "with_current_data"]
 
 DATA_GROUPS = ("observed_data", "constant_data")
 COMPUTED_GROUPS = ("posterior_predictive", "log_likelihood")  # groups computed from the data
@@ -32,7 +32,7 @@ def with_current_data(model: Model, results: Any) -> Any:
         str(name): values for group in groups.values() for name, values in group.items()
     }
     current = {model.name(node): node for node in model.data if model.name(node) in recorded_data}
-    if all(_is_same(recorded_data[name], model, node) for name, node in current.items()):
+    if all(is_same(recorded_data[name], model, node) for name, node in current.items()):
         return results
     targets = (node for node in model.targets if not isinstance(node, Variable))
     stale = [model.name(node) for node in targets if is_stale(model, node, results)]
@@ -50,7 +50,8 @@ def with_current_data(model: Model, results: Any) -> Any:
     return tree
 
 
-def _is_same(recorded_values: Any, model: Model, node: Data) -> bool:
+def is_same(recorded_values: Any, model: Model, node: Node) -> bool:
+    """Whether recorded values are the present values of data."""
     value = model.value_of(node)
     return np.array_equal(recorded_values.values, value, equal_nan=value.dtype.kind == "f")
 

@@ -20,7 +20,7 @@ from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.unused_data import in_a_list
-from .current_data import DATA_GROUPS
+from .current_data import DATA_GROUPS, is_same
 from .observed_distributions import followed
 
 __all__ = ["Observations", "log_mean_exp"]
@@ -115,11 +115,7 @@ class Observations:
         nodes |= {model.name(node): node for node in model.data}
         for name, node in nodes.items():
             held = next((group for group in groups if name in group), None)
-            if held is None:
-                continue
-            values, expected = np.asarray(held[name].values), model.value_of(node)
-            real = values.dtype.kind == "f" and expected.dtype.kind == "f"
-            if not np.array_equal(values, expected, equal_nan=real):
+            if held is not None and not is_same(held[name], model, node):
                 raise DataError(
                     f"{doing}: the results are of other values of {name} than the model has; "
                     "sample the model with its present data"

@@ -202,8 +202,12 @@ def probabilities(family, link, thresholds, eta):
 def test_ordered_classes(family, link):
     model = kg.formula("grade ~ x", DATA, family=family, link=link)
     values = model.transform(np.random.default_rng(7).normal(0, 0.4, model.free_size))
-    eta = values["b_x"] * DATA["x"].to_numpy()
-    expected = probabilities(family, link, values["thresholds"], eta)
+    x = DATA["x"].to_numpy()
+    expected = probabilities(family, link, values["thresholds"], values["b_x"] * (x - x.mean()))
+    at_zero = computed(model, model["b_thresholds"], values)
+    np.testing.assert_allclose(
+        probabilities(family, link, at_zero, values["b_x"] * x), expected, rtol=1e-9
+    )
     y = DATA["grade"].to_numpy() - 1
     density = computed(model, kg.log_density(model.response(), y), values)
     np.testing.assert_allclose(density, np.log(expected[np.arange(len(y)), y]), rtol=1e-9)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
-from tests.formulas.cases import frame
+from tests.formulas.cases import computed, frame
 
 import kinetograph as kg
 
@@ -58,6 +58,25 @@ def test_the_density_is_that_of_the_prior_at_ordered_numbers(response, prior, se
     np.testing.assert_allclose(got, expected, rtol=1e-9)
     with pytest.raises(ValueError, match="increasing"):
         density_at(model, cuts[::-1])
+
+
+@pytest.mark.parametrize("family", ["cumulative", "sratio", "cratio", "acat"])
+@pytest.mark.parametrize("rules", ["bambi", "brms"])
+def test_the_prior_is_that_at_the_means_of_the_columns(family, rules):
+    """brms: b_Intercept[k] = Intercept[k] + dot_product(means_X, b)."""
+    settings = {"family": family, "default_priors": rules}
+    age = DATA["x"] * 10 + 50
+    far = kg.formula("three ~ age + g", DATA.assign(age=age), **settings)
+    near = kg.formula("three ~ age + g", DATA.assign(age=age - age.mean()), **settings)
+    values = {"b_age": 0.3, "b_g": [0.1, -0.2, 0.4], "thresholds": [-0.4, 1.3]}
+    assert far.log_prob(values) == pytest.approx(near.log_prob(values), rel=1e-9)
+    at_zero = computed(far, far["b_thresholds"], values)
+    shift = 0.3 * age.mean() + 0.25 * (0.1 - 0.2 + 0.4)
+    np.testing.assert_allclose(at_zero, np.array([-0.4, 1.3]) + shift)
+    raw = kg.formula("three ~ 0 + age", DATA.assign(age=age), **settings)
+    values = {"b_age": 0.3, "thresholds": [-0.4, 1.3]}
+    at_zero = computed(raw, raw["b_thresholds"], values)
+    np.testing.assert_allclose(at_zero, [-0.4, 1.3])
 
 
 def test_vectors_of_other_laws():

@@ -83,9 +83,7 @@ class Encoding:
             text = further.get(name, texts[0] if is_main else None)
             if text is not None:
                 prefix = "" if name == family.main else name
-                self.predictors[name] = Predictor(
-                    prefix, text, frame, scope, is_main, intercept=not ordered
-                )
+                self.predictors[name] = Predictor(prefix, text, frame, scope, is_main, ordered)
 
         for name in links:
             if name != family.main and name not in self.predictors:
@@ -117,7 +115,11 @@ class Encoding:
             count = self.response.classes - 1
             labels = (self.response.labels or [])[:-1]
             dims = (dim("threshold", labels),)
-            unknowns.make(kind, "thresholds", ("Intercept",), shape=(count,), dims=dims)
+            thresholds = unknowns.make(
+                kind, "thresholds", ("Intercept",), shape=(count,), dims=dims
+            )
+            shift = self.predictors[self.family.main].population.value_at_means(unknowns.arrays)
+            unknowns.add("b_thresholds", thresholds + shift)
         for name in self.parameters:
             if name not in self.predictors:
                 unknowns.make(name, name)

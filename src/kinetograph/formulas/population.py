@@ -2,7 +2,8 @@
 
     eta = Intercept + (X - mean(X)) b,   b_Intercept = Intercept - mean(X) b
 
-The columns are centred, so that the intercept and the coefficients are nearly uncorrelated.
+The columns are centred, so that the intercept and the coefficients are nearly uncorrelated. Ordinal
+families have thresholds in place of the intercept.
 """
 
 from collections.abc import Collection, Mapping
@@ -30,8 +31,8 @@ def plain_name(text: str) -> str:
 class Population:
     """The population terms of one parameter.
 
-    `parameter` is empty for the main parameter. `intercept` is False if thresholds replace it.
-    `calls` are calls in the text that are not columns.
+    `parameter` is empty for the main parameter. `ordered` is True if thresholds replace the
+    intercept. `calls` are calls in the text that are not columns.
     """
 
     def __init__(
@@ -41,15 +42,15 @@ class Population:
         frame: pd.DataFrame,
         scope: dict[str, Any],
         main: bool,
-        intercept: bool = True,
+        ordered: bool = False,
         calls: Collection[str] = (),
     ) -> None:
         self.parameter, self.main = parameter, main
         self._after = f"_{parameter}" if parameter else ""
         self.design = Design(text, frame, scope, calls)
-        self.intercept = intercept and self.design.intercept
+        self.intercept = self.design.intercept and not ordered
         columns = self.design.matrix(frame)
-        self.means = columns.mean(0) if self.intercept else np.zeros(columns.shape[1])
+        self.means = columns.mean(0) if self.design.intercept else np.zeros(columns.shape[1])
         start = f"b_{parameter}_" if parameter else "b_"
         self.names = {term: start + plain_name(term) for term in self.design.terms}
         self.full_intercept = f"{start}Intercept"
@@ -79,9 +80,12 @@ class Population:
             return tuple(slopes)
         name = self.centred_intercept
         intercept = unknowns.make("Intercept", name, main=self.main, slopes=tuple(slopes))
-        shift = (self.means * self._coefficients(unknowns.arrays)).sum() if slopes else 0.0
-        unknowns.add(self.full_intercept, intercept - shift)
+        unknowns.add(self.full_intercept, intercept - self.value_at_means(unknowns.arrays))
         return tuple(slopes)
+
+    def value_at_means(self, arrays: Mapping[str, Array]) -> Any:
+        """mean(X) b, the value of the coefficients at the means of the columns."""
+        return (self.means * self._coefficients(arrays)).sum() if self.names else 0.0
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Any:
         """The sum of the terms for the rows of a frame."""

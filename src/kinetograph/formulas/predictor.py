@@ -37,12 +37,12 @@ class Predictor:
         frame: pd.DataFrame,
         scope: dict[str, Any],
         main: bool = True,
-        intercept: bool = True,
+        ordered: bool = False,
     ) -> None:
         self.parameter, self.text = parameter, text
         monotonic = {name: MonotonicColumn(call, frame) for name, call in text.multiplied.items()}
         self.population = Population(
-            parameter, text.population, frame, scope, main, intercept, monotonic
+            parameter, text.population, frame, scope, main, ordered, monotonic
         )
         design = self.population.design
         self.calls = [

@@ -263,4 +263,17 @@ def test_codes_of_missing_groups_are_told():
         warnings.simplefilter("error")
         for usual in ([0, 2, 1, 1, 0], [-1] * 5, [0, 1, 2, -3, -1]):
             effects[pd.Series(usual)]
-        effects[codes.to_numpy()]  # lags and borders of arrays
+        for lags in ([-1, 0, 1], [-1, 0, 1, 2, 0], [-1, 0, 1, 0, 1, -1, -1]):
+            effects[np.array(lags)]
+
+
+def test_codes_of_missing_groups_are_told_without_a_data_frame():
+    effects = kg.normal(0, 1, shape=3, name="effects")
+    codes, _ = pd.factorize(pd.Series(["a", None, "c", "b", "a", None, "b"]))
+    said = r"2 of 7 indices are -1, the first in row 1 .*; if not, write 2 in its place"
+    for index in (codes, kg.data(codes, "g"), list(codes)):
+        with pytest.warns(kg.KinetographWarning, match=said):
+            effects[index]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        effects[codes % 3]

@@ -191,8 +191,9 @@ class _Key:
             self._slot(index_node, np.zeros(index_node.shape, np.int64))
             return
         if self.axis < len(node.shape):
-            check_bounds(index_node.value, self.axis, self._size(self.axis), node, index_node)
-            warn_of_missing(index_node, node)
+            size = self._size(self.axis)
+            check_bounds(index_node.value, self.axis, size, node, index_node)
+            warn_of_missing(index_node, size, node)
         self._slot(
             index_node,
             np.zeros(index_node.shape, np.int64) if index_node.size == 0 else index_node.value,
@@ -287,16 +288,24 @@ def _check_unknown(index: Node, axis: int, size: int, node: Node) -> None:
         )
 
 
-def warn_of_missing(index: Data, node: Node) -> None:
-    """Warn if codes of pandas mark rows without a group by -1."""
+def warn_of_missing(index: Data, axis_size: int, node: Node) -> None:
+    """Warn if codes of pandas mark rows without a group by -1.
+
+    Codes are a column of a data frame, or many integers of which -1 and the number of the last
+    element both mean that element. Lags and the two ends of a ring have fewer.
+    """
     values = index.value
-    if index.rows is None or not values.size or values.min() != -1 or values.max() < 1:
+    if not values.size or values.min() != -1 or values.max() < 1:
+        return
+    last_twice = values.ndim == 1 and values.size > axis_size + 2 and values.max() == axis_size - 1
+    if index.rows is None and not last_twice:
         return
     missing = values == -1
     warn_user(
         f"{describe(node)}[{describe(index)}]: {np.sum(missing)} of {values.size} indices are -1, "
         f"the first in row {np.argmax(missing)}{place_text()}: -1 is the last element; if it marks "
-        "rows without a group, as codes of pandas do, leave these rows out",
+        "rows without a group, as codes of pandas do, leave these rows out"
+        + ("" if index.rows is not None else f"; if not, write {axis_size - 1} in its place"),
         KinetographWarning,
     )
 

@@ -31,6 +31,43 @@ def test_predictions_by_a_model_of_other_rows(trained):
             kg.formula("y ~ x", rows).predict(results, new, kind="mean")
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model, results: kg.predict(model, results),
+        lambda model, results: kg.predict(model, results, mu=model.parameter("mu")),
+        lambda model, results: kg.log_likelihood(model, results),
+        lambda model, results: model.predict(results),
+    ],
+)
+def test_quantities_by_a_model_of_other_rows(trained, use):
+    model, results = trained
+    use(model, results)
+    for rows, what in ((FRAME, "y"), (FRAME[:20].assign(x=3.0 * FRAME["x"]), "X")):
+        with pytest.raises(kg.DataError, match=f"other values of {what} than this model has"):
+            use(kg.formula("y ~ x", rows), results)
+
+
+def test_replaced_data(trained):
+    """The encoding stays that of the rows the model was made of."""
+    _, results = trained
+    model = kg.formula("y ~ x", FRAME[:20])
+    model.set_data(X=model["X"].node.value + 1.0)
+    drawn = kg.predict(model, results, seed=1)["posterior_predictive"]["y"].values
+    own = model.predict(results, seed=1)["posterior_predictive"]["y"].values
+    np.testing.assert_array_equal(drawn, own)
+    before = kg.predict(kg.formula("y ~ x", FRAME[:20]), results, seed=1)["posterior_predictive"]
+    shift = results["posterior"]["b_x"].values[..., None]
+    np.testing.assert_allclose(drawn - before["y"].values, shift + 0 * drawn, rtol=1e-6)
+    for use in (
+        lambda: model.parameter("mu"),
+        lambda: model.predict(results, kind="mean"),
+        lambda: model.predict(results, group_effects=False),
+    ):
+        with pytest.raises(kg.ModelError, match="X was replaced by set_data"):
+            use()
+
+
 @pytest.mark.parametrize("of_group", ["rows", "predictors"])
 def test_loo_of_other_data(trained, of_group):
     model, results = trained

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..graph.array import Array
-from ..graph.errors import DataError
+from ..graph.errors import DataError, ModelError
 from ..graph.functions.mathematics import exp
 from ..graph.inputs import data as data_array
 from ..graph.node import next_serial
@@ -20,8 +20,8 @@ from ..models.factor import log_density
 from ..models.model import Model
 from ..models.model_of_targets import model as make_model
 from ..models.result_types import DataTree
-from ..prediction.current_data import is_same
 from ..prediction.predict import predict, replicated
+from ..prediction.recorded_draws import is_same, recorded_data
 from .encoding import Encoding
 from .families import family_named
 from .frames import as_frame
@@ -230,13 +230,13 @@ class FormulaModel(Model):
                 f"{variable_here(results) or 'new'})"
             )
         name = self._encoding.response.name
-        if new is not None:
-            self._check_results(results, name)
+        plain = new_levels == "error" and group_effects is True
+        plain = plain and "cens" not in self._encoding.response.additions
+        if new is None and kind == "response" and plain:
+            return predict(self, results, seed=seed)
         distribution = self.response(new, new_levels=new_levels, group_effects=group_effects)
         if new is None and kind == "response":
-            if not group_effects or "cens" in self._encoding.response.additions:
-                return replicated(self, results, {name: distribution}, seed)
-            return predict(self, results, seed=seed)
+            return replicated(self, results, {name: distribution}, seed)
         if kind == "mean":
             wanted: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
         else:
@@ -255,21 +255,21 @@ class FormulaModel(Model):
             tree["predictions"].dataset = drawn.assign({name: classes})
         return tree
 
-    def _check_results(self, results: Any, name: str) -> None:
-        """Refuse results of other rows than this model has.
+    def _check_data(self, doing: str, results: Any) -> None:
+        """Refuse results of other rows than this model has or was made of.
 
         Means and scales of columns, levels and default priors differ between rows.
         """
-        node = {self.name(each): each for each in self.data}.get(name)
-        if node is None or "observed_data" not in getattr(results, "children", ()):
-            return
-        held = results["observed_data"].dataset
-        if name in held and not is_same(held[name], self, node):
-            raise DataError(
-                f"predict: the results are of other values of {name} than this model has"
-                f"{place_text()}; make predictions by the model that was sampled: "
-                "model.predict(results, new)"
-            )
+        held, response = recorded_data(results), self._encoding.response.name
+        nodes = {self.name(node): node for node in self.data}
+        for name, node in sorted(nodes.items(), key=lambda pair: pair[0] != response):
+            values = node.value, self.value_of(node)
+            if name in held and not any(is_same(held[name].values, value) for value in values):
+                raise DataError(
+                    f"{doing}: the results are of other values of {name} than this model has"
+                    f"{place_text()}; make predictions by the model that was sampled: "
+                    "model.predict(results, new)"
+                )
 
     @property
     def _of_classes(self) -> bool:
@@ -313,6 +313,13 @@ class FormulaModel(Model):
             )
         levels = new_levels if group_effects else None
         if new is None:
+            changed = [n for n in self.data if not is_same(n.value, self.value_of(n))]
+            if changed:
+                raise ModelError(
+                    f"formula: {self.name(changed[0])} was replaced by set_data, and the other "
+                    f"columns of its rows are not known{place_text()}; give the rows, as in "
+                    "model.parameter(name, new), or make a model of them by kg.formula"
+                )
             return self._encoding.frame, "", levels
         return typed_as(as_frame(new, new=True), self._encoding.frame), "new_", levels
 

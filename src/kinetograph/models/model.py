@@ -275,6 +275,9 @@ class Model(LogDensity):
             "kg.data(array, name=...)"
         )
 
+    def _check_data(self, doing: str, results: Any) -> None:
+        """Raise DataError if the unknowns have another meaning with the data of the results."""
+
     def _seen_by(self, *batch: Any) -> "Model":
         """This model with batches of rows for samplers; `batch` are `RowBatch` arguments."""
         targets, factors, coords = self._made_of

@@ -2,17 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-
 from ..distributions.variable import Variable
-from ..graph.node import Node
 from ..models.model import Model
 from ..models.result_groups import as_group
-from .recorded_draws import is_stale
+from .recorded_draws import DATA_GROUPS, is_same, is_stale, recorded_data
 
-__all__ = ["DATA_GROUPS", "is_same", "with_current_data"]
+__all__ = ["with_current_data"]
 
-DATA_GROUPS = ("observed_data", "constant_data")
 COMPUTED_GROUPS = ("posterior_predictive", "log_likelihood")  # groups computed from the data
 
 
@@ -28,11 +24,9 @@ def with_current_data(model: Model, results: Any) -> Any:
     from ..models.results_tree import DataTree
 
     groups = {name: results[name].dataset for name in DATA_GROUPS if name in results}
-    recorded_data = {
-        str(name): values for group in groups.values() for name, values in group.items()
-    }
-    current = {model.name(node): node for node in model.data if model.name(node) in recorded_data}
-    if all(is_same(recorded_data[name], model, node) for name, node in current.items()):
+    held = recorded_data(results)
+    current = {model.name(node): node for node in model.data if model.name(node) in held}
+    if all(is_same(held[name].values, model.value_of(node)) for name, node in current.items()):
         return results
     targets = (node for node in model.targets if not isinstance(node, Variable))
     stale = [model.name(node) for node in targets if is_stale(model, node, results)]
@@ -48,12 +42,6 @@ def with_current_data(model: Model, results: Any) -> Any:
         if name in tree:
             del tree[name]
     return tree
-
-
-def is_same(recorded_values: Any, model: Model, node: Node) -> bool:
-    """Whether recorded values are the present values of data."""
-    value = model.value_of(node)
-    return np.array_equal(recorded_values.values, value, equal_nan=value.dtype.kind == "f")
 
 
 def _dims(group: Any, names: Any) -> list[str]:

@@ -20,8 +20,8 @@ from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.unused_data import in_a_list
-from .current_data import DATA_GROUPS, is_same
 from .observed_distributions import followed
+from .recorded_draws import is_same, recorded_data
 
 __all__ = ["Observations", "log_mean_exp"]
 
@@ -110,12 +110,10 @@ class Observations:
             If a value or a shape differs.
         """
         nodes = dict(zip(self.names, (node for node, _ in self.parts), strict=True))
-        children = getattr(results, "children", ())
-        groups = [results[group] for group in DATA_GROUPS if group in children]
+        held = recorded_data(results)
         nodes |= {model.name(node): node for node in model.data}
         for name, node in nodes.items():
-            held = next((group for group in groups if name in group), None)
-            if held is not None and not is_same(held[name], model, node):
+            if name in held and not is_same(held[name].values, model.value_of(node)):
                 raise DataError(
                     f"{doing}: the results are of other values of {name} than the model has; "
                     "sample the model with its present data"

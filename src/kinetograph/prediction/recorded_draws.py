@@ -25,7 +25,18 @@ from ..models.result_groups import FIXED
 from ..results.check import check_tree, unknowns_of
 from ..results.recorded_density import warn_of_other_density
 
-__all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
+__all__ = [
+    "DATA_GROUPS",
+    "Recorded",
+    "called_in",
+    "is_same",
+    "is_stale",
+    "recorded",
+    "recorded_data",
+    "recorded_of",
+]
+
+DATA_GROUPS = ("observed_data", "constant_data")
 
 ROUNDING = 1e-6  # relative, of draws that were stored in single precision
 
@@ -166,6 +177,7 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
     they are computed again from the unknowns.
     """
     posterior = check_tree(results, doing)
+    model._check_data(doing, results)
     names: dict[Node, str] = {n: model.name(n) for n in model.component.unknowns}
     names |= {
         n: model.name(n)
@@ -189,19 +201,29 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
 
 def is_stale(model: Model, target: Node, results: Any) -> bool:
     """Whether a target was computed from data or values that have changed."""
-    fixed, used = set(model.fixed), {*model.data, *model.fixed}
+    fixed, used, held = set(model.fixed), {*model.data, *model.fixed}, recorded_data(results)
     for node in ancestors([target], lambda node: node in used or isinstance(node, Variable)):
         if node not in used:
             continue
         name = model.name(node)
-        groups = [results[g] for g in ("constant_data", "observed_data") if g in results]
-        recorded_value = next((group[name].values for group in groups if name in group), None)
-        if recorded_value is None:
+        if name not in held:
             if node in fixed:
                 return True
-        elif not np.array_equal(recorded_value, model.value_of(node), equal_nan=True):
+        elif not is_same(held[name].values, model.value_of(node)):
             return True
     return False
+
+
+def recorded_data(results: Any) -> dict[str, Any]:
+    """The data and fixed values in results by name."""
+    children = getattr(results, "children", ())
+    groups = (results[group].dataset for group in DATA_GROUPS if group in children)
+    return {str(name): values for group in groups for name, values in group.items()}
+
+
+def is_same(values: np.ndarray, others: np.ndarray) -> bool:
+    """Whether values of data are equal; missing values are equal to each other."""
+    return np.array_equal(values, others, equal_nan=others.dtype.kind == "f")
 
 
 def fixed_in(results: Any) -> dict[str, Any]:

@@ -256,7 +256,7 @@ class FormulaModel(Model):
         return tree
 
     def _check_data(self, doing: str, results: Any) -> None:
-        """Refuse results of other rows than this model has or was made of.
+        """Refuse results of other rows than the model's.
 
         Means and scales of columns, levels and default priors differ between rows.
         """

@@ -84,7 +84,7 @@ class Population:
         return tuple(slopes)
 
     def value_at_means(self, arrays: Mapping[str, Array]) -> Any:
-        """mean(X) b, the value of the coefficients at the means of the columns."""
+        """The value of the coefficients at the columns' means, mean(X) b."""
         return (self.means * self._coefficients(arrays)).sum() if self.names else 0.0
 
     def value(self, frame: pd.DataFrame, arrays: Mapping[str, Array], prefix: str) -> Any:

@@ -276,7 +276,7 @@ class Model(LogDensity):
         )
 
     def _check_data(self, doing: str, results: Any) -> None:
-        """Raise DataError if the unknowns have another meaning with the data of the results."""
+        """Raise DataError if the unknowns of results mean something else."""
 
     def _seen_by(self, *batch: Any) -> "Model":
         """This model with batches of rows for samplers; `batch` are `RowBatch` arguments."""

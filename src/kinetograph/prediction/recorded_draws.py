@@ -222,7 +222,7 @@ def recorded_data(results: Any) -> dict[str, Any]:
 
 
 def is_same(values: np.ndarray, others: np.ndarray) -> bool:
-    """Whether values of data are equal; missing values are equal to each other."""
+    """Whether values of data are equal; missing values equal each other."""
     return np.array_equal(values, others, equal_nan=others.dtype.kind == "f")
 
 

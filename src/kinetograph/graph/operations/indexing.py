@@ -291,8 +291,8 @@ def _check_unknown(index: Node, axis: int, size: int, node: Node) -> None:
 def warn_of_missing(index: Data, axis_size: int, node: Node) -> None:
     """Warn if codes of pandas mark rows without a group by -1.
 
-    Codes are a column of a data frame, or many integers of which -1 and the number of the last
-    element both mean that element. Lags and the two ends of a ring have fewer.
+    Codes are a column of a data frame, or many integers that name the last element both by -1 and
+    by its number. Lags and the two ends of a ring have fewer.
     """
     values = index.value
     if not values.size or values.min() != -1 or values.max() < 1:

@@ -35,6 +35,11 @@ TREE = tree_of({"posterior": MODEL_DRAWS})
         ),
         (lambda: kg.Model("schools"), "Model: this class is not called"),
         (lambda: kg.Model(coords={}), "Model: this class is not called"),
+        (lambda: kg.Model("y ~ x", {}), r"; kg.formula\('y ~ x', frame\) makes one of a formula$"),
+        (lambda: kg.mcmc(MODEL, inference_method="vi"), r"inference_method .*; kg.mcmc.*kg.advi"),
+        (lambda: kg.mcmc(MODEL, backend="cmdstanr"), "backend .*; leave it out, as JAX compiles"),
+        (lambda: kg.predict(MODEL, TREE, predictions=True), "leave it out: .* form this group"),
+        (lambda: kg.predict(MODEL, TREE, progressbar=False), "is False, .*; keywords name the qua"),
         (lambda: kg.sort(np.ones(3), descending=True), r"largest first are -kg.sort\(-x\)"),
         (lambda: kg.argsort(np.ones(3), reverse=True), r"largest first are kg.argsort\(-x\)"),
         (
@@ -81,6 +86,46 @@ TREE = tree_of({"posterior": MODEL_DRAWS})
 def test_calls(write, text):
     with pytest.raises(TypeError, match=text):
         write()
+
+
+OF_FORMULA = {
+    "categorical": r"write C\(g\) in the formula",
+    "auto_scale": "leave it out: only default priors are scaled",
+    "center_predictors": "leave it out: columns are centred",
+    "contrasts": r"write it in the formula: 'y ~ C\(g, Sum\)'",
+    "knots": "write it in the formula",
+    "potentials": r"write the model with arrays, where kg.factor\(term\)",
+    "sparse": "leave it out",
+    "algorithm": r"kg.mcmc\(model\) samples by NUTS, .*kg.advi\(model\)",
+    "backend": r"it belongs to kg.mcmc\(model\): leave it out, as JAX",
+    "control": r"it belongs to kg.mcmc\(model\): settings belong to the sampler, as in kg.samplers",
+    "inference_method": r"it belongs to kg.mcmc\(model\): kg.mcmc\(model\) samples",
+    "chains": r"it is an option of the run: kg.mcmc\(model, chains=",
+}
+
+
+@pytest.mark.parametrize("word", OF_FORMULA)
+def test_arguments_of_bambi_and_brms(word):
+    text = rf"formula: unknown parameter {word} \(.*\.py:\d+\); {OF_FORMULA[word]}"
+    with pytest.raises(TypeError, match=text):
+        kg.formula("y ~ x", {}, **{word: 1})
+
+
+FUNCTIONS_OF_FORMULAS = """
+    brm bf update prior set_prior get_prior default_prior prior_summary posterior_predict
+    posterior_epred posterior_linpred posterior_summary pp_check loo_compare log_lik reloo waic
+    conditional_effects hypothesis fixef ranef VarCorr as_draws_df bayes_factor bridge_sampler
+    stancode standata Prior Likelihood Family Link interpret predictions slopes comparisons
+    plot_comparisons avg_slopes
+"""
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_FORMULAS.split())
+def test_functions_of_bambi_and_brms(name):
+    """None is answered by a name that is only written alike."""
+    with pytest.raises(AttributeError, match=rf"attribute '{name}'; .*(?:kg\.|\w\()") as caught:
+        getattr(kg, name)
+    assert "did you mean" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +195,11 @@ def test_operators_of_jax_and_tables(unknown):
 def test_a_kernel_of_gaussian_processes_is_not_a_function_of_numpy():
     with pytest.raises(AttributeError) as caught:
         kg.gp.cov.ExpQuad(1)
-    assert "np.cov" not in str(caught.value)
+    assert str(caught.value).endswith("; kernels are functions of kg.gp; here it is kg.gp.rbf")
+    with pytest.raises(AttributeError, match=r"; kernels are functions of kg.gp; .* 'matern52'\?$"):
+        kg.gp.cov.Matern52(1, ls=2)
+    with pytest.raises(AttributeError, match=r"'cov'; kernels are functions of kg.gp$"):
+        cov = kg.gp.cov  # noqa: F841
 
 
 def test_attributes_of_arrays(unknown):

@@ -340,6 +340,21 @@ def test_no_name_has_advice_as_well():
 
 
 @pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        ("gamma", lambda alpha, rate: stats.gamma(alpha, scale=1 / rate)),
+        ("inverse_gamma", lambda alpha, beta: stats.invgamma(alpha, scale=beta)),
+    ],
+)
+@pytest.mark.parametrize(("mu", "sigma"), [(2.0, 0.5), (0.3, 4.0)])
+def test_the_advice_has_the_mean_and_the_standard_deviation(name, law, mu, sigma):
+    (advice,) = {OF_CALLS[name][word] for word in ("mu", "mean", "sigma", "sd")}
+    call = advice.replace("give ", "law(") + ")"
+    made = eval(call, {"law": law, "mu": mu, "sigma": sigma})
+    np.testing.assert_allclose([made.mean(), made.std()], [mu, sigma], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
     ("write", "text"),
     [
         (

@@ -251,6 +251,11 @@ _ENSEMBLES = _PENALTIES | dict.fromkeys(
 )
 
 _OF_PRIOR = "kg.simulate(model) draws from the prior"
+_OF_FORMULAS = dict.fromkeys(("formula", "family", "prior"), "kg.formula(text, frame) makes models")
+_OTHER_METHODS = (
+    "kg.mcmc(model) samples by NUTS, or by sampler=; kg.advi(model), kg.pathfinder(model) and "
+    "kg.laplace_approximation(model) approximate"
+)
 
 # Advice for words that have another meaning in other libraries: by function, then by word. Each
 # distribution adds its advice.
@@ -273,6 +278,8 @@ OF_CALLS: dict[str, dict[str, str]] = {
             ("nuts", "nuts_kwargs", "nuts_sampler_kwargs", "step_kwargs", "control"),
             "settings belong to the sampler, as in kg.samplers.NUTS(target_acceptance=0.9)",
         ),
+        "inference_method": _OTHER_METHODS,
+        "backend": "leave it out, as JAX compiles all models, or store draws by store=path",
         "idata_kwargs": (
             "results are always in ArviZ's schema; kg.log_likelihood(model, results) adds the log "
             "likelihood"
@@ -285,12 +292,13 @@ OF_CALLS: dict[str, dict[str, str]] = {
             "data belong to the model: kg.observe(data, distribution) before kg.model, or "
             "kg.formula(text, data)"
         ),
-        **dict.fromkeys(("formula", "family", "prior"), "kg.formula(text, frame) makes models"),
+        **_OF_FORMULAS,
         **dict.fromkeys(("prior_only", "sample_prior"), _OF_PRIOR),
         **dict.fromkeys(
             (
-                *("blas_cores", "compile_kwargs", "jit_model_args", "jitter_max_retries"),
-                *("keep_warning_stat", "mp_ctx", "n_init", "postprocess_fn"),
+                *("blas_cores", "compile_kwargs", "include_mean", "include_response_params"),
+                *("jit_model_args", "jitter_max_retries", "keep_warning_stat", "mp_ctx", "n_init"),
+                *("omit_offsets", "postprocess_fn"),
             ),
             "leave it out",
         ),
@@ -332,6 +340,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
         ),
     },
     "observe": {
+        **_OF_FORMULAS,
         **dict.fromkeys(
             ("sample_weight", "weight", "weights"),
             "weights multiply log densities: "
@@ -359,7 +368,14 @@ OF_CALLS: dict[str, dict[str, str]] = {
             ("include_group_specific", "include_random_effects", "re_form", "re_formula"),
             "give group_effects=False to leave out the effects of groups",
         ),
-        "extend_inferencedata": "leave it out: the results come back with the new group",
+        **dict.fromkeys(
+            ("extend_inferencedata", "inplace"),
+            "leave it out: the results come back with the new group",
+        ),
+        "predictions": (
+            "leave it out: new quantities, as y_new=kg.normal(a + b * x_new, sd), form this group"
+        ),
+        "kind": "model.predict(results, new, kind='mean') of a model of kg.formula has it",
     },
     "formula": {
         **dict.fromkeys(("prior_only", "sample_prior"), _OF_PRIOR),
@@ -368,15 +384,31 @@ OF_CALLS: dict[str, dict[str, str]] = {
         "offset": "write it in the formula: 'y ~ x + offset(log(e))'",
         "exposure": "write it in the formula: 'y ~ x + offset(log(e))'",
         "trials": "write 'y | trials(n) ~ ...', where n is a column",
-        "dropna": "leave missing values out by data.dropna()",
+        **dict.fromkeys(("dropna", "na_action"), "leave missing values out by data.dropna()"),
         "noncentered": "leave it out: kg.mcmc chooses the parametrisation during warm-up",
+        "categorical": "write C(g) in the formula, or give the column the type category",
+        "contrasts": "write it in the formula: 'y ~ C(g, Sum)'",
+        "knots": "write it in the formula: 'y ~ bs(x, knots=[0, 1])'",
+        "subset": "select the rows of the data frame before",
+        "auto_scale": "leave it out: only default priors are scaled",
+        "center_predictors": (
+            "leave it out: columns are centred if there is an intercept, and b_Intercept is for "
+            "columns as given"
+        ),
+        "potentials": "write the model with arrays, where kg.factor(term) adds a term",
+        "algorithm": _OTHER_METHODS,
+        "extra_namespace": "leave it out: formulas use the variables around the call",
+        **dict.fromkeys(
+            ("drop_unused_levels", "normalize", "save_model", "save_pars", "sparse"), "leave it out"
+        ),
     },
     "simulate": {"var_names": "all unknowns and data are drawn: kg.simulate(model)['prior']['mu']"},
     "advi": {"method": "rank= adds covariances of the unknowns; without it they are independent"},
     "HMC": dict.fromkeys(
         ("path_length", "trajectory_length"), "give n_steps=, the length divided by step_size"
     ),
-    "model": dict.fromkeys(
+    "model": _OF_FORMULAS
+    | dict.fromkeys(
         ("label", "name"), "a model has no name, and keywords name its targets; leave it out"
     ),
     "groups": dict.fromkeys(("dim", "dims"), "here it is called name"),
@@ -392,7 +424,7 @@ OF_CALLS: dict[str, dict[str, str]] = {
 OF_CLASSES = {
     "Model": (
         "kg.model(...) makes a model of arrays, without a `with` block: mu = kg.normal(0, 1), then "
-        "model = kg.model(mu)"
+        "model = kg.model(mu); kg.formula('y ~ x', frame) makes one of a formula"
     ),
 }
 # Advice for a number of draws, where a function takes none.

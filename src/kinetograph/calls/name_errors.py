@@ -11,7 +11,7 @@ from ..graph.hooks import ON_MISSING, ON_UNKNOWN_NAME
 from ..graph.numpy.protocol import is_available
 from ..graph.suggestions import closest, plain
 from .other_libraries import ELSEWHERE
-from .submodules import of_submodule
+from .submodules import of_submodule, read_next
 
 __all__ = ["no_attribute"]
 
@@ -179,6 +179,10 @@ def _hint(module: str, name: str, names: list[str]) -> str:
     submodule_advice = of_submodule(name, names) if module == _ROOT else None
     if submodule_advice is not None:
         return submodule_advice
+    if module == f"{_ROOT}.gp" and name == "cov":  # kernels of PyMC, as pm.gp.cov.ExpQuad
+        return "; kernels are functions of kg.gp" + "".join(
+            _hint(module, kernel, names) for kernel in read_next(name)[:1]
+        )
     advice = ELSEWHERE.get(plain(name))
     if advice is not None:
         return f"; {advice}"

@@ -26,6 +26,7 @@ _OTHERS = {
     "kg.comb": "choose",
     "kg.compile of another placeholder, or kg.do of a model": "clonereplace givens graphreplace",
     "kg.compile(inputs, outputs) or @kg.function": "jit session",
+    "kg.compare": "loocompare",
     "kg.concatenate": "abind appendarray appendcol appendrow cat concat",
     "kg.cond": "ifelse",
     "kg.condition(model, ...), or kg.do(model, ...)": "handlers substitute",
@@ -40,12 +41,14 @@ _OTHERS = {
     "kg.factor(term)": "potential target",
     "kg.formula(text, frame, family=...)": "brm brms glm glmer lm lmer stanglm stanglmer",
     "kg.gammaln": "lgamma loggamma",
+    "kg.gp.matern12": "gpexponentialcov",
     "kg.gp.matern32": "gpmatern32cov",
     "kg.gp.matern52": "gpmatern52cov",
     "kg.gp.periodic": "gpperiodiccov",
     "kg.gp.Hilbert": "hsgp hilbertspacegp",
     "kg.gp.Process": "gaussianprocess latent latentgp marginal marginalgp",
     "kg.gp.rbf": "covexpquad exponentiatedquadratic expquad gpexpquadcov squaredexponential",
+    "kg.gp.white": "whitenoise",
     "kg.gradients(y, xs)": "backward grad gradient gradienttape valueandgrad",
     "kg.icloglog": "invcloglog",
     "kg.ilogit": "expit invlogit sigmoid",
@@ -62,7 +65,7 @@ _OTHERS = {
     "kg.log_cdf(distribution, value)": "logcdf",
     "kg.log_comb": "lchoose",
     "kg.log_density(distribution, value)": "logp logprob",
-    "kg.log_likelihood(model, results)": "computeloglikelihood",
+    "kg.log_likelihood(model, results)": "computeloglikelihood loglik",
     "kg.log_prior(model, results)": "computelogprior",
     "kg.logsumexp": "reducelogsumexp",
     "kg.max": "reducemax",
@@ -85,6 +88,7 @@ _OTHERS = {
         "diffeqsolve differentialequation integrateode integrateodebdf integrateoderk45 "
         "odeadams odebdf odeint oderk45 solveivp"
     ),
+    "kg.observe(data, distribution)": "likelihood",
     "kg.opt(model)": "autodelta findmap map minimize optimize optimizing",
     "kg.optimizers.gradient_descent": "sgd",
     "kg.optimizers.lbfgs": "lbfgsb",
@@ -92,7 +96,9 @@ _OTHERS = {
     "kg.ordered_variable(n, positive=True)": "positiveordered",
     "kg.pairwise_distance": "cdist rdist",
     "kg.placeholder(shape)": "dmatrix dscalar dvector fmatrix fvector imatrix iscalar ivector",
-    "kg.predict(model, results)": "predictive sampleposteriorpredictive",
+    "kg.predict(model, results)": (
+        "posteriorpredict posteriorpredictive predictive sampleposteriorpredictive"
+    ),
     "kg.prod": "reduceprod",
     "kg.quantile(distribution, probability)": "icdf",
     "kg.RandomStreams(metaseed)": "generator rng seed",
@@ -109,7 +115,7 @@ _OTHERS = {
     "kg.solve": "mdivideleft",
     "kg.solve_triangular": "backsolve forwardsolve mdividelefttri mdividelefttrilow",
     "kg.sum": "colsums reducesum rowsums",
-    "kg.summary(results)": "ess printsummary rhat",
+    "kg.summary(results)": "ess neffratio posteriorinterval posteriorsummary printsummary rhat",
     "kg.switch(index, branches)": "switchcase",
     "kg.transpose": "aperm",
     "kg.variable()": "flat param parameter",
@@ -164,10 +170,32 @@ _ADVICE = {
     ),
     "kg.kfold(model, results)": "loo_kfold lookfold",
     "model.predict(results, new, kind='mean') of a grid of new rows has effects of predictors": (
-        "conditionaleffects interpret marginaleffects plotpredictions plotslopes"
+        "avgcomparisons avgpredictions avgslopes comparisons conditionaleffects interpret "
+        "marginaleffects plotcomparisons plotpredictions plotslopes predictions slopes"
+    ),
+    "model.predict(results, new, kind='mean') of kg.formula has the mean of the response": (
+        "epred posteriorepred"
+    ),
+    "kg.predict(model, results, mu=model.parameter('mu', new)) has a parameter of the response": (
+        "linpred posteriorlinpred"
+    ),
+    "arviz_plots.plot_ppc_dist(kg.predict(model, results)) compares data and replicates": (
+        "plotppc ppcheck"
+    ),
+    "priors are distributions, as in kg.formula(text, frame, prior={'b': kg.normal(0, 1)})": (
+        "prior"
+    ),
+    "kg.formula(text, frame) makes a model again, kg.extra_samples(results, model) draws more": (
+        "update"
+    ),
+    "kg.formula(text, frame, family='student', link='log') has families and links by name": (
+        "family link"
+    ),
+    "print(model) shows a model; JAX compiles it, without code of Stan": (
+        "makestancode makestandata stancode standata"
     ),
     "print(model) of kg.formula shows all priors, and prior={...} replaces them": (
-        "defaultprior getprior setprior"
+        "defaultprior getprior priorsummary setprior"
     ),
     "kg.summary(results, 'b_x', 'r_g') shows coefficients b_ and effects of groups r_": (
         "coef fixef ranef varcorr"
@@ -175,7 +203,7 @@ _ADVICE = {
     "the probability is (results['posterior']['b_x'] > 0).mean()": "hypothesis",
     "kg.loo(model, results) makes the refits": "reloo loo_moment_match loomomentmatch",
     "arviz_plots.plot_...(results) takes results as they are": (
-        "plot plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
+        "plot plotdist plotenergy plotforest plotloo plotpair plotposterior plotrank "
         "plottrace traceplot"
     ),
     "give bounds by censoring=(lower, upper) of a distribution": "censored",
@@ -223,7 +251,7 @@ _ADVICE = {
         "repvector tensor zeros zeroslike"
     ),
     "it is b * kg.concatenate([[1.0], kg.cumprod(1 - b)[:-1]]) of b = kg.beta(1, a, shape=n)": (
-        "stickbreakingweights"
+        "stickbreaking stickbreakingweights"
     ),
     "give the starting values of chains by kg.mcmc(..., initial={...})": "initialpoint testpoint",
     "give labels of dims by dims=kg.dim(name, labels), or by kg.model(coords=)": (

@@ -328,6 +328,8 @@ def _hint(title: str, word: str, names: list[str]) -> str:
             if owner in names and setting in settings:
                 return f"; it is a setting of the {owner}: {owner}={settings[setting]}"
     if name in _MAKERS:
+        if word in OF_CALLS["mcmc"]:
+            return f"; it belongs to kg.mcmc(model): {OF_CALLS['mcmc'][word]}"
         options = signature(import_module(_ROOT).mcmc).parameters
         for option in (word, *meanings):
             if option in options:

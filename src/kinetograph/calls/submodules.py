@@ -14,7 +14,7 @@ from ..graph.source import user_frame
 from ..graph.suggestions import plain
 from .other_libraries import ELSEWHERE
 
-__all__ = ["of_submodule"]
+__all__ = ["of_submodule", "read_next"]
 
 # The modules of a name, in the order in which they are searched for a function.
 _MODULES = {
@@ -45,7 +45,7 @@ def of_submodule(name: str, names: list[str]) -> str | None:
     """
     if name not in _MODULES:
         return None
-    path = [name, *_read_next(name)]
+    path = [name, *read_next(name)]
     if path[0] in _WHOLE and len(path) > 1 and path[1] in _MODULES:  # kg.scipy.linalg.solve
         del path[0]
     if len(path) == 1:
@@ -82,7 +82,7 @@ def _takes_arrays(function: Callable[..., Any]) -> bool:
         return False
 
 
-def _read_next(name: str) -> list[str]:
+def read_next(name: str) -> list[str]:
     """The attributes that the user's line reads from this name.
 
     For the name `linalg` in `kg.linalg.solve(a, b)` they are `["solve"]`.

@@ -77,6 +77,8 @@ INVERSE_GAMMA = Family(
     moments=_moments,
 )
 
+_MOMENTS = "give alpha=(mu / sigma)**2 + 2, beta=mu * ((mu / sigma)**2 + 1)"
+
 
 @declared(
     INVERSE_GAMMA,
@@ -89,6 +91,7 @@ INVERSE_GAMMA = Family(
         "(df / 2, df * s**2 / 2)": "scaledinvchisquare",
     },
     same={"alpha": "a concentration", "beta": "rate scale"},
+    advice=dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS),
 )
 def inverse_gamma(alpha: Any, beta: Any = 1.0):
     """A positive unknown whose inverse follows gamma(alpha, beta).

@@ -68,6 +68,8 @@ def _check(doing: str, name: str | None, array: Any) -> None:
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
         elif hasattr(array, "dims") and hasattr(array, "to_dataset"):
             hint = "; its numbers are computed already: kg.summary(variable) shows draws"
+        elif type(array) is bool:
+            hint = "; keywords name the quantities to compute: leave it out"
         elif name is None and type(array) is int and doing != "predict":
             hint = f"; give the number of draws as draws={array}"
         elif (

@@ -64,7 +64,6 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("cbind(b, n) ~ x", DATA, {"family": "binomial"}, r"'b \| trials\(n\).* n = b \+ n$"),
         ("censored(y, t) ~ x", DATA, {}, r"write 'y \| cens\(t\) ~ \.\.\.'$"),
         ("Surv(y, b) ~ x", DATA, {}, r"write 'y \| cens\(1 - b\) ~ \.\.\.', where b is 1"),
-        ("truncated(y, 0, 9) ~ x", DATA, {}, r"write 'y \| trunc\(lb=\.\.\., ub=\.\.\.\) ~"),
         (
             "count | trials(n) ~ x",
             DATA.assign(count=9, n=7),

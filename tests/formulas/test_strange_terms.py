@@ -20,6 +20,36 @@ DATA = frame().assign(
 DATA["a.b"] = DATA["x"]
 
 
+OF_R = {
+    "C(g, Treatment)": "Treatment()",
+    "relevel(g, 'b')": "C(g, Treatment('b'))",
+    "relevel(g, ref='b')": "C(g, Treatment('b'))",
+    "cut(x, 3)": "pd.cut(x, edges)",
+    "ifelse(x > 0, 1, 0)": "np.where(x > 0, 1, 0)",
+    "where(x > 0, 1, 0)": "np.where(...)",
+    "interaction(g, h)": "g:h",
+    "pmin(x, 0)": "np.minimum(x, 0)",
+    "rescale(x)": "scale(x)",
+    "x % 2": "I(x % 2)",
+}
+
+
+@pytest.mark.parametrize("term", OF_R)
+def test_functions_of_r_have_a_way_out_that_works(term):
+    with pytest.raises((ValueError, kg.DataError), match=re.escape(f" {OF_R[term]}")) as error:
+        kg.formula(f"y ~ {term}", DATA)
+    assert error.match(r"\(test_strange_terms.py:\d+\)")
+    way_out = OF_R[term].replace("...", "x > 0, 1, 0").replace("edges", "[-9, 0, 9]")
+    way_out = f"C(g, {way_out})" if term.startswith("C(") else way_out
+    assert kg.formula(f"y ~ {way_out}", DATA).names
+
+
+@pytest.mark.parametrize("call", ["constrained", "truncated"])
+def test_a_truncated_response(call):
+    with pytest.raises(ValueError, match=r"write 'y \| trunc\(lb=\.\.\., ub=\.\.\.\) ~ \.\.\.'$"):
+        kg.formula(f"{call}(y, 0, 9) ~ x", DATA)
+
+
 @pytest.mark.parametrize(
     ("text", "settings", "message"),
     [

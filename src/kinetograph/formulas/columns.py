@@ -32,6 +32,14 @@ _NO_SERIES = "; formulas have no correlated errors: write the model with arrays,
 _OF_R = {  # functions of R
     "factor": "; a column of numbers as categories is C(x)",
     "sqrt": "; square roots are np.sqrt(x)",
+    "relevel": "; a reference level is chosen by C(g, Treatment('b'))",
+    "cut": "; intervals are pd.cut(x, edges)",
+    **dict.fromkeys(("case_when", "ifelse"), "; write np.where(x > 0, 1, 0)"),
+    **dict.fromkeys(("interaction", "paste"), "; interactions are g:h"),
+    **dict.fromkeys(("pmax", "pmin"), "; write np.maximum(x, 0), or np.minimum(x, 0)"),
+    "droplevels": "; levels without rows have no effect: write the column alone",
+    "rescale": "; standardised columns are scale(x)",
+    "rcs": "; natural cubic splines are cr(x, df=...)",
     "pi": "; write np.pi",
     "monotonic": "; monotonic effects are mo(x)",
     "mm": "; memberships of several groups are not available: write the model with arrays",
@@ -135,7 +143,7 @@ def check_present(
             of_r = (_OF_R[each] for each in names if each in _OF_R and each not in columns)
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
-                f"{next(of_r, '') or _of_python(name) or meant(name, columns)}"
+                f"{next(of_r, '') or _of_python(name, what) or meant(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):
@@ -161,12 +169,14 @@ def check_present(
             _check_not_numbers(frame, name, what)
 
 
-def _of_python(name: str) -> str:
-    """The way out for a built-in function of Python."""
-    if not callable(getattr(builtins, name, None)):
+def _of_python(name: str, what: str) -> str:
+    """The way out for a function of Python or NumPy."""
+    if f"{name}(" not in what:
         return ""
     if hasattr(np, name):
         return f"; formulas have the functions of NumPy: write np.{name}(...)"
+    if not hasattr(builtins, name):
+        return ""
     return f"; {name} of Python is not known in formulas: make a column of its values"
 
 

@@ -256,7 +256,7 @@ class Design:
                 warnings.simplefilter("error", DataMismatchWarning)
                 ones = frame.assign(**dict.fromkeys(self._calls, 1.0))
                 return encode(ones, context=self._scope, na_action="ignore")
-        except (FormulaicError, DataMismatchWarning, ValueError, TypeError) as error:
+        except (FormulaicError, DataMismatchWarning, IndexError, TypeError, ValueError) as error:
             reason = str(error.__cause__ or error)
             fault = None
             if "extrapolation" in reason and hasattr(self, "_spec"):

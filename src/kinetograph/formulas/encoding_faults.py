@@ -36,6 +36,8 @@ def encoding_fault(
     if constant := re.search(r"name '(TRUE|FALSE|NULL|NA)' is not defined", reason):
         python = {"TRUE": "True", "FALSE": "False", "NULL": "None", "NA": "np.nan"}[constant[1]]
         reason = f"{constant[1]} of R is {python} in Python"
+    if "tuple index" in reason and "Treatment" in text:
+        reason = "Treatment has brackets: Treatment(), or Treatment('a') with the reference level"
     if "'df' or 'knots'" in reason and "cs(" in text:
         reason = (
             "cs(x, df=5) is a cubic spline here; effects that differ between the classes "

@@ -58,7 +58,7 @@ _ELSEWHERE = {  # responses of bambi and R
     "cbind": "{0} | trials(n) ~ ...', with the column n = {0} + {1}",
     "censored": "{0} | cens({1}) ~ ...'",
     "Surv": "{0} | cens(1 - {1}) ~ ...', where {1} is 1 for times that are not censored",
-    "truncated": "{0} | trunc(lb=..., ub=...) ~ ...'",
+    **dict.fromkeys(("constrained", "truncated"), "{0} | trunc(lb=..., ub=...) ~ ...'"),
     "weighted": "{0} | weights({1}) ~ ...'",
 }
 

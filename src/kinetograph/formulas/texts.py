@@ -207,6 +207,8 @@ def reason_of(error: Exception, text: str = "") -> str:
     if "numerical scaling" in reason or "when scaling" in reason:
         found = re.search(r"[\w.]+\s*[*/]\s*[\d.]+|[\d.]+\s*[*/]\s*[\w.]+", text)
         return f"a number does not multiply a term; write I({found[0] if found else '2 * x'})"
+    if operands := re.search(r"[\w.]+\s*%\s*[\w.]+", text):
+        return f"% is not an operator of terms; write I({operands[0]})"
     if "matching context marker" in reason and text.count("(") != text.count(")"):
         return f"a '{')' if text.count('(') > text.count(')') else '('}' is missing"
     return reason.replace("insuffient", "insufficient")

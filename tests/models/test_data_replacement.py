@@ -255,6 +255,17 @@ def test_what_does_not_fit_is_refused(given, error, text):
     assert model.log_prob(np.ones(3)) == before
 
 
+def test_data_of_other_shapes_have_their_names_in_messages():
+    x, y, sd = kg.data(np.arange(4.0)), kg.data(np.ones(4)), kg.data(np.ones(4))
+    a, b = kg.normal(0, 1), kg.normal(0, 1)
+    kg.observe(y, kg.normal(a + b * x, sd))
+    model = kg.model(a, b)
+    for _ in range(2):
+        with pytest.raises(kg.ShapeError, match=r"normal\(a \+ b \* x, sd\) +shape \(3,\)\n +y "):
+            model.set_data(x=np.ones(3), sd=np.ones(3))
+        model.set_data(x=np.ones(5), y=np.ones(5), sd=np.ones(5))
+
+
 def test_masks_are_refused():
     mu = kg.normal(0, 1, shape=3, name="mu")
     chosen = kg.data([True, False, True], "chosen")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import kinetograph as kg
 from kinetograph.models.results_tree import answering, tree_of
 
 
@@ -38,6 +39,19 @@ def test_items_that_there_are_not(results, read, told):
     with pytest.raises(KeyError, match=told) as caught:
         read(results)
     assert caught.match(r"\(test_results_tree.py:\d+\)")
+
+
+def test_an_array_in_place_of_a_name(results):
+    mu, lp = kg.normal(0, 1), kg.normal(0, 1)
+    for tree, array, told in (
+        (results, mu, r"got the array mu \(.*py:\d+\); write results\['posterior'\]\['mu'\]$"),
+        (results["posterior"], mu, r"write results\['posterior'\]\['mu'\]$"),
+        (results["posterior"], lp, r"write results\['sample_stats'\]\['lp'\]$"),
+    ):
+        with pytest.raises(TypeError, match=told):
+            tree[array]
+    with pytest.raises(TypeError, match=r"; write kg.calculate\(mu \+ lp, values=results\)$"):
+        results[mu + lp]
 
 
 def test_attributes_that_there_are_not(results):

@@ -283,6 +283,12 @@ def test_refusals():
         kg.summary(with_predictions()["sample_stats"])
     with pytest.raises(TypeError, match=r"group.*write kg.summary\(results\['predictions'\]\)"):
         kg.summary(with_predictions(), group="predictions")
+    mu, theta = kg.normal(0, 1), kg.normal(0, 1, shape=2)
+    for given, text in ((mu, "'mu'"), ([mu, theta], "'mu', 'theta'")):
+        with pytest.raises(TypeError, match=f"; write {text}$"):
+            kg.summary(by_hand(), given)
+    with pytest.raises(TypeError, match=r"got the array mu \+ 1 \(.*py:\d+\)$"):
+        kg.summary(by_hand(), mu + 1)
     for probability in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="probability must be between 0 and 1"):
             kg.summary(by_hand(), probability=probability)

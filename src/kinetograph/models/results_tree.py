@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import xarray
 
+from ..graph.array import Array
+from ..graph.messages import describe
 from ..graph.source import place_text
 from ..graph.suggestions import elsewhere, meant, refuse_assignment
 
@@ -80,6 +82,8 @@ class DataTree(xarray.DataTree):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (list, tuple)):
             return self._several([*key])
+        if isinstance(key, Array):
+            raise TypeError(self._text_of_array(describe(key.node)))
         try:
             return super().__getitem__(key)
         except KeyError:
@@ -104,6 +108,15 @@ class DataTree(xarray.DataTree):
             if name not in self.variables:
                 raise KeyError(self._missing_text(name, is_key=True))
         return self.to_dataset()[names]
+
+    def _text_of_array(self, name: str) -> str:
+        """The message for an array in place of a name."""
+        groups: dict[Any, Any] = {self.name: self, **self.root.children}
+        group = next((g for g, node in groups.items() if name in node.variables), None)
+        way_out = f"kg.calculate({name}, values=results)"
+        if group is not None:
+            way_out = f"results[{group!r}][{name!r}]"
+        return f"results are by name, got the array {name}{place_text()}; write {way_out}"
 
     def _missing_text(self, key: Any, is_key: bool = False) -> str:
         """The message for a name that is not in the tree.

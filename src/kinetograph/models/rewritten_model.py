@@ -178,6 +178,8 @@ def with_data(
     component = model.component
     coords, dropped = _labels(model, arrays)
     new: dict[Node, Node] = {old: _named_as(old, data) for old, data in arrays.items()}
+    for old, made_data in arrays.items():
+        made_data.variable = made_data.variable or model._node_names.get(old)  # for messages
     remake = Remaker("set_data", ADVICE, new, reason=reason)
     for node in model.data:
         if node.source is not None and node not in remake.made:

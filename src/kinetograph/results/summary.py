@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import Array
 from ..graph.markup import table
+from ..graph.messages import describe
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
@@ -292,10 +294,13 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
     chosen: list[tuple[str, list[int] | None]] = []
     requested: list[str] = []
     for given in names:
-        given_names = [given] if isinstance(given, str) else given
+        given_names: Any = [given] if isinstance(given, (str, Array)) else given
         given_names = [*given_names] if isinstance(given_names, Iterable) else [None]
         if not all(isinstance(name, str) for name in given_names):
             hint = f"; write probability={given}" if isinstance(given, float) else ""
+            arrays = [describe(a.node) for a in given_names if isinstance(a, Array)]
+            if arrays and all(name in draws for name in arrays):
+                hint = f"; write {', '.join(map(repr, arrays))}"
             raise TypeError(
                 f"summary: targets are given by name, got {in_words(given)}{place_text()}{hint}"
             )

@@ -116,7 +116,7 @@ FUNCTIONS_OF_FORMULAS = """
     posterior_epred posterior_linpred posterior_summary pp_check loo_compare log_lik reloo waic
     conditional_effects hypothesis fixef ranef VarCorr as_draws_df bayes_factor bridge_sampler
     stancode standata Prior Likelihood Family Link interpret predictions slopes comparisons
-    plot_comparisons avg_slopes
+    plot_comparisons avg_slopes add_criterion fitted lf loo_model_weights prior_draws
 """
 
 

@@ -26,7 +26,7 @@ _OTHERS = {
     "kg.comb": "choose",
     "kg.compile of another placeholder, or kg.do of a model": "clonereplace givens graphreplace",
     "kg.compile(inputs, outputs) or @kg.function": "jit session",
-    "kg.compare": "loocompare",
+    "kg.compare({'a': (model, results), ...})": "loocompare loomodelweights modelweights",
     "kg.concatenate": "abind appendarray appendcol appendrow cat concat",
     "kg.cond": "ifelse",
     "kg.condition(model, ...), or kg.do(model, ...)": "handlers substitute",
@@ -67,6 +67,7 @@ _OTHERS = {
     "kg.log_density(distribution, value)": "logp logprob",
     "kg.log_likelihood(model, results)": "computeloglikelihood loglik",
     "kg.log_prior(model, results)": "computelogprior",
+    "kg.loo(model, results)": "addcriterion addloo",
     "kg.logsumexp": "reducelogsumexp",
     "kg.max": "reducemax",
     "kg.mcmc(model)": (
@@ -110,7 +111,7 @@ _OTHERS = {
     "kg.scan, or a for statement in @kg.function": "foldl foldr foriloop",
     "kg.segment_sum": "segment tapply",
     "kg.simplex_variable": "simplex",
-    "kg.simulate(model)": "priorpredictive samplepriorpredictive",
+    "kg.simulate(model)": "priordraws priorpredictive sampleprior samplepriorpredictive",
     "kg.softplus": "log1pe log1pexp",
     "kg.solve": "mdivideleft",
     "kg.solve_triangular": "backsolve forwardsolve mdividelefttri mdividelefttrilow",
@@ -174,7 +175,7 @@ _ADVICE = {
         "marginaleffects plotcomparisons plotpredictions plotslopes predictions slopes"
     ),
     "model.predict(results, new, kind='mean') of kg.formula has the mean of the response": (
-        "epred posteriorepred"
+        "epred fitted posteriorepred"
     ),
     "kg.predict(model, results, mu=model.parameter('mu', new)) has a parameter of the response": (
         "linpred posteriorlinpred"
@@ -238,7 +239,7 @@ _ADVICE = {
     'kg.compare({"a": (model, results), ...}, method="evidence") compares evidences': (
         "bayesfactor posteriormodelprobabilities postprob"
     ),
-    "several formulas are a list: kg.formula(['y ~ x', 'sigma ~ x'], frame)": "bf brmsformula",
+    "several formulas are a list: kg.formula(['y ~ x', 'sigma ~ x'], frame)": "bf brmsformula lf",
     "sd[:, None] * kg.lkj_cholesky(eta, n) is the Cholesky factor of a covariance": (
         "inversewishart invwishart"
     ),

@@ -22,6 +22,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,15 +113,20 @@ def kinetograph_runs(name: str, walkers: int) -> dict[str, Callable[[int, int], 
         parts = [tree[v].values.reshape(SUPERCHAINS, walkers, DRAWS, -1) for v in tree.data_vars]
         return np.concatenate(parts, -1)
 
-    def nuts(warmup: int, seed: int) -> Draws:
+    def single(sampler: Any, warmup: int, seed: int) -> Draws:
         rng = np.random.default_rng(seed)
         points = np.repeat(rng.normal(0, 0.5, (SUPERCHAINS, model.free_size)), walkers, 0)
         settings = {"draws": DRAWS, "warmup": warmup, "progress": False, "initial": points}
-        tree = kg.mcmc(model, seed=seed, chains=SUPERCHAINS * walkers, **settings)["posterior"]
+        chains = SUPERCHAINS * walkers
+        tree = kg.mcmc(model, sampler, seed=seed, chains=chains, **settings)["posterior"]
         parts = [tree[v].values.reshape(SUPERCHAINS, walkers, DRAWS, -1) for v in tree.data_vars]
         return np.concatenate(parts, -1)
 
-    return {"MEADS": meads, "NUTS": nuts}
+    return {
+        "MEADS": meads,
+        "NUTS": partial(single, kg.samplers.NUTS()),
+        "HMC": partial(single, kg.samplers.HMC()),
+    }
 
 
 def blackjax_runs(name: str, walkers: int) -> dict[str, Callable[[int, int], Draws]]:

@@ -68,6 +68,14 @@ def test_replaced_data(trained):
             use()
 
 
+def test_results_of_single_precision(trained):
+    model, results = trained
+    rounded = results.map_over_datasets(lambda group: group.astype("float32"))
+    mean = model.predict(rounded, FRAME[["x"]], kind="mean")["predictions"]["y_mean"]
+    whole = model.predict(results, FRAME[["x"]], kind="mean")["predictions"]["y_mean"]
+    np.testing.assert_allclose(mean, whole, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("of_group", ["rows", "predictors"])
 def test_loo_of_other_data(trained, of_group):
     model, results = trained

@@ -222,8 +222,12 @@ def recorded_data(results: Any) -> dict[str, Any]:
 
 
 def is_same(values: np.ndarray, others: np.ndarray) -> bool:
-    """Whether values of data are equal; missing values equal each other."""
-    return np.array_equal(values, others, equal_nan=others.dtype.kind == "f")
+    """Whether recorded values are these, up to the precision of the record.
+
+    Missing values are equal to each other.
+    """
+    floats = values.dtype.kind == "f"
+    return np.array_equal(values, others.astype(values.dtype) if floats else others, floats)
 
 
 def fixed_in(results: Any) -> dict[str, Any]:

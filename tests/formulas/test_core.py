@@ -1,6 +1,7 @@
 """Formula models against the same models written by hand, and against NumPy."""
 
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -395,3 +396,19 @@ def test_the_order_of_levels(term, labels):
     ordered = pd.Categorical(text, ["low", "middle", "high"])
     model = kg.formula(f"y ~ {term}", {"y": [1.0, 2, 4, 3], "text": text, "ordered": ordered})
     assert model.coords[f"b_{term}_column"].tolist() == labels
+
+
+@pytest.mark.filterwarnings("ignore:formula. 'c' in 'x . c' is")
+@pytest.mark.parametrize(
+    ("formula", "name"), [("y ~ x + c", "c"), ("y ~ x + (0 + c | g)", "sd_g"), ("c ~ x", "x")]
+)
+def test_a_constant_column_has_the_prior_of_any_constant(formula, name):
+    """The standard deviation of 60 numbers 0.1 is 1e-16, that of 0.5 is 0."""
+    x = np.linspace(-1, 1, 60)
+    table = pd.DataFrame({"x": x, "y": 2 * x, "g": list("abc") * 20})
+    priors = [
+        re.search(rf"{name} +~ .*", str(kg.formula(formula, table.assign(c=value)))).group()
+        for value in (0.1, 0.5)
+    ]
+    assert priors[0] == priors[1]
+    assert np.full(60, 0.1).std() > 0

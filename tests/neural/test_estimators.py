@@ -1,5 +1,6 @@
 """Ensembles by scikit-learn's protocol."""
 
+import copy
 import pickle
 
 import jax
@@ -13,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import kinetograph as kg
 from kinetograph.neural import ensembles
@@ -132,9 +134,59 @@ def test_many_rows_are_predicted_in_parts(line, fitted, monkeypatch):
     np.testing.assert_allclose(scores, fitted.log_score(*line), rtol=1e-4, atol=1e-5)
 
 
-def test_a_pickled_ensemble_predicts_the_same(line, fitted):
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.predict(line[0][:9]), fitted.predict(line[0][:9]))
+OTHER = {  # settings that differ from those of a fit
+    "network": (3, 3),
+    "activation": "tanh",
+    "members": 7,
+    "draws": 3,
+    "thin": 9,
+    "warmup": 1,
+    "prior": 0.1,
+    "sampler": kg.samplers.NUTS(),
+    "optimizer": optax.sgd(0.1),
+    "epochs": 1,
+    "batch_size": 2,
+    "patience": 1,
+    "held_out": 0.5,
+    "seed": 8,
+    "progress": True,
+}
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy], ids=["pickle", "deepcopy"]
+)
+def test_a_copied_ensemble_keeps_the_settings_of_its_fit(copied):
+    """Also after set_params, which is for the next fit."""
+    x = np.linspace(-1, 1, 12)[:, None]
+    settings = SMALL | {"draws": 4, "warmup": 4, "epochs": 4}
+    model = kg.neural.EnsembleRegressor((4,), **settings).fit(x, np.sin(x[:, 0]))
+    assert OTHER.keys() == model.get_params().keys()
+    again = copied(model).set_params(**OTHER)
+    before = dict(again.__dict__)
+    for method in ("predict", "predict_interval"):
+        wanted = getattr(model, method)(x)
+        np.testing.assert_array_equal(getattr(again, method)(x), wanted)
+    assert str(again.summary()) == str(model.summary())
+    assert again.__dict__ == before
+    again = copied(again.set_params(optimizer=None))  # those of optax cannot be pickled
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+    again = copied(clone(model).set_params(network=(5,)))
+    assert again.set_params(draws=0).fit(x, x[:, 0]).members_.draws.shape[-1] == 2 * 5 + 6 * 2
+
+
+def test_a_constant_column_does_not_matter():
+    x = np.linspace(-1, 1, 60)[:, None]
+    settings = SMALL | {"draws": 0, "epochs": 4}
+
+    def predictions(value, new):
+        model = kg.neural.EnsembleRegressor((3,), **settings)
+        rows = np.c_[x, np.full(60, value)]
+        return model.fit(rows, x[:, 0]).predict(np.c_[x, np.full(60, new)])
+
+    assert ensembles.spread(np.full(60, 0.1)) == 1  # of labels
+    near = 0.1 + 1e-9
+    np.testing.assert_allclose(predictions(0.1, near), predictions(7.0, 7.0), rtol=1e-5, atol=1e-6)
 
 
 def test_a_pickled_network_is_the_same_function():
@@ -168,11 +220,24 @@ def test_a_grid_search_chooses_the_network_that_fits():
         "check_fit2d_1feature",
         pytest.param("check_n_features_in", marks=pytest.mark.slow),
         pytest.param("check_estimators_nan_inf", marks=pytest.mark.slow),
+        pytest.param("check_dict_unchanged", marks=pytest.mark.slow),
     ],
 )
 def test_checks_of_scikit_learn(check):
     estimator = kg.neural.EnsembleRegressor((2,), members=1, draws=0, epochs=2)
     getattr(estimator_checks, check)("EnsembleRegressor", estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [kg.neural.EnsembleRegressor, kg.neural.EnsembleClassifier])
+def test_all_checks_of_scikit_learn(kind):
+    """None is expected to fail."""
+    estimator = kind((8,), members=1, draws=0, epochs=1000)
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    assert len(results) > 40
+    other = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert not other
 
 
 def test_the_distribution_function_is_that_of_the_mixture(line, fitted):
@@ -198,6 +263,9 @@ def test_wrong_labels(line, fitted):
         ({"held_out": 1.0}, "held_out must be a part of the rows"),
         ({"held_out": "a"}, "held_out must be a part of the rows"),
         ({"members": True}, "members must be a whole number of at least 1, got True"),
+        ({"held_out": 0.999}, "held_out=0.999 leaves none of the 400 rows for training"),
+        ({"seed": 2**63}, r"seed must be a whole number of at least 0 and below 2\*\*63, got 922"),
+        ({"seed": 2**64}, r"seed must be a whole number of at least 0 and below 2\*\*63, got 184"),
         ({"seed": None}, "seed must be a whole number of at least 0, got None"),
         ({"sampler": "NUTS"}, "sampler must be a sampler, .* got 'NUTS'"),
         ({"optimizer": "adan"}, "expected optimizer=optax.* got 'adan'"),
@@ -210,7 +278,7 @@ def test_wrong_settings(line, settings, text):
 
 
 def test_one_class_and_wrong_kinds(line):
-    with pytest.raises(kg.DataError, match="all labels are 'a'"):
+    with pytest.raises(kg.DataError, match="all labels are 'a', one class"):
         kg.neural.ensemble((2,), (line[0], ["a"] * 400), **SMALL)
     with pytest.raises(ValueError, match="kind must be 'regression' or 'classification'"):
         kg.neural.ensemble((2,), line, kind="ranking")

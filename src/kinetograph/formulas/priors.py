@@ -47,6 +47,7 @@ from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..models.variables import variable
+from ..results.deviations import deviations
 
 __all__ = ["RULES", "Scales", "Unknown", "ordered_as"]
 
@@ -109,7 +110,7 @@ def slope_scale(u: Unknown) -> Any:
     factor = 1.0 if u.scales.unit else 2.5 * u.scales.sd
     if u.columns is None or (u.scales.unit and u.categories):
         return factor
-    sds = np.asarray(u.columns, float).std(0)
+    sds = deviations(np.asarray(u.columns, float))
     scales = factor / np.where(sds > 0, sds, 1.0)
     return scales.reshape(u.shape) if u.shape else float(scales[0])
 
@@ -134,7 +135,7 @@ def _effect_scales(u: Unknown) -> Any:
     if not u.main:
         return 1.0
     assert u.columns is not None
-    sds = u.columns.std(0)
+    sds = deviations(u.columns)
     slopes = 2.5 * u.scales.sd / np.where(sds > 0, sds, 1.0)
     scales = np.where(sds > 0, slopes, intercept_scale(u))
     return scales.reshape(u.shape) if u.shape else float(scales[0])

@@ -18,6 +18,7 @@ from ..graph.errors import DataError, KinetographWarning
 from ..graph.inputs import data
 from ..graph.source import place_text, warn_user
 from ..models.observe import observe
+from ..results.deviations import deviations
 from .columns import (
     check_present,
     is_real,
@@ -234,7 +235,7 @@ class Response:
         link = "log" if self.family.name in ("lognormal", "hurdle_lognormal") else link
         moments = {}
         if self.family.name in ("gaussian", "student", "skew_normal", "asym_laplace"):
-            moments = {"mean": float(y.mean()), "sd": float(y.std()) or 1.0}
+            moments = {"mean": float(y.mean()), "sd": float(deviations(y)) or 1.0}
         transforms: dict[str, Any] = {
             "identity": lambda y: y,
             "log": np.log,

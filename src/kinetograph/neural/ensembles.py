@@ -19,7 +19,9 @@ from ..graph.public import public
 from ..graph.source import warn_user
 from ..results import diagnostics
 from ..results.advice import SamplingWarning
+from ..results.deviations import deviations
 from ..results.summary import summary
+from ..runs.arguments import check_whole
 from ..samplers.sampler import Sampler
 from .estimator_inputs import check_texts
 from .losses import LOSSES, count_outputs
@@ -87,12 +89,16 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         """Train and sample, with standardised inputs and labels of the loss."""
         self._check_settings(len(x))
         network = self._network()
-        self._compiled: Any = None
         self.input_mean_, self.input_sd_ = x.mean(0), spread(x)
         x = self._inputs(x)
         self._check_outputs(network, x[0], width)
         order = np.random.default_rng(self.seed).permutation(len(x))
         held, rows = np.split(order, [round(self.held_out * len(x))])
+        if not len(rows):
+            raise ValueError(
+                f"{type(self).__name__}: held_out={self.held_out!r} leaves none of the {len(x)} "
+                f"rows for training; write a smaller part"
+            )
         self.members_ = sample_members(
             network,
             LOSSES[self._loss],
@@ -115,7 +121,8 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
             progress=self.progress,
         )
         self.results_ = self.members_.results
-        self._probe = x[order[:50]]
+        self.network_, self._probe = network, x[order[:50]]
+        self._prepare()
         if self.members > 1 and self.draws >= 4:
             self._check_mixing()
 
@@ -171,14 +178,9 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         leasts["seed"] = 0
         if self.batch_size is not None:
             leasts["batch_size"] = 1
-        for name, least in leasts.items():
-            value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or value < least:
-                raise ValueError(
-                    f"{type(self).__name__}: {name} must be a whole number of at least {least}, "
-                    f"got {value!r}"
-                )
+        check_whole(
+            type(self).__name__, {name: (getattr(self, name), n) for name, n in leasts.items()}
+        )
         if not isinstance(self.held_out, (int, float)) or not 0 <= self.held_out < 1:
             raise ValueError(
                 f"{type(self).__name__}: held_out must be a part of the rows, at least 0 and below "
@@ -201,21 +203,28 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, x: np.ndarray) -> np.ndarray:
         """The outputs of all draws, (members, draws, rows, width), for standardised inputs."""
-        if self._compiled is None:
-            layout, network = self.members_.layout, self._network()
-
-            def of_draws(draws: Any, rows: Any) -> Any:
-                return jax.lax.map(lambda w: network.outputs(layout.tree(w), rows), draws)
-
-            self._compiled = jax.jit(of_draws)
         draws = self.members_.draws.astype(np.float32)
         outputs = self._compiled(draws.reshape(-1, draws.shape[-1]), x.astype(np.float32))
         return np.asarray(outputs, float).reshape(*draws.shape[:2], len(x), -1)
 
+    def _prepare(self) -> None:
+        """Make the function of outputs, of the network that was fitted."""
+        layout, network = self.members_.layout, self.network_
+
+        def of_draws(draws: Any, rows: Any) -> Any:
+            return jax.lax.map(lambda w: network.outputs(layout.tree(w), rows), draws)
+
+        self._compiled = jax.jit(of_draws)
+
     def __getstate__(self) -> Any:
-        """The state without compiled functions, which cannot be pickled."""
-        state = super().__getstate__()
-        return {**state, "_compiled": None} if "_compiled" in state else state
+        """The state without the compiled function, which cannot be pickled."""
+        return {n: v for n, v in super().__getstate__().items() if n != "_compiled"}
+
+    def __setstate__(self, state: Any) -> None:
+        """Take a state of `__getstate__`."""
+        super().__setstate__(state)
+        if hasattr(self, "members_"):
+            self._prepare()
 
     def _in_parts(self, X: Any, compute: Callable[..., tuple[Any, ...]], *by_row: Any) -> list[Any]:
         """Results for new rows, computed for some rows at a time.
@@ -254,5 +263,5 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
 
 def spread(values: np.ndarray) -> Any:
     """Standard deviations, 1 where values are constant."""
-    sd = values.std(0)
+    sd = deviations(values)
     return np.where(sd > 0, sd, 1.0)

@@ -217,7 +217,8 @@ class EnsembleClassifier(ClassifierMixin, MemberEnsemble):  # type: ignore[misc]
             ) from None
         check_classification_targets(y)
         if len(self.classes_) < 2:
-            raise DataError(f"EnsembleClassifier: all labels are {self.classes_.tolist()[0]!r}")
+            label = self.classes_.tolist()[0]
+            raise DataError(f"EnsembleClassifier: all labels are {label!r}, one class")
         self._fit(X, codes[:, None].astype(np.float32), len(self.classes_))
         return self
 

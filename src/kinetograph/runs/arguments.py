@@ -13,6 +13,7 @@ from ..samplers import __all__ as SAMPLERS
 from ..samplers.sampler import Sampler
 
 __all__ = [
+    "LARGEST",
     "check_flag",
     "check_one_of",
     "check_sampler",
@@ -20,6 +21,8 @@ __all__ = [
     "check_seed",
     "check_whole",
 ]
+
+LARGEST = 2**63  # whole numbers of compiled code are below it
 
 
 def check_sampler(sampler: Any, what: str) -> Sampler:
@@ -75,12 +78,14 @@ def check_samplers(sampler: Any, chains: int, what: str) -> Sequence[Sampler]:
 def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
     """Refuse numbers that are not whole, or below their minimum."""
     for name, (value, minimum) in least.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        right = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not right or not minimum <= value < LARGEST:
             whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
             hint = f"; write {name}={int(value)}" if whole and value >= minimum else ""
+            limit = " and below 2**63" if right and value >= minimum else ""
             raise ValueError(
-                f"{what}: {name} must be a whole number of at least {minimum}, got {shown(value)}"
-                f"{place_text()}{hint}"
+                f"{what}: {name} must be a whole number of at least {minimum}{limit}, got "
+                f"{shown(value)}{place_text()}{hint}"
             )
 
 

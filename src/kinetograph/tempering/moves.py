@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..results.deviations import deviations
 from .points import TemperedPoints
 
 __all__ = ["Moved", "Moves"]
@@ -122,7 +123,7 @@ def steps_of(step_size: float) -> int:
 
 def scale_of(free: np.ndarray) -> np.ndarray:
     """The standard deviation of each coordinate, or 1 for a constant one."""
-    scale = free.std(0)
+    scale = deviations(free)
     return np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
 
 

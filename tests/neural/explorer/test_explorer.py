@@ -301,7 +301,7 @@ def test_a_plot_has_all_minima(found):
 
 
 def test_wrong_arguments(clusters):
-    with pytest.raises(ValueError, match="trajectories must be a whole number from 1 on"):
+    with pytest.raises(ValueError, match="trajectories must be a whole number of at least 1"):
         explorer.explore(clusters, trajectories=0)
     with pytest.raises(ValueError, match="prune from 0 to below 1"):
         explorer.explore(clusters, prune=1.0)

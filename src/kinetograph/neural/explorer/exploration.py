@@ -17,6 +17,7 @@ from ...graph.errors import KinetographWarning
 from ...graph.public import public
 from ...graph.source import warn_user
 from ...optimizers.opt import choose
+from ...runs.arguments import check_whole
 from ...samplers.baoab import BAOAB
 from ...samplers.sampler import Sampler
 from ..analysis.diffusion import diffusion_map
@@ -226,9 +227,8 @@ def explore(
             f"explore: sampler must be a sampler, such as kg.samplers.BAOAB(0.1), got {sampler!r}"
         )
     whole = {"trajectories": trajectories, "steps": steps, "thin": thin, "max_legs": max_legs}
-    for name, value in whole.items() | {"patience": patience, "workers": workers}.items():
-        if not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(f"explore: {name} must be a whole number from 1 on, got {value!r:.60}")
+    whole |= {"patience": patience, "workers": workers}
+    check_whole("explore", {"seed": (seed, 0), **{name: (n, 1) for name, n in whole.items()}})
     if not 0 <= prune < 1 or steps < 2 * thin:
         raise ValueError(
             f"explore: expected prune from 0 to below 1 and two rows or more of a trajectory, got "

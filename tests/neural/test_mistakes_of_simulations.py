@@ -194,6 +194,48 @@ def test_parameters_of_a_walker_are_not_changed_in_place():
     assert nn.parameters[0][2] == 99.0
 
 
+def test_a_walker_of_a_trajectory():
+    nn = simulation(number_walkers=3, precision="float64")
+    data = nn.sample()
+    for walker in range(3):
+        w = data.parameters[walker]
+        outputs = X[:4] @ w[:, :3].T + w[:, 3]
+        got = nn.predict(X[:4], walker, trajectory=data, quantiles=[0.25])
+        np.testing.assert_allclose(got.mean[:, 0], outputs.mean(1))
+        np.testing.assert_allclose(got.sd[:, 0], outputs.std(1))
+        np.testing.assert_allclose(got.quantiles[0, :, 0], np.quantile(outputs, 0.25, 1))
+        one = nn.predict(X[:4], walker, trajectory=data.trajectory)
+        np.testing.assert_array_equal(one.mean, got.mean)
+    with pytest.raises(ValueError, match=r"no rows of the walker 3 .*; its walkers are 0, 1, 2"):
+        nn.predict(X, 3, trajectory=data)
+    with pytest.raises(ValueError, match=r"no rows of the walker 0 .*; its walkers are not rec"):
+        nn.predict(X, 0, trajectory=data.trajectory.drop(columns="id"))
+    for wrong in (1.5, [0.1, -0.1], np.nan):
+        with pytest.raises(ValueError, match="predict: quantiles must be from 0 to 1, got"):
+            nn.predict(X, trajectory=data, quantiles=wrong)
+
+
+def test_labels_without_a_column_are_refused():
+    for pair in ((X, np.zeros((40, 0))), (np.zeros((40, 0)), Y)):
+        with pytest.raises(kg.DataError, match=r"(labels|inputs) have no columns"):
+            kg.neural.Simulation(pair)
+    with pytest.raises(kg.DataError, match="inputs have no rows"):
+        kg.neural.Simulation([X[:0], Y[:0]])
+
+
+@pytest.mark.parametrize("beta", [np.inf, np.nan, 0.0, -1.0])
+def test_the_inverse_temperature_of_momenta(beta):
+    nn = simulation()
+    with pytest.raises(ValueError, match="beta must be positive and finite, got"):
+        nn.init_momenta(beta)
+
+
+def test_a_function_of_numpy_is_not_a_network():
+    nn = simulation(output_activation=np.tanh)
+    with pytest.raises(TypeError, match=r"is not a JAX function; write it with .* as jnp\.tanh"):
+        nn.sample()
+
+
 def test_complex_numbers_are_refused():
     nn = simulation()
     z, w = X + 1j, np.ones(4) * 1j

@@ -14,9 +14,9 @@ WRONG = {
     "covariance_blending": [-0.1],
     "every_nth": [0, True],
     "burn_in_steps": [-1],
-    "max_steps": [-1, 1.5],
+    "max_steps": [-1, 1.5, 2**64],
     "batch_size": [0, 2.0],
-    "seed": [-1],
+    "seed": [-1, 2**63, 2**64, 2**1100],
     "sampler": ["BAOBA", 3],
     "optimizer": ["sgd"],
     "learning_rate": [0, "fast"],
@@ -36,6 +36,12 @@ def test_a_wrong_value_names_its_option(name):
     for value in WRONG[name]:
         with pytest.raises(ValueError, match=rf"^{name}: "):
             check_options({name: value})
+
+
+def test_whole_numbers_have_a_largest():
+    assert check_options({"seed": 2**63 - 1}) == {"seed": 2**63 - 1}
+    with pytest.raises(ValueError, match=r"got 9223372036854775808; whole num.* below 2\*\*63$"):
+        check_options({"seed": 2**63})
 
 
 def test_an_unknown_name_suggests_the_nearest():

@@ -59,6 +59,26 @@ def test_fixed_numbers_stay():
     np.testing.assert_array_equal(np.delete(filled, [6, 24, 25]), np.arange(23.0))
 
 
+@pytest.mark.parametrize("make", [np.asarray, np.float32, np.ndarray.tolist, jax.numpy.asarray])
+def test_arrays_of_vectors_are_filled(make):
+    parts, free = layout((2,)).fixing({"weight1": 0.25}), np.arange(26.0).reshape(2, 13)
+    wanted = np.insert(free, 1, 0.25, axis=1)
+    np.testing.assert_array_equal(parts.filled(make(free)), wanted)
+    np.testing.assert_array_equal(parts.filled(make(free[0])), wanted[0])
+    assert parts.filled(np.arange(13))[1] == 0.25
+
+
+def test_the_layout_of_records_fills_vectors():
+    """Also after a run, which has used it in double precision."""
+    x = np.arange(6.0).reshape(3, 2)
+    options = {"seed": 1, "max_steps": 2, "fix_parameters": {"weight1": 0.25}}
+    records = kg.neural.Simulation([x, x[:, 0]], **options).sample()
+    fill, free = records.layout.filled, records.parameters[0, 0]
+    wanted = np.insert(free, 1, 0.25)
+    for filled in (fill(free), jax.jit(fill)(free), fill(jax.numpy.asarray(free))):
+        np.testing.assert_array_equal(filled, wanted)
+
+
 def test_wrong_fixed_numbers():
     parts = layout()
     with pytest.raises(

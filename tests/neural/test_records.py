@@ -140,6 +140,17 @@ def test_averages_begin_after_the_burn_in():
             np.testing.assert_allclose(averages[average], np.cumsum(rows[column]) / counts)
 
 
+def test_the_average_of_the_inertia_is_its_mean_change():
+    data = linear(burn_in_steps=3, max_steps=9).sample()
+    nn, inertia = linear(), []
+    for _ in range(9):
+        nn.step()
+        inertia.append(float(np.sum(np.asarray(nn.momenta) * np.asarray(nn.parameters))))
+    changes = np.diff(inertia[3:])
+    wanted = [0.0, *(changes[:k].mean() for k in range(1, 6))]
+    np.testing.assert_allclose(data.averages["average_inertia"], wanted, rtol=1e-9, atol=1e-14)
+
+
 def test_files_have_the_rows_in_memory(tmp_path):
     names = ("run_file", "trajectory_file", "averages_file")
     files = {name: str(tmp_path / f"{name}.csv") for name in names}

@@ -240,11 +240,18 @@ def count_outputs(outputs: Callable[[], Any], doing: str) -> int:
     ------
     ShapeError
         If the network does not take the inputs.
+    TypeError
+        If the network is not a JAX function.
     """
     try:
         return int(np.prod(jax.eval_shape(outputs).shape))
     except (TypeError, ValueError, LookupError) as error:
         reason = str(error).partition("\n")[0]
+        if any(isinstance(e, jax.errors.JAXTypeError) for e in (error, error.__cause__)):
+            raise TypeError(
+                f"{doing}: the network or one of its activations is not a JAX function; write it "
+                f"with functions of jax.numpy, such as jnp.tanh: {reason}"
+            ) from error
         raise ShapeError(
             f"{doing}: the network does not take inputs with the shape of a row, or parameters of "
             f"this layout: {reason}; a function is called as function(parameters, row)"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runs.arguments import LARGEST
 from .choice import name_advice
 
 __all__ = ["Option"]
@@ -110,8 +111,10 @@ class Option:
         outside = self.least is not None and not value >= self.least
         outside = outside or (self.above is not None and not value > self.above)
         outside = outside or (self.below is not None and not value < self.below)
-        if outside or not np.isfinite(value):
-            raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}")
+        large = isinstance(value, int) and value >= LARGEST
+        if outside or large or not np.isfinite(value):
+            limit = "; whole numbers are below 2**63" if large else ""
+            raise ValueError(f"{self.name}: expected {self.expected}, got {value!r:.60}{limit}")
 
     @property
     def expected(self) -> str:

@@ -81,7 +81,8 @@ _TABLE = (
     ),
     Option(
         "hidden_activation", "relu", "names", "network",
-        "The activation of the hidden layers: one for all, or one for each layer.", "network",
+        "The activation of the hidden layers: one for all, or one for each layer. gelu is its "
+        "approximation by tanh, as in jax.nn.gelu.", "network",
         names=_activations, objects="a JAX function",
     ),
     Option(
@@ -228,7 +229,9 @@ _TABLE = (
     ),
     Option(
         "optimizer", "gradient_descent", "name", "training",
-        "The optimiser.", "training", names=_optimisers,
+        "The optimiser. With adadelta, as kg.optimizers.adadelta with rho=1, each step is the "
+        "learning rate times the gradient; kg.optimizers.adadelta(1.0, rho=0.95) is Zeiler's.",
+        "training", names=_optimisers,
         objects="an optimiser of kg.optimizers or a transformation of optax",
         accepts=lambda value: not isinstance(value, (str, bool, int, float)),
     ),

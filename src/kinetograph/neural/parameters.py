@@ -116,10 +116,16 @@ class ParameterLayout:
         return jax.tree.unflatten(self._leaves[1], leaves)
 
     def filled(self, free: Any) -> Any:
-        """The vector whose free numbers are given."""
+        """The vectors, with leading axes, whose free numbers are given."""
         if self.fixed is None:
             return free
-        return jnp.asarray(np.nan_to_num(self.fixed)).at[self.free].set(free)
+        if not isinstance(free, jax.core.Tracer):
+            free = np.asarray(free)
+            kind = np.result_type(free, np.float32)
+            whole = np.broadcast_to(self.fixed, (*free.shape[:-1], self.size)).astype(kind)
+            whole[..., self.free] = free
+            return whole
+        return jnp.asarray(np.nan_to_num(self.fixed)).at[self.free.astype(np.int32)].set(free)
 
     def by_name(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         """The arrays of vectors with leading axes, by name."""

@@ -110,7 +110,8 @@ def mlp(
     hidden
         The widths of the hidden layers; zeros are skipped. Without layers the network is linear.
     activations
-        The activation of hidden layers: a name or a function, or one for each layer.
+        The activation of hidden layers: a name or a function, or one for each layer. "gelu" is its
+        approximation by tanh, as in `jax.nn.gelu`.
     output_activation
         The activation of the outputs.
     bias

@@ -37,6 +37,8 @@ def predicted(
     """The prediction for rows x, some rows at a time."""
     size, parts = max(1, NUMBERS // len(draws)), []
     levels = np.atleast_1d(np.asarray(probabilities, float))
+    if not ((levels >= 0) & (levels <= 1)).all():
+        raise ValueError(f"predict: quantiles must be from 0 to 1, got {probabilities!r:.60}")
     for first in range(0, len(x), size):
         outputs = landscape.outputs(draws, x[first : first + size]).astype(float)
         quantiles = np.quantile(outputs, levels, 0)

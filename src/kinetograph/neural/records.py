@@ -18,6 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from ..graph.public import public
+from ..graph.value_texts import shown
 from .parameters import ParameterLayout
 
 __all__ = [
@@ -57,7 +58,10 @@ class TrajectoryData:
         Columns id, step, loss and the free parameters: weight0, ..., bias0, ...; or c0, ..., the
         projections on directions.
     averages
-        Columns id, step, epoch, loss and averages over the rows after the burn-in.
+        Columns id, step, epoch, loss and averages over the rows after the burn-in: average_loss,
+        average_kinetic_energy and average_virials (virial = g w / 2) are means. average_inertia is
+        the mean change of I = p w from row to row, (I_K - I_1) / (K - 1) after K rows and 0 after
+        the first; so it tends to 0.
     attrs
         beta, the number of rows of the data n, the scale of the loss, the sampler, the seed, and
         whether the rows may be stationary: not of training, or after `collapse_walkers`.
@@ -92,11 +96,7 @@ class TrajectoryData:
             named = {name: draws[..., i] for i, name in enumerate(columns)}
         else:
             layout = self.layout
-            whole = np.empty((*draws.shape[:2], layout.size), draws.dtype)
-            if layout.fixed is not None:
-                whole[...] = layout.fixed
-            whole[..., layout.free] = draws
-            named = layout.by_name(whole)
+            named = layout.by_name(layout.filled(draws))
             is_fixed = ~np.isin(np.arange(layout.size), layout.free)
             fixed = {
                 name: np.flatnonzero(v).tolist() for name, v in layout.by_name(is_fixed).items()
@@ -124,16 +124,19 @@ class TrajectoryData:
 
 
 def draws_of(
-    trajectory: TrajectoryData | pd.DataFrame, layout: ParameterLayout, doing: str
+    trajectory: TrajectoryData | pd.DataFrame,
+    layout: ParameterLayout,
+    doing: str,
+    walker: int | None = None,
 ) -> np.ndarray:
-    """The free parameters of the rows of a trajectory, (rows, N).
+    """The free parameters of a trajectory or one walker, (rows, N).
 
     Raises
     ------
     TypeError
         If it is not a trajectory.
     ValueError
-        If it is a trajectory of another network, or has no rows.
+        If it is a trajectory of another network, or has no rows of the walker.
     """
     recorded = isinstance(trajectory, TrajectoryData)
     frame = trajectory.trajectory if isinstance(trajectory, TrajectoryData) else trajectory
@@ -172,6 +175,14 @@ def draws_of(
             raise ValueError(
                 f"{doing}: fix_parameters had other values in the run of the trajectory"
             )
+    if walker is not None:
+        ids = frame["id"].tolist() if "id" in frame else []
+        if walker not in ids:
+            raise ValueError(
+                f"{doing}: the trajectory has no rows of the walker {shown(walker)}; its walkers "
+                f"are {', '.join(map(str, dict.fromkeys(ids))) or 'not recorded'}"
+            )
+        frame = frame[frame["id"] == walker]
     return frame[names].to_numpy()
 
 
@@ -194,7 +205,7 @@ class RunningAverages:
         average_loss = sum L / K,   average_kinetic_energy = sum K / K
         average_virials = 1/2 sum (g w) / K,   average_inertia = sum (I_k - I_(k-1)) / (K - 1)
 
-    and I = p w.
+    and I = p w. So average_inertia is the mean change of I, 0 in the first row.
     """
 
     def __init__(self, walkers: int) -> None:
@@ -214,8 +225,7 @@ class RunningAverages:
             if name == "inertia":
                 if self.count == 0 and rows:
                     self.first = values[0]
-                with np.errstate(invalid="ignore"):
-                    averages[average] = (values - self.first) / (counts - 1)
+                averages[average] = (values - self.first) / np.maximum(counts - 1, 1)
                 continue
             before = self.sums.get(name, np.zeros(values.shape[1]))
             sums = np.cumsum([before, *values], 0)[1:]  # the same sums for any blocks

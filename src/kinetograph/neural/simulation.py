@@ -251,8 +251,8 @@ class Simulation(SimulationValues):
         """
         walkers = self._walkers()
         inverse = self._options["inverse_temperature"] if beta is None else float(beta)
-        if not inverse > 0:
-            raise ValueError(f"init_momenta: beta must be positive, got {beta!r}")
+        if not 0 < inverse < np.inf:
+            raise ValueError(f"init_momenta: beta must be positive and finite, got {beta!r}")
         rng = np.random.default_rng([self._seed, walkers.made])
         walkers.momenta = rng.normal(size=self._vectors().shape) / np.sqrt(inverse)
 

@@ -94,10 +94,10 @@ class SimulationValues(SimulationParts):
         X
             Inputs.
         walker
-            The walker whose parameters are used.
+            The walker whose parameters, or whose rows of the trajectory, are used; by default all.
         trajectory
             Records of a run: the result is then a `Prediction` with mean, standard deviation and
-            quantiles over all of its rows and walkers.
+            quantiles over its rows.
         quantiles
             Probabilities, for a trajectory.
 
@@ -109,12 +109,13 @@ class SimulationValues(SimulationParts):
         ShapeError
             If rows have another shape.
         ValueError
-            If the trajectory is of another network, or quantiles are given without a trajectory.
+            If the trajectory is of another network or has no rows of the walker, or quantiles are
+            out of their range or given without a trajectory.
         """
         data, kind = self._data, self._options["precision"]
         x = input_rows(X, data.x.shape[1:], data.columns, kind, "predict")
         if trajectory is not None:
-            draws = self._draws(trajectory, "predict")
+            draws = self._draws(trajectory, "predict", walker)
             return predicted(self._model.landscape, draws, x, quantiles)
         if np.size(quantiles):
             raise ValueError(
@@ -139,9 +140,12 @@ class SimulationValues(SimulationParts):
         draws = self._draws(trajectory, doing)
         return log_predictive_density(land.row_values, draws, data.x, data.y)
 
-    def _draws(self, trajectory: TrajectoryData | pd.DataFrame, doing: str) -> np.ndarray:
-        """The free parameters of all rows of a trajectory of this network."""
-        return draws_of(trajectory, self._network.layout, doing).astype(self._options["precision"])
+    def _draws(
+        self, trajectory: TrajectoryData | pd.DataFrame, doing: str, walker: int | None = None
+    ) -> np.ndarray:
+        """The free parameters of the rows of a trajectory of this network."""
+        draws = draws_of(trajectory, self._network.layout, doing, walker)
+        return draws.astype(self._options["precision"])
 
     def _each(self, walker: int | None, value: Any, full: bool) -> Any:
         """A value of one walker, or the stacked values of several."""

@@ -248,6 +248,7 @@ def test_texts_of_options(name, text, value):
     ("words", "text"),
     [
         (("--max-steps", "-1"), "'--max-steps': expected a whole number of at least 0, got -1"),
+        (("--seed", str(2**63)), f"{2**63}; whole numbers are below 2**63"),
         (("--inverse-temperature", "0"), "expected a number above 0, got 0.0"),
         (("--sampler", "BAOBA"), "did you mean 'BAOAB'"),
         (("--stepwidth", "1"), "no such option '--stepwidth'. Did you mean '--step-width'"),

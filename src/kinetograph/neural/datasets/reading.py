@@ -145,8 +145,9 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
     """An array of finite numbers."""
     check_array(values, f"read: {title}")
     array = np.asarray(values)
-    if array.ndim == 0 or not len(array):
-        raise DataError(f"read: {title} have no rows")
+    if array.ndim == 0 or not array.size:
+        part = "columns" if array.ndim > 1 and len(array) else "rows"
+        raise DataError(f"read: {title} have no {part}")
     if array.dtype.kind in "mM":  # as numbers they would have a hidden unit
         array = pd.DataFrame(array.reshape(len(array), -1)).astype(object).to_numpy()
     if array.dtype.kind not in "biuf":

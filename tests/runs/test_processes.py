@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from tests.runs.on_processes import free_address
@@ -119,6 +120,31 @@ def test_an_address_where_another_program_listens():
             meeting.connected(server.getsockname()[:2], 1, 2, 0.4)
         with pytest.raises(kg.KinetographError, match=r"process 0 cannot listen at .*: .*in use; "):
             meeting.connected(server.getsockname()[:2], 0, 2, 0.4)
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n", b"\n", meeting.MAGIC, None])
+def test_another_program_that_answers(answer):
+    def serve(server):
+        connection, _ = server.accept()
+        with connection:
+            received = connection.recv(1000)
+            connection.sendall(received if answer is None else answer)  # None: an echo
+            with suppress(ConnectionError):
+                while connection.recv(1000):
+                    pass
+
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as threads:
+        served = threads.submit(serve, server)
+        host, port = server.getsockname()[:2]
+        with pytest.raises(kg.KinetographError) as caught:
+            meeting.connected((host, port), 1, 2, 5.0)
+        served.result()
+    line = (meeting.MAGIC if answer is None else answer).decode().strip()
+    assert str(caught.value) == (
+        f"distributed: process 1 of 2 wanted to meet process 0 at {host}:{port}, but another "
+        f"program listens there, whose answer begins with {line!r}; give all processes another "
+        "address=, with a free port of the host of process 0"
+    )
 
 
 def test_missing_processes_are_named():

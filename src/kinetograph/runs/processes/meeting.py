@@ -15,6 +15,7 @@ __all__ = ["Address", "connected", "parsed"]
 type Address = tuple[str, int]
 
 MAGIC = b"kinetograph\n"
+ANSWER = "kinetograph, process 0: "  # the beginning of its answers; an echo has another one
 MOST = 10_000  # bytes of a greeting
 LATER = 2.0  # seconds
 AGAIN = 0.2  # seconds between attempts to connect
@@ -103,10 +104,10 @@ def _joined(address: Address, count: int, timeout: float, end: float) -> dict[in
             if not problem:
                 peers[greeting["number"]] = connection
                 continue
-            _say(connection, problem)
+            _say(connection, ANSWER + problem)
             connection.close()
     for connection in peers.values():
-        _say(connection, problem)
+        _say(connection, ANSWER + problem)
     if problem:
         for connection in peers.values():
             connection.close()
@@ -136,6 +137,7 @@ def _greeted(
     address: Address, number: int, count: int, timeout: float, end: float
 ) -> socket.socket:
     """The connection to process 0, once all processes have come."""
+    at = _shown(address)
     problem = "the connection timed out"
     greeting = {"number": number, "count": count, "version": __version__}
     while (left := end - time.monotonic()) > 0:
@@ -156,19 +158,25 @@ def _greeted(
             break
         except OSError:
             answer = None
-        if answer is None:  # process 0 ended, or another program listens there
+        if answer is None:  # process 0 ended, or another program listens there without an answer
             connection.close()
             problem = "the connection was closed at once"
             time.sleep(AGAIN)
             continue
-        if answer:
-            connection.close()
-            raise KinetographError(f"distributed: {answer}")
-        return connection
+        if answer == ANSWER:
+            return connection
+        connection.close()
+        if answer.startswith(ANSWER):
+            raise KinetographError(f"distributed: {answer.removeprefix(ANSWER)}")
+        raise KinetographError(
+            f"distributed: process {number} of {count} wanted to meet process 0 at {at}, but "
+            f"another program listens there, whose answer begins with {answer.strip()[:60]!r}; "
+            "give all processes another address=, with a free port of the host of process 0"
+        )
     raise KinetographError(
-        f"distributed: process {number} of {count} got no answer at {_shown(address)} within "
-        f"{timeout:g} s: {problem}; process 0 has to run at this address, and a firewall may block "
-        "the port; give another address=, or a larger timeout="
+        f"distributed: process {number} of {count} got no answer at {at} within {timeout:g} s: "
+        f"{problem}; process 0 has to run at this address, and a firewall may block the port; give "
+        "another address=, or a larger timeout="
     )
 
 

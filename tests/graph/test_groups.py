@@ -147,3 +147,38 @@ def test_groups_are_not_an_index():
     effect = kg.normal(0, 1, dims=g.dim)
     with pytest.raises(kg.SymbolicError, match=re.escape("write effect[g.codes]")):
         effect[g]
+
+
+def effects_by(dims, coords=None):
+    """A model of effects that are indexed by the codes of towns."""
+    town = kg.groups(TOWNS, "town")
+    effect = kg.normal(0, 9, dims=dims, shape=3, name="effect")
+    y = kg.observe(np.arange(float(len(TOWNS))), kg.normal(effect[town.codes], 1.0))
+    return kg.model(effect, coords=coords), effect, town, y
+
+
+def test_codes_have_the_labels_of_the_effects():
+    labels = list(kg.groups(TOWNS, "town").dim.labels)
+    assert list(effects_by("town")[0].coords["town"]) == labels  # the codes bring them
+    other = labels[::-1]
+    for dims, coords in ((kg.dim("town", other), None), ("town", {"town": other})):
+        with pytest.raises(kg.DimsError, match="different labels for dimension 'town'.*encode"):
+            effects_by(dims, coords)
+    effects_by(kg.dim("place", other))  # a dimension of another name
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_codes_of_other_levels_at_new_rows():
+    model, effect, town, _ = effects_by(kg.groups(TOWNS, "town").dim)
+    results = kg.mcmc(model, draws=20, warmup=50, chains=1, seed=1, progress=False)
+    draws = results["posterior"]["effect"]
+    new = ["Rome", "Oslo"]
+    with pytest.raises(kg.DimsError, match=r"town_codes.* has the labels 2 \(Oslo, Rome\).*encode"):
+        kg.predict(model, results, v=effect[kg.groups(new, "town").codes])
+    expected = draws.sel(town=new).values
+    for codes in (town.encode(new), kg.groups(new, "town", levels=town.dim).codes):
+        got = kg.predict(model, results, v=effect[codes])["predictions"]["v"].values
+        np.testing.assert_allclose(got, expected)
+    with pytest.raises(kg.DimsError, match="different labels for dimension 'town'.*encode"):
+        model.set_data(town_codes=kg.groups(new * 2, "town").codes)
+    model.set_data(town_codes=town.encode(new * 2))

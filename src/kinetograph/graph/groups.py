@@ -121,7 +121,8 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
         )
     axis = next(iter(labelled_axes(values)), None)
     rows = None if axis is None or axis.name == name else axis.name
-    coords = {rows: axis.labels} if rows and axis and axis.labels is not None else {}
+    coords = {name: dimension.labels}  # of the axis that the codes index
+    coords |= {rows: axis.labels} if rows and axis and axis.labels is not None else {}
     codes.setflags(write=False)
     row_codes = Data(codes, f"{name}_codes", (rows,) if rows else None, coords=coords)
     row_codes.rows = row_index(values)

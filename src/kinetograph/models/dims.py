@@ -66,7 +66,8 @@ def collect_coords(
     for node in nodes:
         node_coords: dict[str, np.ndarray] = getattr(node, "coords", {})
         for dim, labels in node_coords.items():
-            if dim not in used or (dim in given and isinstance(node, Data)):
+            yields = dim in given and isinstance(node, Data) and dim in (node.dims or ())
+            if dim not in used or yields:
                 continue
             old = coords.setdefault(dim, labels)
             other = holders.setdefault(dim, node)
@@ -103,8 +104,12 @@ def check_labels(
                 raise DimsError(
                     f"{doing}: {describe(node)}{site_text(node)} has the labels {_few(own)} for "
                     f"dimension {dim!r}, and the draws of {unknown} have {_few(labels[dim])}; "
-                    "elements are combined by position: give the data the same labels in the same "
-                    "order, or give the dimension another name"
+                    "elements are combined by position: "
+                    + (
+                        _way_of_codes(node, dim)
+                        or "give the data the same labels in the same "
+                        "order, or give the dimension another name"
+                    )
                 )
 
 
@@ -114,14 +119,27 @@ def _differ(
     """The error for two different lists of labels."""
     both = "data arrays" if isinstance(holder, Data) and isinstance(node, Data) else "arrays"
     first = f"coords= has {_few(old)}"
+    ways = (
+        "give the dimensions different names, or give both arrays the same labels in the same order"
+    )
+    ways = _way_of_codes(node, dim) or (holder and _way_of_codes(holder, dim)) or ways
     if holder is not None:
         first = f"{describe(holder)}{site_text(holder)} has {_few(old)}"
     problem = f"two {both} have different labels for dimension {dim!r}"
     if holder is None:
         problem = f"different labels for dimension {dim!r}"
     return DimsError(
-        f"{problem}: {first}, {describe(node)}{site_text(node)} has {_few(new)}; give the "
-        "dimensions different names, or give both arrays the same labels in the same order"
+        f"{problem}: {first}, {describe(node)}{site_text(node)} has {_few(new)}; {ways}"
+    )
+
+
+def _way_of_codes(node: Node, dim: str) -> str:
+    """The way out for codes of groups that have other labels than the effects."""
+    if not isinstance(node, Data) or dim in (node.dims or ()):
+        return ""
+    return (
+        "codes index the effects by position: make them by encode(values) of the effects' groups, "
+        "or by kg.groups(values, levels=...) of the effects' dimension"
     )
 
 

@@ -37,7 +37,7 @@ def recorded_distributions(model: Model) -> dict[str, str]:
 
 def warn_of_other_distributions(doing: str, model: Model, results: Any) -> bool:
     """Warn of results of other distributions; returns whether it did."""
-    texts = _changes(_distributions(model), results)
+    texts = _changes(_distributions(model), results) + _missing(model, results)
     if texts:
         more = f" (and {len(texts) - 1} more differ)" if len(texts) > 1 else ""
         warn_user(
@@ -69,11 +69,27 @@ def warn_of_other_unknowns(doing: str, names: Mapping[Node, str], results: Any) 
 
 def _changes(here: dict[str, Recorded], results: Any) -> list[str]:
     """Texts on distributions that differ from the ones of the results."""
-    try:
-        there = dict(json.loads(results.attrs.get(DISTRIBUTIONS, "{}")))
-    except (TypeError, ValueError):
-        return []
+    there = _of_results(results)
     return [text for name in here if name in there and (text := _change(here, there, name))]
+
+
+def _missing(model: Model, results: Any) -> list[str]:
+    """Texts on unknowns and observed data of the results that are not in the model."""
+    known = {*map(model.name, (*model.component.unknowns, *model.component.discrete))}
+    known |= {*map(model.name, (*model.data, *model.targets, *model.fixed))}
+    return [
+        f"{name} ~ {family} there, and no {name}"
+        for name, (family, _) in _of_results(results).items()
+        if name not in known
+    ]
+
+
+def _of_results(results: Any) -> dict[str, Recorded]:
+    """The distributions that results record."""
+    try:
+        return dict(json.loads(results.attrs.get(DISTRIBUTIONS, "{}")))
+    except (TypeError, ValueError):
+        return {}
 
 
 def _distributions(model: Model) -> dict[str, Recorded]:

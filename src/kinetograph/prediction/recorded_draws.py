@@ -142,7 +142,7 @@ def _check_range(doing: str, name: str, node: Node, draws: np.ndarray) -> None:
 
 
 def _check_axes(doing: str, model: Model, node: Node, results: Any) -> None:
-    """Refuse draws of an unknown along another dimension, or with other labels."""
+    """Refuse draws along another dimension, or with other labels."""
     name = model.name(node)
     groups = [results["posterior"].dataset, unknowns_of(results)]
     found = next((group[name] for group in groups if name in group), None)
@@ -192,7 +192,7 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
             f"{doing}: the results are of another model: they hold {', '.join(held)}, and the "
             f"model has {', '.join(names.values())}{place_text()}"
         )
-    for node in draws.values.keys() & {*model.component.unknowns}:
+    for node in draws.values.keys() & names.keys():
         _check_axes(doing, model, node, results)
     if not warn_of_other_distributions(doing, model, results):
         warn_of_other_density(doing, model, results)

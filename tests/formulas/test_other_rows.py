@@ -68,6 +68,37 @@ def test_replaced_data(trained):
             use()
 
 
+@pytest.mark.parametrize(("of_results", "of_model"), [("", "offset(z)"), ("offset(z)", "")])
+def test_results_of_a_model_with_other_data(of_results, of_model):
+    frame = FRAME.assign(z=FRAME["x"] ** 2)
+    made, other = (
+        kg.formula(" + ".join(filter(None, ["y ~ x", part])), frame)
+        for part in (of_results, of_model)
+    )
+    results = kg.mcmc(made, **SHORT)
+    for use in (kg.loo, kg.predict, lambda model, results: model.predict(results, frame)):
+        use(made, results)
+        with pytest.raises(kg.DataError, match="of another model .*offset is not among the data"):
+            use(other, results)
+
+
+def test_results_of_a_model_with_effects_of_groups():
+    frame = FRAME.assign(g=list("abc") * 10)
+    results = kg.mcmc(kg.formula("y ~ x + (1 | g)", frame), **SHORT)
+    with pytest.raises(kg.DataError, match="another model.*g_index is not among the data of this"):
+        kg.loo(kg.formula("y ~ x", frame), results)
+
+
+def test_effects_in_another_order():
+    """Draws are read by position."""
+    model = kg.formula("y ~ x + (1 | g)", FRAME.assign(g=list("abc") * 10))
+    results = kg.mcmc(model, **SHORT)
+    posterior = results["posterior"].to_dataset()
+    results["posterior"] = posterior.sel(g=["b", "a", "c"])
+    with pytest.raises(kg.ModelError, match="element 0 of 'g' is b in the results, and a in the"):
+        model.predict(results, {"x": [1.0], "g": ["a"]}, kind="mean")
+
+
 def test_results_of_single_precision(trained):
     model, results = trained
     rounded = results.map_over_datasets(lambda group: group.astype("float32"))

@@ -134,3 +134,20 @@ def test_the_same_likelihood_in_another_form(line_results):
         kg.predict(line(2, y=Y + 1), line_results, seed=1)  # other data: nothing can be said
     longer = kg.extra_samples(line_results, same, draws=5, progress=False)
     assert longer["posterior"].sizes["draw"] == 25
+
+
+def test_results_with_further_unknowns_are_told(results):
+    def build():
+        a, sd = kg.normal(0, 1), kg.half_normal(1)
+        kg.observe(DATA, kg.normal(a, sd), name="y")
+        return {"a": a, "sd": sd}
+
+    with pytest.warns(kg.KinetographWarning, match="another model.*: b ~ normal there, and no b"):
+        kg.predict(kg.model(build), results, seed=1)
+
+
+def test_an_unknown_that_is_set_is_known(results):
+    made = model()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.KinetographWarning)
+        kg.predict(kg.do(made, {made["b"]: np.zeros(3)}), results, seed=1)

@@ -262,6 +262,12 @@ class FormulaModel(Model):
         """
         held, response = recorded_data(results), self._encoding.response.name
         nodes = {self.name(node): node for node in self.data}
+        for names, others, model in ((held, nodes, "this model"), (nodes, held, "the results")):
+            if response in held and (missing := names.keys() - others.keys()):
+                raise DataError(
+                    f"{doing}: the results are of another model{place_text()}: {min(missing)} is "
+                    f"not among the data of {model}; give results of this model"
+                )
         for name, node in sorted(nodes.items(), key=lambda pair: pair[0] != response):
             values = node.value, self.value_of(node)
             if name in held and not any(is_same(held[name].values, value) for value in values):

@@ -78,14 +78,14 @@ def test_results_of_a_model_with_other_data(of_results, of_model):
     results = kg.mcmc(made, **SHORT)
     for use in (kg.loo, kg.predict, lambda model, results: model.predict(results, frame)):
         use(made, results)
-        with pytest.raises(kg.DataError, match="of another model .*offset is not among the data"):
+        with pytest.raises(kg.DataError, match=r"of another model .*offset is not among the data"):
             use(other, results)
 
 
 def test_results_of_a_model_with_effects_of_groups():
     frame = FRAME.assign(g=list("abc") * 10)
     results = kg.mcmc(kg.formula("y ~ x + (1 | g)", frame), **SHORT)
-    with pytest.raises(kg.DataError, match="another model.*g_index is not among the data of this"):
+    with pytest.raises(kg.DataError, match=r"another model.*g_index is not among the data of this"):
         kg.loo(kg.formula("y ~ x", frame), results)
 
 

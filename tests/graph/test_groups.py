@@ -162,7 +162,7 @@ def test_codes_have_the_labels_of_the_effects():
     assert list(effects_by("town")[0].coords["town"]) == labels  # the codes bring them
     other = labels[::-1]
     for dims, coords in ((kg.dim("town", other), None), ("town", {"town": other})):
-        with pytest.raises(kg.DimsError, match="different labels for dimension 'town'.*encode"):
+        with pytest.raises(kg.DimsError, match=r"different labels for dimension 'town'.*encode"):
             effects_by(dims, coords)
     effects_by(kg.dim("place", other))  # a dimension of another name
 
@@ -179,6 +179,6 @@ def test_codes_of_other_levels_at_new_rows():
     for codes in (town.encode(new), kg.groups(new, "town", levels=town.dim).codes):
         got = kg.predict(model, results, v=effect[codes])["predictions"]["v"].values
         np.testing.assert_allclose(got, expected)
-    with pytest.raises(kg.DimsError, match="different labels for dimension 'town'.*encode"):
+    with pytest.raises(kg.DimsError, match=r"different labels for dimension 'town'.*encode"):
         model.set_data(town_codes=kg.groups(new * 2, "town").codes)
     model.set_data(town_codes=town.encode(new * 2))

@@ -134,7 +134,7 @@ def _differ(
 
 
 def _way_of_codes(node: Node, dim: str) -> str:
-    """The way out for codes of groups that have other labels than the effects."""
+    """The way out for codes whose labels differ from the effects'."""
     if not isinstance(node, Data) or dim in (node.dims or ()):
         return ""
     return (

@@ -74,7 +74,7 @@ def _changes(here: dict[str, Recorded], results: Any) -> list[str]:
 
 
 def _missing(model: Model, results: Any) -> list[str]:
-    """Texts on unknowns and observed data of the results that are not in the model."""
+    """Texts on variables of the results that the model lacks."""
     known = {*map(model.name, (*model.component.unknowns, *model.component.discrete))}
     known |= {*map(model.name, (*model.data, *model.targets, *model.fixed))}
     return [

@@ -337,6 +337,13 @@ class FormulaModel(Model):
             "other rows by model.predict(results, new), or call kg.formula with other data"
         )
 
+    def _prior_hint(self, name: str, example: str) -> str:
+        example = "kg.normal(0, 10)" if "kg.sort" in example else example
+        others = tuple(f"b_{parameter}_" for parameter in [*self.links][1:])
+        is_slope = name.startswith("b_") and not name.startswith(others)
+        every = f", or {{'b': {example}}} for all slopes" if is_slope else ""
+        return f"Give kg.formula a prior of it, such as prior={{{name!r}: {example}}}{every}"
+
     def __reduce__(self) -> Any:
         load, content = super().__reduce__()
         return _loaded, (load, content, self._encoding, self._priors)

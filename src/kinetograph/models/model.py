@@ -275,6 +275,10 @@ class Model(LogDensity):
             "kg.data(array, name=...)"
         )
 
+    def _prior_hint(self, name: str, example: str) -> str:
+        """Advice on an unknown whose prior is flat."""
+        return f"Use a distribution in its place, such as {example}"
+
     def _check_data(self, doing: str, results: Any) -> None:
         """Raise DataError if the unknowns of results mean something else."""
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.increasing import Increasing
-from ..distributions.support import Ordered
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, StartError
 from ..graph.messages import describe, site_text
@@ -17,6 +16,7 @@ from ..models.missing import missing_of
 from ..models.model import Model
 from ..models.starting_points import blame, free_states
 from ..models.tempered_model import TemperedModel
+from .flat_priors import fault_of_flat
 
 __all__ = ["PriorDraws", "check_prior", "check_reached", "refuse_infinite"]
 
@@ -34,7 +34,7 @@ def check_prior(tempered: TemperedModel, doing: str) -> None:
                 "these vectors out, or mark each of them as missing as a whole"
             )
         if unknown.distribution is None:
-            raise ModelError(f"{doing}: {model.name(unknown)}{site_text(unknown)} {_flat(unknown)}")
+            raise ModelError(f"{doing}: {fault_of_flat(model, unknown)}")
         family = unknown.distribution.family
         if isinstance(family, Increasing) and not family.same:
             raise ModelError(
@@ -47,21 +47,6 @@ def check_prior(tempered: TemperedModel, doing: str) -> None:
             f"{doing}: the model observes nothing and has no factor, so the posterior is the "
             "prior: kg.simulate(model) draws from it"
         )
-
-
-def _flat(unknown: Variable) -> str:
-    """The fault of a flat prior, and a distribution in its place."""
-    if not isinstance(unknown.support, Ordered):
-        return (
-            "is a kg.variable, whose prior is flat: it has no draws from which particles could "
-            "start, and no evidence. Give it a distribution, such as kg.normal(0, 10)"
-        )
-    return (
-        "is a kg.ordered_variable, whose own prior is flat: it has no draws from which particles "
-        "could start, and a density by kg.factor has none either. Use "
-        f"kg.sort(kg.normal(0, 10, shape={unknown.shape[-1]})) in its place, with the mean and sd "
-        "of your prior, and without that factor"
-    )
 
 
 class PriorDraws:

@@ -13,7 +13,16 @@ from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .dates import check_no_dates, date_kind
-from .frames import categories_text, frame_name, is_new, numbers_text, present_text, rename_text
+from .frames import (
+    assign_text,
+    categories_text,
+    frame_name,
+    is_new,
+    numbers_text,
+    present_text,
+    rename_text,
+    variables_in,
+)
 
 __all__ = [
     "check_present",
@@ -117,13 +126,16 @@ def check_present(
     names = list(names)
     for name in names:
         if name not in frame:
-            if name in scope:
+            is_of_rows = is_new(frame) and name in variables_in(frame)
+            if name in scope and not is_of_rows:
                 continue
             columns = list(map(str, frame.columns))
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
             of = "" if what == repr(name) else f" in {what}"
             if is_new(frame):
                 hint = meant(name, columns) or without
+                if is_of_rows:
+                    hint = _as_column(frame, name, scope)
                 raise DataError(
                     f"formula: the new data have no column {name!r}, which the model needs{of}"
                     f"{place_text()}; their columns are {shown}{hint}"
@@ -167,6 +179,19 @@ def check_present(
             )
         if is_text(column):
             _check_not_numbers(frame, name, what)
+
+
+def _as_column(frame: pd.DataFrame, name: str, scope: Any) -> str:
+    """The way out for a variable with the rows of the model."""
+    if name in scope:
+        return (
+            f"; {name} is a variable that holds the rows of the model: make the model with the "
+            "names of columns"
+        )
+    return (
+        f"; {name} was a variable with a value for each row of the model: give the "
+        f"values of the new rows, {assign_text(frame, name)}"
+    )
 
 
 def _of_python(name: str, what: str) -> str:

@@ -5,7 +5,7 @@ index has the labels of the rows.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..graph.value_texts import in_words
 
 __all__ = [
     "as_frame",
+    "assign_text",
     "categories_text",
     "days_text",
     "frame_name",
@@ -25,11 +26,15 @@ __all__ = [
     "order_text",
     "present_text",
     "rename_text",
+    "variables_in",
+    "with_variables",
 ]
 
-# Keys in frame.attrs: the names of the user's library and variable, and whether rows are for a
-# prediction.
-_LIBRARY, _NAME, _IS_NEW = (f"kinetograph_{key}" for key in ("library", "name", "is_new"))
+# Keys in frame.attrs: the names of the user's library and variable, whether rows are for a
+# prediction, and the names of variables that hold a value for each row of the model.
+_LIBRARY, _NAME, _IS_NEW, _VARIABLES = (
+    f"kinetograph_{key}" for key in ("library", "name", "is_new", "variables")
+)
 
 
 def as_frame(data: Any, new: bool = False) -> pd.DataFrame:
@@ -130,6 +135,22 @@ def is_new(frame: pd.DataFrame) -> bool:
     return bool(frame.attrs.get(_IS_NEW))
 
 
+def variables_in(frame: pd.DataFrame) -> tuple[str, ...]:
+    """The variables of the caller that hold the rows of the model."""
+    return tuple(frame.attrs.get(_VARIABLES, ()))
+
+
+def with_variables(
+    frame: pd.DataFrame, names: Iterable[str], columns: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """The frame with the names of such variables, and with new columns."""
+    if columns:
+        values = {name: _of_polars(column) for name, column in columns.items()}
+        frame = _widened(frame.assign(**values))
+    frame.attrs = {**frame.attrs, _VARIABLES: tuple(names)}
+    return frame
+
+
 def _of_polars(column: Any) -> Any:
     """A column of polars as pandas takes it.
 
@@ -181,6 +202,12 @@ def rename_text(frame: pd.DataFrame, name: str, other: str) -> str:
     names = f"{{{name!r}: {other!r}}}"
     renamed = _of_user(frame, f"rename(columns={names})", f"rename({names})")
     return f"{frame_name(frame)}.{renamed}"
+
+
+def assign_text(frame: pd.DataFrame, name: str) -> str:
+    """Code that adds a column."""
+    method = _of_user(frame, "assign", "with_columns")
+    return f"{frame_name(frame)}.{method}({name}=...)"
 
 
 def present_text(frame: pd.DataFrame, name: str) -> str:

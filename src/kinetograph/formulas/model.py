@@ -476,8 +476,8 @@ def formula(
                 f"formula: the link of {parameter} is {in_words(given)}, not a text"
                 f"{place_text()}; write link={word if word in INVERSE_LINKS else 'log'!r}"
             )
-    frame = as_frame(data)
-    encoding = Encoding(texts, chosen, links, frame, scope_of(texts, frame.columns))
+    frame, scope = scope_of(texts, as_frame(data))
+    encoding = Encoding(texts, chosen, links, frame, scope)
     main_link = next(iter(encoding.links.values()))
     scales, parameters = encoding.response.scales(main_link), encoding.parameters
     unknowns = FormulaUnknowns(default_priors, prior or {}, scales, frame, parameters)

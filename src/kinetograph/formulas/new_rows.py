@@ -12,6 +12,7 @@ from ..graph.errors import KinetographWarning
 from ..graph.node import Data, ancestors
 from ..graph.source import place_text, warn_user
 from ..models.discovery import above
+from .frames import variables_in, with_variables
 
 __all__ = ["ROWS", "of_same_rows", "rows_key", "typed_as", "without_names"]
 
@@ -38,7 +39,7 @@ def typed_as(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
         elif not categories and isinstance(like.dtype, pd.CategoricalDtype):
             known = column.isin(like.cat.categories).all()
             changed |= {name: column.astype(like.dtype)} if known else {}
-    return frame.assign(**changed) if changed else frame
+    return with_variables(frame.assign(**changed) if changed else frame, variables_in(own))
 
 
 def without_names(array: Array, first: int) -> Array:

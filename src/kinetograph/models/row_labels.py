@@ -27,7 +27,7 @@ from .factor import LOG_DENSITY
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["warn_of_row_labels"]
+__all__ = ["index_difference", "warn_of_row_labels"]
 
 _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 
@@ -52,7 +52,11 @@ def warn_of_row_labels(model: "Model") -> None:
         if first is not None:
             indexed.setdefault(node, first)
             pairs |= dict.fromkeys((first, other) for other in others)
-    found = [(*pair, how) for pair in pairs if (how := _differ(*pair))]
+    found = [
+        (a, b, how)
+        for a, b in pairs
+        if (how := index_difference(a.index, b.index, a.is_dim or b.is_dim))
+    ]
     if found:
         warn_user(f"model: {_text(found)}", KinetographWarning)
 
@@ -109,20 +113,20 @@ def _aligned(node: Node, operands: Iterable[Node]) -> list[Node]:
     ]
 
 
-def _differ(first: LabelledRows, second: LabelledRows) -> str:
+def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
     """A text about how two indices differ.
 
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
     combined by position on purpose. Numbers of rows, as pandas makes them by itself, are not
-    labels, unless both objects have the same numbers. Other labels of a dimension are accepted.
+    labels, unless both objects have the same numbers. Other labels of a dimension (`with_dim`) are
+    accepted.
     """
-    a, b = first.index, second.index
     if a is b or a.equals(b) or not (a.is_unique and b.is_unique):
         return ""
     if a.isin(b).all():
         same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
         return "" if same else "the same labels in another order"
-    if first.is_dim or second.is_dim or not (named(plain_labels(a)) and named(plain_labels(b))):
+    if with_dim or not (named(plain_labels(a)) and named(plain_labels(b))):
         return ""
     in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
     meant = in_order or _continues(a, b) or _continues(b, a)

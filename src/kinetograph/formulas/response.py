@@ -16,6 +16,7 @@ from ..distributions.weighting import with_weights
 from ..graph.array import Array
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.inputs import data
+from ..graph.node import Data
 from ..graph.source import place_text, warn_user
 from ..models.observe import observe
 from ..results.deviations import deviations
@@ -348,6 +349,8 @@ class Response:
             y = data(intervals, self.name, (row_dim(frame), None), infinite=True)
         else:
             y = data(self.values, self.name, (row_dim(frame),))
+        assert isinstance(y.node, Data)
+        y.node.rows = frame.index
         return observe(y, distribution)
 
     def _intervals(self, frame: pd.DataFrame) -> np.ndarray:

@@ -21,13 +21,13 @@ from ..graph.operations.elementwise import WHERE
 from ..graph.operations.indexing import LABELS, READS, SLICE
 from ..graph.operations.linear_algebra import MATMUL
 from ..graph.source import place_text, warn_user
-from ..graph.tables import plain_labels
+from ..graph.tables import plain_labels, row_index
 from .factor import LOG_DENSITY
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["index_difference", "warn_of_row_labels"]
+__all__ = ["index_difference", "warn_of_other_rows", "warn_of_row_labels"]
 
 _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 
@@ -59,6 +59,24 @@ def warn_of_row_labels(model: "Model") -> None:
     ]
     if found:
         warn_user(f"model: {_text(found)}", KinetographWarning)
+
+
+def warn_of_other_rows(doing: str, what: str, given: Any, node: Node) -> None:
+    """Warn if pandas would combine given values and rows of data otherwise."""
+    index = getattr(getattr(given, "node", given), "rows", None)
+    index, rows = row_index(given) if index is None else index, _rows_of(node)
+    if index is None or rows is None or len(index) != len(rows.index):
+        return
+    if how := index_difference(index, rows.index, rows.is_dim):
+        row = _first_difference(index, rows.index)
+        warn_user(
+            f"{doing}: {what}= is a pandas object whose index has {how}, compared "
+            f"with {describe(node)}{site_text(node)}: row {row} is {index[row]} in {what}= and "
+            f"{rows.index[row]} in the data. Labels are combined with data by position: give "
+            f"{what}= in the order of the data, as in x.loc[y.index], or x.to_numpy() if the "
+            "positions are right",
+            KinetographWarning,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +157,14 @@ def _continues(a: Any, b: Any) -> bool:
     return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
 
 
+def _first_difference(a: Any, b: Any) -> int:
+    return next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
+
+
 def _text(found: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
     a, b, how = found[0]
     x, y = (f"{describe(each.node)}{site_text(each.node)}" for each in (a, b))
-    pairs = enumerate(zip(a.index, b.index, strict=True))
-    place = next(i for i, (left, right) in pairs if left != right)
+    place = _first_difference(a.index, b.index)
     more = f" (and {len(found) - 1} more such pairs)" if len(found) > 1 else ""
     owners = "the indices of their pandas objects"
     way_out = "x.loc[y.index], or write x.to_numpy() if the positions are right"

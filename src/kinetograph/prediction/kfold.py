@@ -106,6 +106,8 @@ def kfold(
     if results is not None:
         check_tree(results, "kfold")
     observations = Observations("kfold", model, var_name, by)
+    if observations.labels is None:
+        observations.check_order("kfold", "folds", folds, model)
     fold_of = _folds(observations, k, folds, used_seed)
     count = int(fold_of.max()) + 1
     outs = [np.flatnonzero(fold_of == fold) for fold in range(count)]

@@ -19,6 +19,7 @@ from ..graph.node import Node
 from ..graph.suggestions import meant
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
+from ..models.row_labels import warn_of_other_rows
 from ..models.unused_data import in_a_list
 from .observed_distributions import followed
 from .recorded_draws import is_same, recorded_data
@@ -66,6 +67,7 @@ class Observations:
         self.units, self.dim = np.arange(count).reshape(self.shape), "group"
         self.labels: np.ndarray | None = None
         if by is not None:
+            self.check_order(doing, "by", by, model)
             self._group(doing, by)
         if self.count < 2:
             what = "group" if by is not None else "observation"
@@ -75,6 +77,12 @@ class Observations:
                 "nothing to learn from; observe an array of observations that are independent "
                 "given the unknowns"
             )
+
+    def check_order(self, doing: str, what: str, given: Any, model: Model) -> None:
+        """Warn if given values have the rows in another order."""
+        node, _ = self.parts[0]
+        if len(self.parts) == 1 and node not in model.values:
+            warn_of_other_rows(doing, what, given, node)
 
     def _group(self, doing: str, by: Any) -> None:
         if isinstance(by, str):

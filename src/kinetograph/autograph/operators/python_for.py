@@ -82,7 +82,7 @@ class PythonLoop:
                 raise StagingError(
                     f"iteration limit exceeded{place_text()}: a symbolic condition ends this `for`,"
                     f" and its iterable has more than {_GUARDED} elements, or no end; use "
-                    "kg.range, or `while`"
+                    "kg.data(array) in place of a NumPy array, kg.range, or `while`"
                 )
 
     def _refuse_shared(self) -> None:

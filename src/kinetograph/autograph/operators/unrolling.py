@@ -11,7 +11,8 @@ __all__ = ["ITERATION_LIMIT", "UNROLLED_ITERATIONS", "Unrolling"]
 UNROLLED_ITERATIONS = 50  # number of trips that add to the graph at which a warning is given
 ITERATION_LIMIT = 100_000_000
 _ADVICE = {
-    "for": "Write kg.range(...) in place of range(...), or kg.stack(list) in place of a list",
+    "for": "Write kg.range(...) in place of range(...), kg.data(array) in place of a NumPy array, "
+    "or kg.stack(list) in place of a list of arrays",
     "while": "Make its condition depend on an array, such as kg.data(number)",
 }
 

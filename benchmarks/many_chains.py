@@ -10,9 +10,9 @@ K = 4 superchains of M walkers make a warm-up and 10 draws. The warm-up is doubl
 
 for every unknown: B is the variance of the means of superchains, and W the mean over superchains of
 the variance between the means of walkers and the variance within walkers. The walkers of a
-superchain begin at one point, those of an ensemble near it (0.1); superchains do not depend on
-each other. The table has the processor and wall seconds of the first run with this warm-up,
-compilation included, and of a second one.
+superchain begin at one point, or near it (0.1) in an ensemble; superchains do not depend on each
+other. The table has the processor and wall seconds of the first run with this warm-up, compilation
+included, and of a second one.
 
 Source: C. Margossian, M. Hoffman, P. Sountsov, L. Riou-Durand, A. Vehtari, A. Gelman, Nested R-hat,
 Bayesian Analysis (2024).

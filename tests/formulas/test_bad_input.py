@@ -25,6 +25,8 @@ def changed(**columns):
 
 TEXT = DATA.assign(x=DATA["x"].astype(str))
 TEXT.loc[7, "x"] = "n/a"
+_OF_G = ("log(g)", "I(g**2)", "center(g)", "scale(g)", "np.log(g)", "bs(g, df=4)", "poly(g, 2)")
+_TEXT = r"'g' is a column of text, 'a' in row 0; .* converted by pandas\.to_numeric"
 TEXTS = DATA.assign(x=DATA["x"].astype(str))
 
 
@@ -212,6 +214,11 @@ TEXTS = DATA.assign(x=DATA["x"].astype(str))
         ("y ~ log(z)", DATA, {}, r"'log\(z\)' is nan in row"),
         ("log(z) ~ x", DATA, {}, r"'log\(z\)' is nan in row"),
         ("y ~ bs(x, q=3)", DATA, {}, "cannot be computed"),
+        *((f"y ~ {term}", DATA, {}, _TEXT) for term in _OF_G),
+        ("y ~ offset(log(g))", DATA, {}, _TEXT),
+        ("np.log(g) ~ x", DATA, {}, _TEXT),
+        ("y ~ x + x.abs().clip(0, 1)", DATA, {}, r"; write I\(x\.abs\(\)\.clip\(0, 1\)\)$"),
+        ("y | weights(0 * x) ~ x", DATA, {}, r"weights\(0 \* x\) is 0 in all 40 rows"),
     ],
 )
 @pytest.mark.filterwarnings("error:invalid value")
@@ -472,6 +479,14 @@ def test_what_is_missing_for_a_prediction():
         MODEL.predict(rows)
     with pytest.raises(ValueError, match=r"got 'epred'.*; write kind='mean'$"):
         MODEL.predict(None, rows, kind="epred")
+    for kind in ("linear", "linpred", "response_params"):
+        with pytest.raises(ValueError, match=r"; .* mu=model\.parameter\('mu', new\)\) has mu$"):
+            MODEL.predict(None, rows, kind=kind)
+    with pytest.raises(TypeError, match=r"by position, got 3 values.*; write kind='mean'"):
+        MODEL.predict(None, rows, "mean")
+    rows = pd.DataFrame({"X": [1.0], "t": ["low"], "g": ["a"]})
+    with pytest.raises(kg.DataError, match=r"rows\.rename\(columns={'X': 'x'}\)$"):
+        MODEL.response(rows)
 
 
 def test_a_power_of_one_column_is_that_column():

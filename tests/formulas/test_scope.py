@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.formulas.cases import computed, frame
+from tests.formulas.cases import assert_same_density, computed, frame
 
 import kinetograph as kg
 
@@ -81,3 +81,23 @@ def test_a_series_of_the_caller_in_another_order():
     late = late.sort_index()
     columns = next(n.value for n in kg.formula("y ~ late", DATA).data if n.name == "X")
     np.testing.assert_allclose(np.ravel(columns), DATA.x - DATA.x.mean())
+
+
+@pytest.mark.parametrize("term", ["C(g)", "scale(x)", "center(x)", "poly(x, 2)", "bs(x, df=4)"])
+def test_a_variable_hides_no_function_of_formulas(term):
+    expected = kg.formula(f"y ~ {term}", DATA)
+    C, scale, center, poly, bs = DATA, 2.0, DATA["x"].mean(), 3, np.ones(ROWS)  # noqa: F841
+    model = kg.formula(f"y ~ {term}", DATA)
+    assert_same_density(model, expected)
+
+
+def test_a_function_of_the_caller_replaces_one_of_formulas():
+    def center(x):
+        return 2.0 * x
+
+    models = (
+        kg.formula("y ~ center(x)", DATA),
+        kg.formula("y ~ two", DATA.assign(two=2 * DATA["x"])),
+    )
+    columns = [next(n.value for n in model.data if n.name == "X") for model in models]
+    np.testing.assert_allclose(*columns)

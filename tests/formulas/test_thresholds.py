@@ -1,6 +1,9 @@
 """Priors of thresholds: ordered cut points of `cumulative`, free ones of other ordinal families."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, special, stats
 from tests.formulas.cases import computed, frame
@@ -226,3 +229,26 @@ def test_the_evidence_of_equal_laws():
     attributes = kg.temper(model, seed=1, progress=False).attrs
     error = attributes["log_evidence"] - (np.log(whole) - 40.0)
     assert abs(error) < 6 * attributes["log_evidence_se"] < 0.6
+
+
+def gapped(kind):
+    """A column of classes, one of which has no rows, and the frame without the gap."""
+    codes = DATA["three"].to_numpy()
+    if kind == "numbers":
+        return np.array([0, 1, 3])[codes]
+    return pd.Categorical.from_codes(np.array([0, 1, 3])[codes], list("abcde"), ordered=True)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+@pytest.mark.parametrize("family", ["cumulative", "sratio"])
+def test_a_class_without_rows_between_others_is_warned_of(kind, family):
+    data = DATA.assign(a=gapped(kind))
+    missing = "2" if kind == "numbers" else "'c'"
+    message = f"response 'a' has no rows of {missing}, between .*no such class"
+    with pytest.warns(kg.KinetographWarning, match=message) as caught:
+        kg.formula("a ~ x", data, family=family)
+    code = str(caught[0].message).rpartition("does not exist: ")[2]
+    data["a"] = eval(code, {"data": data, "pandas": pd})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.formula("a ~ x", data, family=family)

@@ -357,6 +357,7 @@ def _too_many(
         word = next((w for w in ("var_name", "name") if w in parameters), None)
         given_by = f"; a name is given by {word}={texts[0]!r}"
         hint = given_by if word else f"; {name} takes no name: leave out {texts[0]!r}"
+        hint = f"; write kind={texts[0]!r}" if "kind" in parameters else hint
     elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
         remaining = ", ".join(brief(v) for v in positional[1:])
         reason = _WITH_MEAN_ZERO.get(name, "its support always begins at 0")

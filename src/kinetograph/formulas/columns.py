@@ -11,7 +11,7 @@ import pandas as pd
 from ..graph.dims import Dim, dim
 from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import closest, meant
 from .dates import check_no_dates, date_kind
 from .frames import (
     assign_text,
@@ -133,7 +133,10 @@ def check_present(
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
             of = "" if what == repr(name) else f" in {what}"
             if is_new(frame):
-                hint = meant(name, columns) or without
+                similar = closest(name, columns)
+                hint = without
+                if similar is not None:
+                    hint = f"; is {similar!r} meant? {rename_text(frame, similar, name)}"
                 if is_of_rows:
                     hint = _as_column(frame, name, scope)
                 raise DataError(

@@ -22,7 +22,7 @@ from ..graph.errors import DataError, KinetographWarning
 from ..graph.source import place_text, warn_user
 from .columns import check_present, computed_text, is_text, levels_of, numbers, row_text
 from .dates import check_no_dates, date_kind, used_as_numbers
-from .encoding_faults import encoding_fault, outside_fault
+from .encoding_faults import encoding_fault, outside_fault, texts_reason
 from .frames import rename_text
 from .texts import call_of, reason_of
 
@@ -317,6 +317,7 @@ def evaluated(
     if text in frame:
         check_present(frame, [text], what)
         return numbers(frame, frame[text], what, classes)
+    needed: list[str] = []
     try:
         needed = sorted(map(str, Formula(f"0 + {{{text}}}").required_variables))
         check_present(frame, needed, what, scope)
@@ -326,7 +327,8 @@ def evaluated(
     except DataError:
         raise
     except Exception as error:
-        advice, call = f": {error}", call_of(text)
+        of_texts = texts_reason(str(error), f"I({text})", frame, needed)
+        advice, call = f": {of_texts or error}", call_of(text)
         if call and getattr(TRANSFORMS.get(call.function), "__is_stateful_transform__", False):
             advice = f"; {call.function} is for terms: make a column, and write its name"
         if (name := text.strip("`")) in frame:

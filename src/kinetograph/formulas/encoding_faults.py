@@ -14,8 +14,9 @@ from .columns import is_text, levels_of, row_text
 from .dates import date_kind, date_words
 from .frames import numbers_text
 
-__all__ = ["encoding_fault", "outside_fault"]
+__all__ = ["encoding_fault", "outside_fault", "texts_reason"]
 
+_OF_TEXTS = re.compile(r"\bstr\b|string|category|categorical|input types")
 _SPLINES = ("bs", "cr", "cs", "cc")
 
 
@@ -55,8 +56,8 @@ def encoding_fault(
                 f"leave these rows out{_of_edges(text)}"
             )
     advice = _of_dates(frame, needed)
-    if "could not convert string" in reason:
-        advice = advice or _of_texts(text, frame, needed)
+    if not advice and (of_texts := texts_reason(reason, text, frame, needed)):
+        reason, advice = of_texts, "; its levels have effects where it is a term of its own"
     return DataError(f"formula: {text!r} cannot be computed{place_text()}: {reason}{advice}")
 
 
@@ -148,14 +149,16 @@ def _of_dates(frame: pd.DataFrame, needed: Collection[str]) -> str:
     return ""
 
 
-def _of_texts(text: str, frame: pd.DataFrame, needed: Collection[str]) -> str:
-    """Advice on a column of text in a call, if any."""
-    for call in _calls(text):
-        inside = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
-        for name in needed:
-            if name in inside and name in frame and is_text(frame[name]):
-                return (
-                    f"; {name!r} is a column of text: its levels have effects by {name} alone; "
-                    f"text that holds numbers is converted by {numbers_text(frame, name)}"
-                )
+def texts_reason(reason: str, text: str, frame: pd.DataFrame, needed: Collection[str]) -> str:
+    """The fault and the way out of computing with texts."""
+    if not _OF_TEXTS.search(reason):
+        return ""
+    calls = [call for call in _calls(text) if _name(call) != "C"]
+    inside = {n.id for call in calls for n in ast.walk(call) if isinstance(n, ast.Name)}
+    for name in needed:
+        if name in inside and name in frame and is_text(frame[name]):
+            return (
+                f"{name!r} is a column of text, {frame[name].iloc[0]!r} in {row_text(frame, 0)}; "
+                f"text that holds numbers is converted by {numbers_text(frame, name)}"
+            )
     return ""

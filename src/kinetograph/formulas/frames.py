@@ -226,11 +226,14 @@ def numbers_text(frame: pd.DataFrame, name: str) -> str:
     return _of_user(frame, "pandas.to_numeric", polars)
 
 
-def categories_text(frame: pd.DataFrame, name: str) -> str:
-    """Code that makes categories of a column of text."""
+def categories_text(frame: pd.DataFrame, name: str, ordered: bool = False) -> str:
+    """Code that makes categories of a column."""
     data = frame_name(frame)
+    column = f"{data}[{name!r}]"
     polars = f"{data}.with_columns(polars.col({name!r}).cast(polars.Categorical))"
-    return _of_user(frame, f"{data}[{name!r}].astype('category')", polars)
+    if ordered:  # also of a column of polars, whose categories are texts
+        return f"pandas.Categorical({column}, ordered=True)"
+    return _of_user(frame, f"{column}.astype('category')", polars)
 
 
 def days_text(frame: pd.DataFrame, name: str, kind: str) -> str:

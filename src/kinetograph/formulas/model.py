@@ -37,10 +37,10 @@ __all__ = ["FormulaModel", "formula"]
 
 # Kinds of predictions of other libraries.
 _KINDS = {
-    **dict.fromkeys(("epred", "fitted", "expected", "response_params"), "; write kind='mean'"),
+    **dict.fromkeys(("epred", "fitted", "expected"), "; write kind='mean'"),
     **dict.fromkeys(("pps", "posterior", "prediction"), "; write kind='response'"),
     **dict.fromkeys(
-        ("linpred", "link", "mu", "params"),
+        ("linear", "linpred", "link", "mu", "params", "response_params"),
         "; kg.predict(model, results, mu=model.parameter('mu', new)) has mu",
     ),
 }

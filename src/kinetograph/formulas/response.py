@@ -5,6 +5,8 @@
 Censored responses are intervals: [y, y] if observed, [y, inf) right, (-inf, y] left, [y, y2].
 """
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,7 @@ from .columns import (
 from .dates import check_no_dates
 from .design import evaluated
 from .families import ZEROS_AND_ONES, ResponseFamily
-from .frames import order_text
+from .frames import categories_text, frame_name, order_text
 from .population import plain_name
 from .priors import Scales
 from .texts import FormulaText, call_of
@@ -210,9 +212,35 @@ class Response:
                 f"formula: {what} has two classes, {levels[0]!r} and {levels[1]!r}, between which "
                 f"is one threshold{place_text()}; use family='bernoulli'"
             )
+        if self.family.response == "ordered":
+            self._warn_of_gaps(frame, levels)
         self.labels, self.levels = label_texts(levels), levels
         index = {level: i for i, level in enumerate(levels)}
         return np.array([index[value] for value in column])
+
+    def _warn_of_gaps(self, frame: pd.DataFrame, levels: list[Any]) -> None:
+        """Warn of classes without rows between the classes that have rows."""
+        column, low, high = frame[self.text], levels[0], levels[-1]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            known = list(column.cat.categories)
+            between: Iterable[Any] = known[known.index(low) : known.index(high)]
+            meant = f"{frame_name(frame)}[{self.text!r}].cat.remove_unused_categories()"
+        elif pd.api.types.is_numeric_dtype(column):
+            between = range(int(low), int(high))
+            meant = categories_text(frame, self.text, ordered=True)
+        else:
+            return
+        used = set(levels)
+        unused = list(islice((level for level in between if level not in used), 6))
+        if unused:
+            listed = ", ".join(map(repr, unused[:5])) + (", ..." if len(unused) > 5 else "")
+            warn_user(
+                f"formula: the response {self.text!r} has no rows of {listed}, between "
+                f"{low!r} and {high!r}: the model has no such class, and predictions give it no "
+                f"probability{place_text()}; join it with the class next to it, or say that it "
+                f"does not exist: {meant}",
+                KinetographWarning,
+            )
 
     def _check_counts(self, frame: pd.DataFrame, what: str) -> None:
         """Raise DataError for values that are not counts, or 0 and 1."""
@@ -334,6 +362,11 @@ class Response:
             raise DataError(
                 f"formula: {call.text} is {weights[row]:g} in {row_text(frame, row)}"
                 f"{place_text()}; weights are not negative"
+            )
+        if not weights.any():
+            raise DataError(
+                f"formula: {call.text} is 0 in all {len(frame)} rows{place_text()}: the data would "
+                "say nothing; give positive weights to rows that count"
             )
         return with_weights(distribution, data(weights, "weights", ("obs",)))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from formulaic.transforms import TRANSFORMS
 
 from ..graph.array import Array
 from ..graph.errors import DataError
@@ -50,7 +51,15 @@ def scope_of(texts: Sequence[FormulaText], frame: pd.DataFrame) -> tuple[pd.Data
     caller = user_frame()
     variables = {} if caller is None else {**caller.f_globals, **local_variables(caller)}
     words = {word for text in texts for word in re.findall(r"\w+", text.text)} - set(frame.columns)
-    scope = CallerScope({word: variables[word] for word in words if word in variables})
+    called = {word for text in texts for word in re.findall(r"(\w+)\s*\(", text.text)}
+    functions = called & {*TRANSFORMS}  # other values of these names hide no functions
+    scope = CallerScope(
+        {
+            word: variables[word]
+            for word in words & {*variables}
+            if word not in functions or callable(variables[word])
+        }
+    )
     settings = {word for text in texts for word in _SETTINGS.findall(text.text)}
     settings |= {text.response for text in texts[1:]}  # names of parameters
     shapes = {name: _shape(value) for name, value in scope.items()}

@@ -52,6 +52,7 @@ _VARYING = {  # in place of calls in effects of groups
     "offset": "an offset is a summand of its own, '+ offset(...)'",
 }
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal, in formulaic's messages
+_METHODS = re.compile(r"[\w.]+\([^()]*\)(?:\.\w+\([^()]*\))+")  # each of the result of another
 _OPERATORS = re.compile(r"\|\||\*\*|.")
 
 
@@ -189,6 +190,8 @@ def _tokens(text: str) -> list[Token]:
             way = "; write a list of formulas: ['y ~ x', 'sigma ~ x']"
         if "as.factor(" in text:
             way = "; a column of numbers as categories is C(x)"
+        if methods := _METHODS.search(text):
+            way = f"; write I({methods[0]})"
         raise ValueError(
             f"formula: {text!r} cannot be read{place_text()}: {(error.text or '').strip()!r} is "
             f"not an expression of Python{way}"

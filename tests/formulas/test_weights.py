@@ -37,18 +37,21 @@ def test_weights_of_one_change_nothing():
     with_weights, without = (kg.formula(f"y {a}~ x", DATA) for a in ("| weights(one) ", ""))
     assert_same_density(with_weights, without)
     results = run(with_weights)
+    bare = results.copy()
+    bare["constant_data"] = bare["constant_data"].to_dataset().drop_vars("weights")
+    pairs = (with_weights, results), (without, bare)
     for compute in (
-        lambda model: kg.loo(model, results, refits=0).elpd,
-        lambda model: kg.predict(model, results, seed=3)["posterior_predictive"]["y"].values,
-        lambda model: model.predict(results, seed=3)["posterior_predictive"]["y"].values,
+        lambda model, draws: kg.loo(model, draws, refits=0).elpd,
+        lambda model, draws: kg.predict(model, draws, seed=3)["posterior_predictive"]["y"].values,
+        lambda model, draws: model.predict(draws, seed=3)["posterior_predictive"]["y"].values,
     ):
-        np.testing.assert_allclose(compute(with_weights), compute(without), rtol=1e-6)
-    folds = [
-        kg.kfold(m, results, k=3, draws=100, seed=2, progress=False).elpd
-        for m in (with_weights, without)
-    ]
+        found = [compute(*pair) for pair in pairs]
+        np.testing.assert_allclose(*found, rtol=1e-6)
+    folds = [kg.kfold(*pair, k=3, draws=100, seed=2, progress=False).elpd for pair in pairs]
     assert abs(folds[0] - folds[1]) < 3.0  # other rounding, other chains
-    assert len(kg.compare({"a": (with_weights, results), "b": (without, results)}).elpd) == 2
+    assert len(kg.compare({"a": pairs[0], "b": pairs[1]}).elpd) == 2
+    with pytest.raises(kg.DataError, match="weights is not among the data of this model"):
+        kg.loo(without, results)
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

@@ -16,6 +16,7 @@ def test_constant_columns(value, kind):
     assert StandardScaler().fit(column).var_[0] <= (60 * np.finfo(float).eps * value) ** 2
     assert StandardScaler().fit(column).scale_.tolist() == scale_of(column).tolist() == [1.0]
     assert deviations(column[:, 0]) == 0
+    assert deviations(np.full((60, 1), value).astype(kind)).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("values", [[1e-12, 3e-12], [1e8, 1e8 + 1e-4] * 30, [1.0, 1 + 1e-13]])

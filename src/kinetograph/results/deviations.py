@@ -15,6 +15,7 @@ __all__ = ["deviations"]
 
 def deviations(values: np.ndarray) -> Any:
     """Standard deviations of columns, 0 where they are constant up to rounding."""
+    values = np.asarray(values, float)
     sd = values.std(0)
     rounding = len(values) * np.finfo(float).eps * np.abs(values.mean(0))
     return np.where(sd > rounding, sd, 0.0)

@@ -59,6 +59,8 @@ def test_replaced_data(trained):
     before = kg.predict(kg.formula("y ~ x", FRAME[:20]), results, seed=1)["posterior_predictive"]
     shift = results["posterior"]["b_x"].values[..., None]
     np.testing.assert_allclose(drawn - before["y"].values, shift + 0 * drawn, rtol=1e-6)
+    own_results = kg.mcmc(model, **SHORT)  # hold the replaced data
+    assert np.isfinite(kg.predict(model, own_results)["posterior_predictive"]["y"]).all()
     for use in (
         lambda: model.parameter("mu"),
         lambda: model.predict(results, kind="mean"),

@@ -7,7 +7,8 @@ import pytest
 
 import kinetograph as kg
 from kinetograph import distributions
-from kinetograph.calls.argument_names import COMPUTED, OURS, SETTINGS
+from kinetograph.calls.argument_advice import COMPUTED, SETTINGS
+from kinetograph.calls.argument_names import OURS
 from kinetograph.neural.options import OPTIONS
 from kinetograph.samplers.hyper import declared
 

@@ -8,7 +8,7 @@ from scipy import special, stats
 from tests.distributions.stubs import stubs
 
 import kinetograph as kg
-from kinetograph.calls.argument_names import OF_CALLS
+from kinetograph.calls.argument_advice import OF_CALLS
 from kinetograph.distributions import declaration
 from kinetograph.distributions.declaration import DISTRIBUTIONS, declared
 from kinetograph.distributions.normal import NORMAL

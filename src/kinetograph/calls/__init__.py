@@ -4,6 +4,7 @@
 
 same_names         argument names of other libraries that calls take
 argument_names     argument names of other libraries, with the name here
+argument_advice    advice for arguments that have no name here
 other_libraries    function names of other libraries, with the name here
 name_errors        errors for public names that do not exist
 submodules         errors for submodules of NumPy, SciPy and JAX

@@ -14,7 +14,7 @@ from ..graph.hooks import ON_ERROR
 from ..graph.source import is_own, place_text
 from ..graph.suggestions import closest, meant
 from ..graph.value_texts import brief, in_words
-from .argument_names import (
+from .argument_advice import (
     COMPUTED,
     OF_CALLS,
     OF_CLASSES,
@@ -23,8 +23,8 @@ from .argument_names import (
     OF_SURPLUS,
     REMARKS,
     SETTINGS,
-    WORDS,
 )
+from .argument_names import WORDS
 from .library_errors import retold, shortened
 from .same_names import renamed, same_names_of, with_given_names
 

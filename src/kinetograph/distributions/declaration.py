@@ -35,7 +35,7 @@ from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..calls.argument_names import OF_CALLS
+from ..calls.argument_advice import OF_CALLS
 from ..calls.other_libraries import ELSEWHERE
 from ..calls.same_names import renamed
 from ..graph.array import Array

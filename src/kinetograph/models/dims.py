@@ -101,15 +101,14 @@ def check_labels(
         for dim, own in node.coords.items():
             if dim in holders and not labels_agree(np.asarray(labels[dim]), own):
                 unknown = describe(holders[dim])
+                way_out = _way_of_codes(node, dim) or (
+                    "elements are combined by position: give the data the same labels in the same "
+                    "order, or give the dimension another name"
+                )
                 raise DimsError(
                     f"{doing}: {describe(node)}{site_text(node)} has the labels {_few(own)} for "
                     f"dimension {dim!r}, and the draws of {unknown} have {_few(labels[dim])}; "
-                    "elements are combined by position: "
-                    + (
-                        _way_of_codes(node, dim)
-                        or "give the data the same labels in the same "
-                        "order, or give the dimension another name"
-                    )
+                    f"{way_out}"
                 )
 
 
@@ -119,17 +118,17 @@ def _differ(
     """The error for two different lists of labels."""
     both = "data arrays" if isinstance(holder, Data) and isinstance(node, Data) else "arrays"
     first = f"coords= has {_few(old)}"
-    ways = (
+    way_out = _way_of_codes(node, dim) or (holder and _way_of_codes(holder, dim))
+    way_out = way_out or (
         "give the dimensions different names, or give both arrays the same labels in the same order"
     )
-    ways = _way_of_codes(node, dim) or (holder and _way_of_codes(holder, dim)) or ways
     if holder is not None:
         first = f"{describe(holder)}{site_text(holder)} has {_few(old)}"
     problem = f"two {both} have different labels for dimension {dim!r}"
     if holder is None:
         problem = f"different labels for dimension {dim!r}"
     return DimsError(
-        f"{problem}: {first}, {describe(node)}{site_text(node)} has {_few(new)}; {ways}"
+        f"{problem}: {first}, {describe(node)}{site_text(node)} has {_few(new)}; {way_out}"
     )
 
 

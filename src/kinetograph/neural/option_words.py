@@ -7,7 +7,8 @@ Keywords, `set_options`, assignments, calls with parameters that are options, an
 from collections.abc import Collection
 from typing import Any
 
-from ..calls.argument_names import COMPUTED, OF_CALLS, STEPS, WORDS
+from ..calls.argument_advice import COMPUTED, OF_CALLS
+from ..calls.argument_names import STEPS, WORDS
 from ..graph.suggestions import closest, meant
 
 __all__ = ["advice_on", "option_of", "setting"]

@@ -1,12 +1,13 @@
 """The warm-up of members: MCLMC whose step size falls while members explore.
 
 The step size of each member is tuned all the time, so that the mean squared energy error of a step,
-divided by the number of coordinates, follows a target that falls geometrically from 2 to 0.02.
+divided by the number of coordinates, follows a target that falls geometrically from 2 to 5e-4.
 Large steps at the beginning move far; the bias of small steps at the end is low. Energy errors grow
 with about the sixth power of the step size, so the tuning averages error / h^6.
 
 Source: J. Robnik et al., JMLR 24 (2023), section 5; the falling target is from E. Sommer et al.,
-arXiv:2502.06335.
+arXiv:2502.06335. With a last target of 0.02 predictive standard deviations of small data are 7 %
+too large.
 """
 
 import os
@@ -22,7 +23,7 @@ from ..samplers.mclmc import MCLMC
 
 __all__ = ["warm_members"]
 
-FIRST, LAST = 2.0, 0.02  # targets of the squared energy error for each coordinate
+FIRST, LAST = 2.0, 5e-4  # targets of the squared energy error for each coordinate
 LENGTH = 2.6  # the length after which the direction is forgotten, in units of sqrt(size)
 ROUNDS = 100
 START = 0.01  # the first step size

@@ -41,20 +41,50 @@ SQUARES = {
         ("LM", "BAOAB", "HMC", "GHMC", "MALA", "MAMS", "NUTS", "RandomWalk"),
         lambda h, k, gamma: 1.0,
     ),
+    **dict.fromkeys(("SGNHT", "CCAdL", "MCLMC"), lambda h, k, gamma: 1.0),
 }
+# Errors that these samplers have at the step sizes of the test, and that vanish with the step size.
+ERRORS = {"SGNHT": 0.01, "CCAdL": 0.01, "MCLMC": 0.02}
+
+
+def test_every_sampler_has_a_law():
+    assert set(SQUARES) == set(kg.neural.Simulation().get_samplers())
+
+
+@pytest.mark.parametrize("scale", ["mean", "sum", 4.0])
+def test_the_posterior_of_normal_noise_has_its_covariance(scale):
+    """The inverse Hessian of beta U is sigma^2 (X^T X)^-1 with beta = n / (2 sigma^2 s)."""
+    sigma, s = 0.3, {"mean": 1.0, "sum": 30.0}.get(scale, scale)
+    beta = 30 / (2 * sigma**2 * s)
+    nn = simulation(loss_scale=scale, inverse_temperature=beta, max_steps=2)
+    covariance = np.linalg.inv(beta * nn.hessians())
+    exact = sigma**2 * np.linalg.inv(DESIGN.T @ DESIGN)
+    np.testing.assert_allclose(covariance, exact, rtol=1e-9)
+    data = nn.sample()
+    for attrs in (data.attrs, data.to_tree().attrs):
+        assert {name: attrs[name] for name in ("beta", "n", "scale")} == {
+            "beta": beta,
+            "n": 30,
+            "scale": s,
+        }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scaled", [False, True], ids=["mean", "sum"])
 @pytest.mark.parametrize("sampler", SQUARES)
 def test_moments_of_the_linear_network(sampler, scaled):
-    """In each eigenvector of the Hessian the law of an oscillator; beta is 1 or n."""
+    """In each eigenvector of the Hessian the law of an oscillator; beta is 1 or n.
+
+    The covariance of eigenvectors is 0. The mean loss is L_min + sum of beta k <q^2> / (2 beta s).
+    """
     scale, beta = (30.0, 1.0) if scaled else (1.0, 30.0)
     values, vectors = np.linalg.eigh(scale * STIFFNESS)
     if sampler == "RandomWalk":
         h = 1.5 / np.sqrt(beta * values[-1])
     elif sampler in ("SGLD", "LM", "MALA"):
         h = 0.5 / values[-1]
+    elif sampler == "MCLMC":
+        h = 0.3 / np.sqrt(beta * values[-1])
     else:
         h = 0.8 / np.sqrt(values[-1])
     gamma = np.sqrt(values[0])
@@ -69,10 +99,26 @@ def test_moments_of_the_linear_network(sampler, scaled):
         max_steps=20_000,
     ).sample()
     q = (data.parameters[:, 500:] - BEST) @ vectors
+    error, exact = ERRORS.get(sampler, 0.0), [SQUARES[sampler](h, k, gamma) for k in values]
     for i, k in enumerate(values):
         assert_mean(q[..., i], 0.0, what=f"{sampler}: mean {i}")
-        exact = SQUARES[sampler](h, k, gamma)
-        assert_mean(beta * k * q[..., i] ** 2, exact, what=f"{sampler}: square {i}")
+        square = beta * k * q[..., i] ** 2
+        assert_mean(square, exact[i], truth_error=error, what=f"{sampler}: square {i}")
+        for j in range(i):
+            assert_mean(q[..., i] * q[..., j], 0.0, what=f"{sampler}: product {i}, {j}")
+    losses = data.run_info["loss"].to_numpy().reshape(-1, 4).T[:, 500:]
+    lowest = np.mean((DESIGN @ BEST - Y[:, 0]) ** 2)
+    excess = 2 * beta * scale * (losses - lowest)
+    assert_mean(excess, sum(exact), truth_error=3 * error, what=f"{sampler}: loss")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_the_error_of_an_average_falls_as_the_root_of_the_number_of_rows(precision):
+    """The slope is -0.5 up to 0.05."""
+    options = {"step_width": 0.5, "number_walkers": 4, "max_steps": 400_000, "precision": precision}
+    losses = simulation(**options).sample().run_info["loss"].to_numpy().reshape(-1, 4).T
+    assert laws.error_law(losses[:, 500:], tolerance=0.05).passed()
 
 
 NEAR = {"MCLMC": 0.5, "SGNHT": 0.3, "CCAdL": 0.3}  # squares up to an error of h^2

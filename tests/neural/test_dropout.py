@@ -89,6 +89,12 @@ def test_sampling_warns_and_a_metropolis_test_is_refused():
         nn.sample()
 
 
+@pytest.mark.parametrize("sampler", ["GHMC", "MALA", "MAMS", "NUTS", "RandomWalk"])
+def test_every_metropolis_test_is_refused(sampler):
+    with pytest.raises(kg.ModelError, match=rf"{sampler} compares values .*dropout=None"):
+        simulation(sampler=sampler).sample()
+
+
 def test_features_and_batches_keep_the_dropout():
     nn = simulation(input_columns=["x1", "x2^2"], batch_size=4)
     assert nn._model.noise == "dropout"

@@ -63,6 +63,19 @@ def test_derivatives_of_a_regression(linear):
     np.testing.assert_allclose(products, matrix, rtol=1e-11)
 
 
+def test_derivatives_are_those_of_differences(tanh):
+    """Of the NumPy loss of a network with a hidden layer."""
+    w, h = RNG.normal(size=9), 1e-4
+    units = h * np.eye(9)
+    loss = lambda w: tanh_loss(w)[0]
+    slope = lambda w: np.array([loss(w + e) - loss(w - e) for e in units]) / (2 * h)
+    second = np.array([slope(w + e) - slope(w - e) for e in units]) / (2 * h)
+    np.testing.assert_allclose(tanh.gradient(w), slope(w), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(tanh.hessian(w), second, rtol=1e-5, atol=1e-6)
+    v = RNG.normal(size=9)
+    np.testing.assert_allclose(tanh.hessian_vector(w, v), second @ v, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 def test_extreme_eigenpairs_by_lanczos(tanh, which, monkeypatch):
     monkeypatch.setattr(module, "DENSE", 0)

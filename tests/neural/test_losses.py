@@ -125,25 +125,35 @@ def test_names_and_functions():
 
 X = np.array([-7.0, -1.5, -0.2, 0.0, 0.3, 2.0, 6.5])
 FORMULAS = {
-    "linear": X,
-    "relu": np.maximum(X, 0),
-    "relu6": np.clip(X, 0, 6),
-    "leaky_relu": np.where(X > 0, X, 0.01 * X),
-    "elu": np.where(X >= 0, X, np.expm1(X)),
-    "gelu": 0.5 * X * (1 + np.tanh(np.sqrt(2 / np.pi) * (X + 0.044715 * X**3))),
-    "silu": X / (1 + np.exp(-X)),
-    "softplus": np.log1p(np.exp(X)),
-    "softsign": X / (1 + abs(X)),
-    "sigmoid": 1 / (1 + np.exp(-X)),
-    "tanh": np.tanh(X),
+    "linear": lambda x: x,
+    "relu": lambda x: np.maximum(x, 0),
+    "relu6": lambda x: np.clip(x, 0, 6),
+    "leaky_relu": lambda x: np.where(x > 0, x, 0.01 * x),
+    "elu": lambda x: np.where(x >= 0, x, np.expm1(x)),
+    "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+    "silu": lambda x: x / (1 + np.exp(-x)),
+    "softplus": lambda x: np.log1p(np.exp(x)),
+    "softsign": lambda x: x / (1 + abs(x)),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
 }
+CORNERS = ("relu", "relu6", "leaky_relu")  # at 0
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations(name):
+def test_activations_and_their_derivatives(name):
+    formula = FORMULAS[name]
     with jax.enable_x64(True):
         values = np.asarray(ACTIVATIONS[name](jnp.array(X)))
-    np.testing.assert_allclose(values, FORMULAS[name], rtol=1e-10, atol=1e-15)
+        slopes = np.asarray(jax.vmap(jax.grad(ACTIVATIONS[name]))(jnp.array(X)))
+    np.testing.assert_allclose(values, formula(X), rtol=1e-10, atol=1e-15)
+    differences = (formula(X + 1e-5) - formula(X - 1e-5)) / 2e-5
+    smooth = X != 0
+    np.testing.assert_allclose(slopes[smooth], differences[smooth], rtol=1e-7, atol=1e-9)
+    if name in CORNERS:
+        assert 0 <= slopes[~smooth] <= 1
+    else:  # second derivatives may jump
+        np.testing.assert_allclose(slopes[~smooth], differences[~smooth], atol=2e-5)
 
 
 def test_a_loss_is_a_function_of_outputs_and_label():

@@ -59,6 +59,53 @@ def test_initial_weights():
     assert (np.asarray(start.weights[0]) != np.asarray(other.weights[0])).all()
 
 
+@pytest.mark.parametrize(
+    ("initial", "variance"), [("glorot", 2 / 500), ("he", 2 / 400), ("normal", 1.0)]
+)
+def test_rules_of_initial_weights(initial, variance):
+    """Of 400 units that follow 100 units: Glorot's rule, and He's of the next layer."""
+    start = kg.neural.mlp([100, 400, 100], initial=initial).start(KEY, ROW, 1)
+    weights = np.asarray(start.weights[1 if initial == "glorot" else 2], float).ravel()
+    assert abs(weights.var() / variance - 1) < 5.5 * np.sqrt(2 / weights.size)
+    assert abs(weights.mean()) < 5.5 * np.sqrt(variance / weights.size)
+    assert all((np.asarray(b) == 0).all() for b in start.bias)
+
+
+def test_convolutions_residuals_and_normalisations():
+    """A module of flax, with the values of flax."""
+    linen = pytest.importorskip("flax.linen")
+
+    class Images(linen.Module):
+        @linen.compact
+        def __call__(self, x):
+            x = x.reshape(*x.shape[:-1], 4, 4, 1)
+            x = linen.tanh(linen.LayerNorm()(linen.Conv(2, (3, 3))(x)))
+            x = x + linen.Conv(2, (3, 3))(x)
+            return linen.Dense(1)(x.reshape(*x.shape[:-3], -1))
+
+    module, rng = Images(), np.random.default_rng(1)
+    x = rng.normal(size=(12, 16))
+    nn = kg.neural.Simulation([x, x[:, 0]], module, seed=1, max_steps=50, learning_rate=0.01)
+    assert nn.num_parameters() == (9 * 2 + 2) + 2 * 2 + (9 * 2 * 2 + 2) + (32 + 1)
+    before = nn.loss()
+    nn.fit()
+    assert nn.loss() < 0.9 * before
+    layout = nn.landscape.layout
+    tree = layout.tree(layout.filled(np.asarray(nn.parameters)))
+    expected = module.apply({"params": tree}, jnp.array(x, jnp.float32))
+    np.testing.assert_allclose(nn.predict(x), expected, rtol=1e-4, atol=1e-5)
+    # The gradient by central differences of the losses of flax, along one direction.
+    w, v = np.asarray(nn.parameters, float), rng.normal(size=nn.num_parameters())
+
+    def loss(w):
+        z = module.apply({"params": layout.tree(w)}, jnp.array(x))
+        return float(np.mean((np.asarray(z)[:, 0] - x[:, 0]) ** 2))
+
+    with jax.enable_x64(True):
+        slope = (loss(w + 1e-5 * v) - loss(w - 1e-5 * v)) / 2e-5
+    assert nn.gradients() @ v == pytest.approx(slope, rel=1e-3)
+
+
 def test_modules_of_flax_and_equinox():
     equinox = pytest.importorskip("equinox")
     linen = pytest.importorskip("flax.linen")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import kinetograph as kg
 
@@ -32,6 +33,9 @@ COLUMNS = {
 }
 
 
+AVERAGES = ["id", "step", "epoch", "loss", "average_loss"]
+
+
 def linear(**options):
     settings = {"seed": 1, "max_steps": 6, "step_width": 0.3, "precision": "float64", **options}
     return kg.neural.Simulation([X, Y], **settings)
@@ -43,41 +47,49 @@ def plain():
     return linear().sample()
 
 
-def recomputed(data):
-    """Parameters, losses and gradients of all rows of the trajectory, by NumPy."""
-    w = data.trajectory[["weight0", "bias0"]].to_numpy()
-    errors = w[:, :1] * X[:, 0] + w[:, 1:] - Y[:, 0]
-    slopes = 2 * np.stack([(errors * X[:, 0]).mean(1), errors.mean(1)], 1)
+def recomputed(data, rows=None):
+    """Parameters, losses and gradients of all rows of the trajectory, by NumPy.
+
+    `rows` are the rows of the data in the batch of each row of the trajectory.
+    """
+    w = data.trajectory[["weight0", "bias0"]].to_numpy(float)
+    rows = np.arange(20)[None] if rows is None else rows
+    x, y = X[rows, 0], Y[rows, 0]
+    errors = w[:, :1] * x + w[:, 1:] - y
+    slopes = 2 * np.stack([(errors * x).mean(1), errors.mean(1)], 1)
     return w, (errors**2).mean(1), slopes
 
 
-def check(info, data):
-    w, losses, slopes = recomputed(data)
-    np.testing.assert_allclose(info["loss"], losses, rtol=1e-10)
+def check(info, data, rows=None, precision="float64"):
+    w, losses, slopes = recomputed(data, rows)
     norms = np.linalg.norm(slopes, axis=1)
-    np.testing.assert_allclose(info["scaled_gradient"], info["step_width"] * norms, rtol=1e-9)
-    np.testing.assert_allclose(info["virial"], 0.5 * (w * slopes).sum(1), rtol=1e-9, atol=1e-14)
+    limits = {"rtol": 1e-12, "atol": 1e-14}
+    if precision == "float32":
+        limits = {"rtol": 1e-6, "atol": 1e-6}
+    np.testing.assert_allclose(info["loss"], losses, **limits)
+    np.testing.assert_allclose(info["potential"], losses, **limits)
+    np.testing.assert_allclose(info["scaled_gradient"], info["step_width"] * norms, **limits)
+    np.testing.assert_allclose(info["virial"], 0.5 * (w * slopes).sum(1), **limits)
     if "total_energy" in info:
-        kinetic = info["total_energy"] - info["loss"]
-        np.testing.assert_allclose(info["kinetic_energy"], kinetic, rtol=1e-9, atol=1e-14)
-        momentum = info["scaled_momentum"] / info["step_width"]
-        np.testing.assert_allclose(momentum**2 / 2, info["kinetic_energy"], rtol=1e-9, atol=1e-14)
+        kinetic = info["total_energy"] - losses
+        np.testing.assert_allclose(info["kinetic_energy"], kinetic, **limits)
+        momentum = info["step_width"] * np.sqrt(2 * info["kinetic_energy"])
+        np.testing.assert_allclose(info["scaled_momentum"], momentum, **limits)
 
 
 EVERYDAY = ("BAOAB", "CCAdL", "HMC", "NUTS")
+SAMPLERS = [
+    name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow)
+    for name in kg.neural.Simulation().get_samplers()
+]
 
 
-@pytest.mark.parametrize(
-    "sampler",
-    [
-        name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow)
-        for name in kg.neural.Simulation().get_samplers()
-    ],
-)
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_columns_and_values_of_a_sampler(sampler):
     data = linear(sampler=sampler).sample()
     info = data.run_info
     assert list(info) == BASE + COLUMNS[sampler]
+    assert list(data.trajectory) == ["id", "step", "loss", "weight0", "bias0"]
     check(info, data)
     assert np.isfinite(info.drop(columns="accuracy").to_numpy(float)).all()
     if "average_rejection_rate" in info:
@@ -85,14 +97,38 @@ def test_columns_and_values_of_a_sampler(sampler):
         np.testing.assert_allclose(info["average_rejection_rate"], rates)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", kg.neural.Simulation().get_samplers())
+def test_values_in_single_precision(sampler):
+    data = linear(sampler=sampler, precision="float32", number_walkers=2).sample()
+    check(data.run_info, data, precision="float32")
+
+
 @pytest.mark.parametrize(
-    "optimizer", ["gradient_descent", pytest.param("adam", marks=pytest.mark.slow)]
+    "sampler", ["BAOAB", *(pytest.param(n, marks=pytest.mark.slow) for n in ("SGLD", "SGNHT"))]
+)
+def test_values_on_the_batches_of_the_steps(sampler):
+    """Cyclic batches of 5 of 20 rows."""
+    data = linear(sampler=sampler, batch_size=5, shuffle="cyclic").sample()
+    rows = (5 * np.arange(6)[:, None] + np.arange(5)) % 20
+    check(data.run_info, data, rows)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        name if name == "gradient_descent" else pytest.param(name, marks=pytest.mark.slow)
+        for name in kg.neural.Simulation().get_optimisers()
+    ],
 )
 def test_columns_and_values_of_an_optimiser(optimizer):
     data = linear(optimizer=optimizer, learning_rate=0.05, schedule="constant").fit()
     assert list(data.run_info) == [*BASE, *FORCE, "learning_rate"]
+    assert list(data.averages) == [*AVERAGES, "average_virials"]
     check(data.run_info, data)
     assert (data.run_info["learning_rate"] == 0.05).all()
+    assert np.isfinite(data.parameters).all()
+    assert (np.diff(data.parameters, axis=1) != 0).all()
 
 
 @pytest.mark.parametrize(
@@ -124,31 +160,45 @@ def test_the_potential_of_training():
     np.testing.assert_allclose(data.run_info["potential"], exact, rtol=1e-12)
 
 
-def test_averages_begin_after_the_burn_in():
-    data = linear(number_walkers=2, burn_in_steps=3, max_steps=9).sample()
-    got, info = data.averages, data.run_info
-    assert got["step"].tolist() == [step for step in range(4, 10) for _ in range(2)]
-    for walker in range(2):
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("walkers", [1, 5])
+def test_averages_of_each_walker_begin_after_the_burn_in(sampler, walkers):
+    """By NumPy from the rows, and the inertia from positions and momenta."""
+    options = {"sampler": sampler, "number_walkers": walkers, "step_width": 0.2}
+    data = linear(burn_in_steps=3, max_steps=9, **options).sample()
+    by_steps, inertia = linear(**options), []
+    has_momenta = "average_inertia" in data.averages
+    for _ in range(9 if has_momenta else 0):
+        by_steps.step()
+        parts = [np.array(v).reshape(walkers, 2) for v in (by_steps.momenta, by_steps.parameters)]
+        inertia.append((parts[0] * parts[1]).sum(1))
+    columns = COLUMNS[sampler]
+    expected = [*AVERAGES, *(["average_kinetic_energy"] if "kinetic_energy" in columns else [])]
+    expected += ["average_virials", *(["average_inertia"] if has_momenta else [])]
+    expected += ["average_rejection_rate"] if "accepted" in columns else []
+    assert list(data.averages) == expected
+    assert has_momenta == ("kinetic_energy" in columns and sampler not in ("HMC", "NUTS"))
+    got, info = data.averages, data.run_info.assign(rejected=1 - data.run_info.get("accepted", 1))
+    assert got["step"].tolist() == [step for step in range(4, 10) for _ in range(walkers)]
+    means = {
+        "average_loss": "loss",
+        "average_kinetic_energy": "kinetic_energy",
+        "average_virials": "virial",
+        "average_rejection_rate": "rejected",
+    }
+    counts = np.arange(1, 7)
+    for walker in range(walkers):
         rows = info[(info["id"] == walker) & (info["step"] > 3)]
         averages = got[got["id"] == walker]
-        counts = np.arange(1, len(rows) + 1)
-        for average, column in {
-            "average_loss": "loss",
-            "average_kinetic_energy": "kinetic_energy",
-            "average_virials": "virial",
-        }.items():
-            np.testing.assert_allclose(averages[average], np.cumsum(rows[column]) / counts)
-
-
-def test_the_average_of_the_inertia_is_its_mean_change():
-    data = linear(burn_in_steps=3, max_steps=9).sample()
-    nn, inertia = linear(), []
-    for _ in range(9):
-        nn.step()
-        inertia.append(float(np.sum(np.asarray(nn.momenta) * np.asarray(nn.parameters))))
-    changes = np.diff(inertia[3:])
-    wanted = [0.0, *(changes[:k].mean() for k in range(1, 6))]
-    np.testing.assert_allclose(data.averages["average_inertia"], wanted, rtol=1e-9, atol=1e-14)
+        np.testing.assert_array_equal(averages["loss"], rows["loss"])
+        for average, column in means.items():
+            if average in got:
+                wanted = np.cumsum(rows[column]) / counts
+                np.testing.assert_allclose(averages[average], wanted, rtol=1e-12)
+        if has_momenta:
+            each = np.array(inertia)[3:, walker]
+            wanted = (each - each[0]) / np.maximum(counts - 1, 1)
+            np.testing.assert_allclose(averages["average_inertia"], wanted, rtol=1e-9, atol=1e-14)
 
 
 def test_files_have_the_rows_in_memory(tmp_path):
@@ -180,13 +230,26 @@ def test_files_have_the_rows_in_memory(tmp_path):
     np.testing.assert_allclose(second.parameters, row, rtol=1e-8)
 
 
+@pytest.mark.parametrize("sampler", ["NUTS", pytest.param("CCAdL", marks=pytest.mark.slow)])
+def test_a_store_has_the_rows_in_memory(tmp_path, sampler):
+    """To the last bit, and in their order."""
+    names = {"run_file": "run_info", "trajectory_file": "trajectory", "averages_file": "averages"}
+    files = {name: str(tmp_path / f"{name}.zarr") for name in names}
+    data = linear(number_walkers=2, sampler=sampler, burn_in_steps=2, **files).sample()
+    for name, frame in names.items():
+        read = xr.open_zarr(files[name], consolidated=False).load().to_dataframe()
+        wanted = getattr(data, frame)
+        assert set(read) == set(wanted)
+        pd.testing.assert_frame_equal(
+            read[list(wanted)].reset_index(drop=True), wanted, check_exact=True, check_names=False
+        )
+
+
 def test_rows_may_be_in_files_only(tmp_path, monkeypatch, plain):
     monkeypatch.setattr(kg.neural.running, "NUMBERS", 100)
     path = str(tmp_path / "run.zarr")
     data = linear(run_file=path).sample(keep=False)
     assert len(data.run_info) == 0
-    import xarray as xr
-
     rows = xr.open_zarr(path, consolidated=False)
     np.testing.assert_allclose(rows["loss"], plain.run_info["loss"])
 
@@ -212,6 +275,18 @@ def test_the_tree_has_weights_by_name():
     assert (tree["posterior/layer0_bias"] == 0.25).all()
     np.testing.assert_array_equal(tree["sample_stats/loss"][0], data.run_info["loss"])
     assert tree.attrs["n"] == 20
+
+
+def test_arviz_reads_the_tree():
+    """Means and standard deviations of its summary are those of the rows, by NumPy."""
+    from arviz_stats import summary
+
+    data = linear(number_walkers=4, max_steps=200).sample()
+    table = summary(data.to_tree(), round_to="none")
+    draws = data.parameters.reshape(-1, 2)
+    assert table.index.tolist() == ["layer0_weights[0, 0]", "layer0_bias[0]"]
+    np.testing.assert_allclose(table["mean"], draws.mean(0), rtol=1e-10)
+    np.testing.assert_allclose(table["sd"], draws.std(0, ddof=1), rtol=1e-2)
 
 
 def test_an_analysis_has_no_fixed_parameters(tmp_path):

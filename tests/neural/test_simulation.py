@@ -89,6 +89,12 @@ def test_a_batch_stays_until_the_next():
     assert nn.loss() == nn.loss() == pytest.approx(loss_of(w, X[:8], Y[:8]), rel=1e-12)
     assert nn.loss(full=True) == pytest.approx(loss_of(w), rel=1e-12)
     slopes = nn.gradients()
+    errors = DESIGN[:8] @ w - Y[:8, 0]
+    np.testing.assert_allclose(slopes, DESIGN[:8].T @ errors / 4, rtol=1e-12)
+    np.testing.assert_allclose(nn.hessians(), DESIGN[:8].T @ DESIGN[:8] / 4, rtol=1e-12)
+    product = DESIGN[:8].T @ DESIGN[:8] @ w / 4
+    np.testing.assert_allclose(nn.hessian_vector(w), product, rtol=1e-12)
+    assert nn.loss() == pytest.approx(np.mean(errors**2), rel=1e-12)
     nn.next_batch()
     assert nn.loss() == pytest.approx(loss_of(w, X[8:16], Y[8:16]), rel=1e-12)
     assert not np.allclose(slopes, nn.gradients())
@@ -144,6 +150,77 @@ class _Momenta:
 
     def __setattr__(self, name, value):
         setattr(type(self), name, value)
+
+
+@pytest.mark.parametrize("beta", [None, 9.0])
+def test_new_momenta_are_those_of_all_walkers(beta):
+    """By default at the inverse temperature, which is 4."""
+    nn = linear(hidden_dimension=[100, 100], number_walkers=2, inverse_temperature=4.0)
+    momenta = nn.momenta
+    nn.init_momenta(beta)
+    p = np.asarray(momenta)  # the same accessor
+    np.testing.assert_array_equal(p, nn.momenta)
+    variance = 1 / (beta or 4.0)
+    assert p.shape == (2, 10_501)
+    for each in p:
+        assert abs(each.var() / variance - 1) < 5.5 * np.sqrt(2 / each.size)
+        assert abs(each.mean()) < 5.5 * np.sqrt(variance / each.size)
+    assert abs(np.corrcoef(p)[0, 1]) < 5.5 / np.sqrt(p.shape[1])
+
+
+@pytest.mark.parametrize("sampler", [None, "SGLD"])
+def test_an_option_that_is_a_value_compiles_nothing(sampler):
+    values = {
+        "step_width": 0.05,
+        "inverse_temperature": 3.0,
+        "friction_constant": 2.0,
+        "burn_in_steps": 2,
+        "every_nth": 2,
+        "max_steps": 6,
+    }
+    nn = linear(max_steps=5, **({} if sampler is None else {"sampler": sampler}))
+    nn.sample()
+    compiled = []
+    note = lambda name, *_, **__: compiled.append(name) if "backend_compile" in name else None
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        for option, value in values.items():
+            nn.set_options(**{option: value})
+            info = nn.sample().run_info
+        assert compiled == []
+        nn.set_options(loss_scale="sum")
+        nn.sample()
+        assert compiled != []  # the listener hears compilations
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+    assert (info["step_width"] == 0.05).all()
+    assert (info["beta"] == 3.0).all()
+    assert np.diff(info["step"]).tolist() == [2, 2]
+
+
+SHAPES = {
+    "loss": (lambda nn: nn.loss(), ()),
+    "potential": (lambda nn: nn.potential(), ()),
+    "score": (lambda nn: nn.score(), ()),
+    "gradients": (lambda nn: nn.gradients(), (3,)),
+    "hessians": (lambda nn: nn.hessians(), (3, 3)),
+    "hessian_vector": (lambda nn: nn.hessian_vector(np.ones(3)), (3,)),
+    "hessian_spectrum": (lambda nn: nn.hessian_spectrum(2), (2,)),
+    "gradient_covariance": (lambda nn: nn.gradient_covariance(), (3, 3)),
+    "optimal_step_width": (lambda nn: nn.optimal_step_width(), ()),
+    "predict": (lambda nn: nn.predict(X[:5]), (5, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_values_of_walkers_are_stacked(name):
+    value, shape = SHAPES[name]
+    one = linear()
+    assert np.shape(value(one)) == shape
+    assert isinstance(value(one), float) == (shape == ())
+    one.set_options(always_list=True)
+    assert value(one).shape == (1, *shape)
+    assert value(linear(number_walkers=2)).shape == (2, *shape)
 
 
 def test_a_walker_is_a_single_run_and_starts_differ():
@@ -216,6 +293,17 @@ def test_files_of_data(tmp_path):
     nn = kg.neural.Simulation(batch_data_files=names, precision="float64", seed=3)
     np.testing.assert_allclose(nn.loss(), linear().loss(), rtol=1e-12)
     np.testing.assert_array_equal(nn.dataset[0], X)
+    for files in (names, tuple(map(str, names))):
+        same = kg.neural.Simulation(files, precision="float64", seed=3)
+        for got, wanted in zip(same.dataset, nn.dataset, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        assert same.loss() == nn.loss()
+    same.dataset = names[0]
+    np.testing.assert_array_equal(same.dataset[1], Y[:15])
+    one = kg.neural.Simulation(str(names[0]), output_dimension=2, precision="float64", seed=3)
+    np.testing.assert_array_equal(one.dataset[1], np.column_stack([X[:, 1:], Y])[:15])
+    with pytest.raises(FileNotFoundError):
+        same.dataset = tmp_path / "nothing.csv"
     names[0].write_text("x1,x2,label\n1,nothing,2\n")
     nn.set_options(batch_data_files=names[:1])
     with pytest.raises(kg.DataError, match=r"first.csv, row 1 .*column x2.*'nothing'"):

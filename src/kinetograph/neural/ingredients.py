@@ -25,6 +25,7 @@ from ..models.variables import variable
 from ..results.advice import SamplingWarning
 from ..samplers import EQN, HMC, CCAdL
 from .datasets import InputColumns, LabelledData, read
+from .datasets.reading import are_paths
 from .descending import descending, scheduled_rate
 from .landscape import Landscape
 from .losses import Loss, check_labels
@@ -62,7 +63,7 @@ PERCEPTRON = {  # options of the perceptron, and the parameters of kg.neural.mlp
     "initial": "initial",
     "dropout": "dropout",
 }
-_PAIR = "dataset: expected a pair of inputs and labels, [X, Y], got {}"
+_PAIR = "dataset: expected a pair of inputs and labels, [X, Y], or CSV files, got {}"
 
 
 def check_source(dataset: Any, given: Options) -> None:
@@ -93,6 +94,8 @@ class DataPart(NamedTuple):
     def make(cls, dataset: Any, options: Options) -> "DataPart":
         """The data of a pair of arrays, or of files.
 
+        With a path as `dataset` this is the data of the file.
+
         Raises
         ------
         DataError
@@ -104,8 +107,9 @@ class DataPart(NamedTuple):
                 "Simulation: the dataset is missing; write Simulation(dataset=[X, Y]), "
                 "simulation.dataset = [X, Y] or batch_data_files='data.csv'"
             )
-        if dataset is None:
-            data = read(files, labels=options["output_dimension"])
+        if dataset is None or (are_paths(dataset) and dataset):
+            paths = files if dataset is None else dataset
+            data = read(paths, labels=options["output_dimension"])
         elif isinstance(dataset, LabelledData):
             data = dataset
         elif hasattr(dataset, "columns") and hasattr(dataset, "iloc"):
@@ -113,7 +117,7 @@ class DataPart(NamedTuple):
                 _PAIR.format("a frame") + "; write kg.neural.datasets.read(frame, labels=...), "
                 "with the names of the columns of labels"
             )
-        elif isinstance(dataset, (str, bytes, Mapping)) or not hasattr(dataset, "__len__"):
+        elif isinstance(dataset, (bytes, Mapping)) or not hasattr(dataset, "__len__"):
             raise DataError(_PAIR.format(type(dataset).__name__))
         elif len(dataset) != 2:
             raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))

@@ -41,8 +41,8 @@ class Simulation(SimulationValues):
     Parameters
     ----------
     dataset
-        A pair [X, Y] of inputs and labels with the same number of rows. Files are given by the
-        option `batch_data_files`.
+        A pair [X, Y] of inputs and labels with the same number of rows, the data of
+        `kg.neural.datasets.read`, or a CSV file or a list of CSV files, as `batch_data_files`.
     network
         Anything that `kg.neural.network` takes; by default a multilayer perceptron of the options.
         With a network, options of the perceptron, such as `hidden_dimension`, are refused.
@@ -284,7 +284,7 @@ class Simulation(SimulationValues):
 
     @property
     def dataset(self) -> list[np.ndarray]:
-        """Inputs and labels, [X, Y]; another pair may be set.
+        """Inputs and labels, [X, Y]; another pair, or files, may be set.
 
         With data of the same shape nothing is compiled again.
         """

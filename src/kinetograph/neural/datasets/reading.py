@@ -14,7 +14,7 @@ from ...graph.suggestions import meant
 from ..rows import check_array
 from .files import check_distinct, read_frame
 
-__all__ = ["LabelledData", "read"]
+__all__ = ["LabelledData", "are_paths", "read"]
 
 
 @public
@@ -107,12 +107,12 @@ def read(
     """
     if isinstance(data, LabelledData):
         return data
-    if isinstance(data, (str, os.PathLike)):
+    if _is_path(data):
         part = read_frame(data) if reader is None else reader(data)
         return _of_frame(part, labels, f"{data}") if reader is None else read(part, labels=labels)
     if isinstance(data, pd.DataFrame):
         return _of_frame(data, labels, "the frame")
-    paths = isinstance(data, (list, tuple)) and all(isinstance(d, (str, os.PathLike)) for d in data)
+    paths = are_paths(data)
     if isinstance(data, Iterator) or paths:
         parts = list(data) if paths else data
         titles = [f"{path}" for path in parts] if paths else []
@@ -123,6 +123,15 @@ def read(
         "read: expected (inputs, labels), a frame, paths of files or an iterator of parts, got "
         f"{type(data).__name__}"
     )
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def are_paths(data: Any) -> bool:
+    """Whether data are one path or a list of paths."""
+    return _is_path(data) or (isinstance(data, (list, tuple)) and all(map(_is_path, data)))
 
 
 def _of_pair(inputs: Any, labels: Any) -> LabelledData:

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 from scipy import stats
-from tests.laws.helpers import assert_mean
+from tests.laws.helpers import assert_mean, ess
 
 import kinetograph as kg
 
@@ -116,9 +116,10 @@ def test_a_network_in_a_model_has_the_density_of_numpy():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
-def test_langevin_dynamics_and_nuts_agree_on_the_noise_of_a_network():
+def test_langevin_dynamics_and_nuts_agree_on_a_network_with_a_hierarchy():
+    """On the noise, the scale of the weights, and predictions at two inputs."""
     model, *_ = hierarchy()
-    nuts = kg.mcmc(model, draws=4000, chains=4, seed=1, progress=False)["posterior"]["noise"]
+    nuts = kg.mcmc(model, draws=4000, chains=4, seed=1, progress=False)["posterior"]
     langevin = kg.mcmc(
         model,
         kg.samplers.BAOAB(0.01),  # where the noise is small, 0.02 is not stable
@@ -128,6 +129,18 @@ def test_langevin_dynamics_and_nuts_agree_on_the_noise_of_a_network():
         chains=4,
         seed=2,
         progress=False,
-    )["posterior"]["noise"]
-    error = nuts.values.std() / np.sqrt(400)
-    assert_mean(np.log(langevin.values), np.log(nuts.values).mean(), truth_error=error / 0.1)
+    )["posterior"]
+
+    def values(posterior):
+        w = posterior["w"].values
+        yield "noise", np.log(posterior["noise"].values)
+        yield "scale", np.log(posterior["scale"].values)
+        for x in (-0.5, 0.9):
+            units = np.tanh(x * w[..., :3] + w[..., 6:9])
+            mean = (units * w[..., 3:6]).sum(-1) + w[..., 9]
+            yield f"mean at {x}", mean
+            yield f"square at {x}", mean**2
+
+    for (what, wanted), (_, got) in zip(values(nuts), values(langevin), strict=True):
+        error = wanted.std() / np.sqrt(ess(wanted))
+        assert_mean(got, wanted.mean(), truth_error=error, what=what)

@@ -131,27 +131,6 @@ def test_parameters_and_momenta_of_walkers():
         _ = nn.momenta
 
 
-def test_momenta_have_the_variance_of_the_temperature():
-    nn = linear(number_walkers=400)
-    nn._walkers = lambda role="sampling", made=nn: _Momenta(made)
-    nn.init_momenta(beta=4.0)
-    p = _Momenta.momenta
-    assert p.var() == pytest.approx(0.25, abs=5 * 0.25 * np.sqrt(2 / p.size))
-
-
-class _Momenta:
-    """Takes momenta in place of hundreds of chains."""
-
-    made = 0
-    momenta = np.zeros(0)
-
-    def __init__(self, owner):
-        pass
-
-    def __setattr__(self, name, value):
-        setattr(type(self), name, value)
-
-
 @pytest.mark.parametrize("beta", [None, 9.0])
 def test_new_momenta_are_those_of_all_walkers(beta):
     """By default at the inverse temperature, which is 4."""

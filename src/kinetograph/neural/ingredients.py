@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..graph.errors import DataError
+from ..graph.memory_maps import kept_in_its_file
 from ..graph.precision import precision
 from ..graph.source import warn_user
 from ..models.minibatch import minibatch
@@ -123,7 +124,8 @@ class DataPart(NamedTuple):
             raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))
         else:
             data = read(tuple(dataset))
-        return cls(data.x.astype(kind), data.y.astype(kind), data.inputs)
+        x, y = (v.astype(kind, copy=not kept_in_its_file(v)) for v in (data.x, data.y))
+        return cls(x, y, data.inputs)
 
     def is_like(self, other: "DataPart", classes: bool) -> bool:
         """Whether both have the same shapes, columns, and numbers of classes."""

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..graph.errors import ShapeError
+from ..graph.memory_maps import kept_in_its_file
 from ..graph.precision import float_dtype, x64
 from ..graph.public import public
 from ..models.model import Model
@@ -110,12 +111,17 @@ class Landscape:
         check_array(x, "Landscape: inputs")
         check_array(y, "Landscape: labels")
         check_labels(self.row_loss, y, "Landscape")
-        self.x, self.y = (
-            np.asarray(values, self.dtype if np.asarray(values).dtype.kind == "f" else None)
-            for values in (x, y)
-        )
+        self.x, self.y = (self._as_data(values) for values in (x, y))
         scale_factor(self.scale, len(x))  # raises for a wrong scale
         self._accuracy = accuracy_of(self.row_loss, self.y)
+
+    def _as_data(self, values: Any) -> np.ndarray:
+        """An array in the precision of the landscape.
+
+        A memory map stays in its file.
+        """
+        array = values if kept_in_its_file(values) else np.asarray(values)
+        return array.astype(self.dtype, copy=False) if array.dtype.kind == "f" else array
 
     def on(self, x: Any, y: Any) -> "Landscape":
         """The landscape of other data; programs are shared if shapes agree."""

@@ -43,6 +43,8 @@ class Simulation(SimulationValues):
     dataset
         A pair [X, Y] of inputs and labels with the same number of rows, the data of
         `kg.neural.datasets.read`, or a CSV file or a list of CSV files, as `batch_data_files`.
+        Arrays are copied; a read-only memory map in the precision of the simulation stays in its
+        file.
     network
         Anything that `kg.neural.network` takes; by default a multilayer perceptron of the options.
         With a network, options of the perceptron, such as `hidden_dimension`, are refused.

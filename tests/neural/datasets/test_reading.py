@@ -211,6 +211,41 @@ def test_features_in_a_network_and_new_data(posterior):
     assert compiled == []
 
 
+@pytest.mark.parametrize("run", ["sample", "fit"])
+def test_data_may_stay_in_their_files(tmp_path, run):
+    """Records are those of data in memory, to the last bit, and no row is copied."""
+    random = np.random.default_rng(1)
+    arrays = {"x": random.normal(size=(50, 3)), "y": np.sign(random.normal(size=50))}
+    files = {}
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        files[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    settings = {"precision": "float64", "seed": 1, "batch_size": 8, "max_steps": 30}
+    settings |= {"hidden_dimension": [4], "number_walkers": 2}
+    in_memory, in_files = (
+        kg.neural.Simulation([data["x"], data["y"]], **settings) for data in (arrays, files)
+    )
+    for _ in range(2):
+        for name in ("run_info", "trajectory", "averages"):
+            tables = [getattr(getattr(nn, run)(), name) for nn in (in_memory, in_files)]
+            times = [t.drop(columns="time_per_nth_step", errors="ignore") for t in tables]
+            pd.testing.assert_frame_equal(*times, check_exact=True)
+    landscape = in_files.landscape
+    (of_model,) = (node.value for node in landscape.model.data if node.shape == (50, 3))
+    for values in (in_files.dataset[0], landscape.x, of_model):
+        assert np.shares_memory(values, files["x"])
+    assert not np.shares_memory(in_memory.dataset[0], arrays["x"])
+    losses = [nn.loss(full=True) for nn in (in_memory, in_files)]
+    np.testing.assert_array_equal(*losses)
+    converted = kg.neural.Simulation([files["x"], files["y"]], precision="float32", seed=1)
+    assert converted.dataset[0].dtype == np.float32
+    values = arrays["x"].copy()
+    values[7, 2] = np.nan
+    np.save(tmp_path / "bad.npy", values)
+    with pytest.raises(kg.DataError, match="inputs: row 7, column 2 is nan"):
+        kg.neural.Simulation([np.load(tmp_path / "bad.npy", mmap_mode="r"), arrays["y"]])
+
+
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_covariance_of_gradients_of_a_network(posterior, covariance):
     noisy = kg.minibatch(posterior, 4, order="epochs")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...graph.errors import DataError, ShapeError
+from ...graph.memory_maps import holds_in_parts, kept_in_its_file
 from ...graph.public import public
 from ...graph.suggestions import meant
 from ..rows import check_array
@@ -153,7 +154,8 @@ def _of_pair(inputs: Any, labels: Any) -> LabelledData:
 def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray:
     """An array of finite numbers."""
     check_array(values, f"read: {title}")
-    array = np.asarray(values)
+    in_file = kept_in_its_file(values)
+    array = values if in_file else np.asarray(values)
     if array.ndim == 0 or not array.size:
         part = "columns" if array.ndim > 1 and len(array) else "rows"
         raise DataError(f"read: {title} have no {part}")
@@ -175,7 +177,7 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
             raise DataError(
                 f"read: {title} must be numbers, but row {row}{place} has {value!r:.60}; {way}"
             ) from error
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if array.dtype.kind == "f" and not holds_in_parts(np.isfinite, array):
         row, *column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
         place = f", column {names[column[0]] if names else column[0]}" if column else ""
         value = array[(row, *column)]

@@ -121,37 +121,6 @@ def test_the_error_of_an_average_falls_as_the_root_of_the_number_of_rows(precisi
     assert laws.error_law(losses[:, 500:], tolerance=0.05).passed()
 
 
-NEAR = {"MCLMC": 0.5, "SGNHT": 0.3, "CCAdL": 0.3}  # squares up to an error of h^2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scaled", [False, True], ids=["mean", "sum"])
-@pytest.mark.parametrize("sampler", NEAR)
-def test_moments_of_samplers_with_an_error(sampler, scaled):
-    scale, beta = (30.0, 1.0) if scaled else (1.0, 30.0)
-    values, vectors = np.linalg.eigh(scale * STIFFNESS)
-    # A step of MCLMC moves as far as one of a particle at the temperature 1.
-    stiffest = values[-1] * (beta if sampler == "MCLMC" else 1.0)
-    data = simulation(
-        sampler=sampler,
-        step_width=NEAR[sampler] / np.sqrt(stiffest),
-        friction_constant=np.sqrt(values[0]),
-        loss_scale=scale,
-        inverse_temperature=beta,
-        number_walkers=4,
-        max_steps=20_000,
-    ).sample()
-    q = (data.parameters[:, 500:] - BEST) @ vectors
-    for i, k in enumerate(values):
-        assert_mean(q[..., i], 0.0, what=f"{sampler}: mean {i}")
-        square = beta * k * q[..., i] ** 2
-        assert_mean(square, 1.0, truth_error=0.02, what=f"{sampler}: square {i}")
-
-
-def test_all_samplers_have_a_law():
-    assert sorted([*SQUARES, *NEAR]) == sorted(simulation().get_samplers())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("beta", [1.0, 30.0])
 def test_a_covariance_controlled_thermostat_of_batches(beta):

@@ -114,6 +114,65 @@ def test_values_on_the_batches_of_the_steps(sampler):
     check(data.run_info, data, rows)
 
 
+SIGNS = np.sign(X[:, 0] + 0.3 * RNG.normal(size=20))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "chain_method"),
+    [
+        ("BAOAB", "threads"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in (("BAOAB", "batch"), ("SGLD", "threads"), ("CCAdL", "threads"))
+        ),
+        pytest.param(None, None, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:CCAdL takes the noise")
+def test_values_with_a_prior_on_batches_of_two_walkers(sampler, chain_method):
+    """The gradient of 4 L + V; accuracies of signs. None is training."""
+    options = {"prior": 0.5, "loss_scale": 4.0, "number_walkers": 2, "step_width": 0.05}
+    options |= {"batch_size": 7, "shuffle": "cyclic", "inverse_temperature": 2.0}
+    if sampler is not None:
+        options |= {"sampler": sampler, "chain_method": chain_method}
+    settings = {"seed": 1, "max_steps": 6, "precision": "float64", **options}
+    nn = kg.neural.Simulation([X, SIGNS], **settings)
+    data = nn.fit() if sampler is None else nn.sample()
+    info, rows = data.run_info, (7 * np.arange(6)[:, None] + np.arange(7)) % 20
+    assert info["epoch"].tolist() == np.repeat(np.arange(1, 7) * 7 // 20, 2).tolist()
+    x, y = (np.repeat(v[rows], 2, 0) for v in (X[:, 0], SIGNS))
+    w = data.trajectory[["weight0", "bias0"]].to_numpy()
+    outputs = w[:, :1] * x + w[:, 1:]
+    losses = ((outputs - y) ** 2).mean(1)
+    slopes = 2 * np.stack([((outputs - y) * x).mean(1), (outputs - y).mean(1)], 1)
+    slopes = 4 * slopes + w / 0.25
+    potential = 4 * losses + 0.5 * (w**2).sum(1) / 0.25
+    wanted = {
+        "loss": losses,
+        "accuracy": (np.sign(outputs) == y).mean(1),
+        "potential": potential,
+        "virial": 0.5 * (w * slopes).sum(1),
+        "scaled_gradient": info["step_width"] * np.linalg.norm(slopes, axis=1),
+    }
+    if "total_energy" in info:
+        wanted["total_energy"] = potential + info["kinetic_energy"]
+    for name, values in wanted.items():
+        np.testing.assert_allclose(info[name], values, rtol=1e-11, atol=1e-13, err_msg=name)
+    np.testing.assert_array_equal(info["loss"], data.trajectory["loss"])
+
+
+WALKERS = {"number_walkers": 4, "covariance_blending": 2.0, "covariance_after_steps": 2}
+
+
+@pytest.mark.parametrize("sampler", ["BAOAB", pytest.param("SGLD", marks=pytest.mark.slow)])
+def test_columns_and_values_of_walkers_that_precondition_each_other(sampler):
+    data = linear(sampler=sampler, **WALKERS).sample()
+    inside = [name for name in COLUMNS[sampler] if name != "scaled_noise"]
+    assert list(data.run_info) == [*BASE, *inside, "unpreconditioned", "eta_effective"]
+    assert data.run_info["step"].tolist() == np.repeat([2, 4, 6], 4).tolist()
+    check(data.run_info, data)
+
+
 @pytest.mark.parametrize(
     "optimizer",
     [

@@ -281,8 +281,19 @@ def test_files_of_data(tmp_path):
     np.testing.assert_array_equal(same.dataset[1], Y[:15])
     one = kg.neural.Simulation(str(names[0]), output_dimension=2, precision="float64", seed=3)
     np.testing.assert_array_equal(one.dataset[1], np.column_stack([X[:, 1:], Y])[:15])
+    assert same.get_options("batch_data_files") == (str(names[0]),)
     with pytest.raises(FileNotFoundError):
         same.dataset = tmp_path / "nothing.csv"
+    with pytest.raises(ValueError, match=r"run_file: .* is also the file of batch_data_files"):
+        kg.neural.Simulation(names, run_file=names[1])
+    same.set_options(run_file=names[1])
+    with pytest.raises(ValueError, match=r"run_file: .* is also the file of batch_data_files"):
+        same.dataset = names
+    with pytest.raises(ValueError, match=r"batch_data_files: got .*, but this simulation has a da"):
+        kg.neural.Simulation(names, batch_data_files=names)
+    assert same.get_options("batch_data_files") == (str(names[0]),)
+    same.dataset = [X, Y]
+    assert same.get_options("batch_data_files") == ()
     names[0].write_text("x1,x2,label\n1,nothing,2\n")
     nn.set_options(batch_data_files=names[:1])
     with pytest.raises(kg.DataError, match=r"first.csv, row 1 .*column x2.*'nothing'"):

@@ -29,6 +29,7 @@ from .ingredients import (
     check_source,
     hyper_values,
     make_sampler,
+    source,
     with_settings,
 )
 from .option_words import option_of, setting
@@ -72,9 +73,11 @@ class SimulationParts(Closed):
     def __init__(self, dataset: Any = None, network: Any = None, **options: Any) -> None:
         given = check_options(options)
         check_rate(given, given)
+        check_source(dataset, given)
+        dataset, of_dataset = source(dataset)
+        given |= of_dataset
         self._options = {name: option.default for name, option in OPTIONS.items()} | given
         check_files(self._options)
-        check_source(dataset, given)
         self._given_sampler = deepcopy(self._options["sampler"])
         self._options, _ = with_settings(self._options, given)
         self._dataset, self._given_network = dataset, network
@@ -89,7 +92,7 @@ class SimulationParts(Closed):
         self._batch, self._collapsed = 0, False
         if self._seed is None:
             self._seed = secrets.randbits(31)
-        if dataset is not None:
+        if of_dataset:
             _ = self._data  # wrong data are an error at once
 
     def _advice_on_call(self, method: str, word: str, values: tuple[Any, ...]) -> str:

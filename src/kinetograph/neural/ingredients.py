@@ -32,7 +32,7 @@ from .landscape import Landscape
 from .losses import Loss, check_labels
 from .losses import loss as as_loss
 from .network import Network, as_network, mlp
-from .options import OPTIONS
+from .options import OPTIONS, check_options
 from .parameters import ParameterLayout
 from .posterior import scale_factor
 from .row_values import rows_of_steps
@@ -45,6 +45,7 @@ __all__ = [
     "check_source",
     "hyper_values",
     "make_sampler",
+    "source",
     "with_settings",
 ]
 
@@ -84,6 +85,15 @@ def check_source(dataset: Any, given: Options) -> None:
         )
 
 
+def source(dataset: Any) -> tuple[Any, dict[str, Any]]:
+    """The dataset without paths, and the options of the source of data."""
+    if dataset is None:
+        return None, {}
+    if are_paths(dataset) and dataset:
+        return None, check_options({"batch_data_files": dataset})
+    return dataset, {"batch_data_files": ()}
+
+
 class DataPart(NamedTuple):
     """Inputs (n, ...), labels (n, k), and the names of columns."""
 
@@ -94,8 +104,6 @@ class DataPart(NamedTuple):
     @classmethod
     def make(cls, dataset: Any, options: Options) -> "DataPart":
         """The data of a pair of arrays, or of files.
-
-        With a path as `dataset` this is the data of the file.
 
         Raises
         ------
@@ -108,9 +116,8 @@ class DataPart(NamedTuple):
                 "Simulation: the dataset is missing; write Simulation(dataset=[X, Y]), "
                 "simulation.dataset = [X, Y] or batch_data_files='data.csv'"
             )
-        if dataset is None or (are_paths(dataset) and dataset):
-            paths = files if dataset is None else dataset
-            data = read(paths, labels=options["output_dimension"])
+        if dataset is None:
+            data = read(files, labels=options["output_dimension"])
         elif isinstance(dataset, LabelledData):
             data = dataset
         elif hasattr(dataset, "columns") and hasattr(dataset, "iloc"):
@@ -118,7 +125,7 @@ class DataPart(NamedTuple):
                 _PAIR.format("a frame") + "; write kg.neural.datasets.read(frame, labels=...), "
                 "with the names of the columns of labels"
             )
-        elif isinstance(dataset, (bytes, Mapping)) or not hasattr(dataset, "__len__"):
+        elif isinstance(dataset, (str, bytes, Mapping)) or not hasattr(dataset, "__len__"):
             raise DataError(_PAIR.format(type(dataset).__name__))
         elif len(dataset) != 2:
             raise DataError(_PAIR.format(f"{type(dataset).__name__} of length {len(dataset)}"))

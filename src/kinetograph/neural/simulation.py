@@ -10,7 +10,7 @@ from ..graph.public import public
 from ..runs.signals import Terminated
 from .analysis.inputs import numbers
 from .assembling import ROLES
-from .ingredients import DataPart, check_source
+from .ingredients import DataPart, check_source, source
 from .options import check_options
 from .record_files import check_files
 from .records import TrajectoryData
@@ -294,7 +294,9 @@ class Simulation(SimulationValues):
 
     @dataset.setter
     def dataset(self, pair: Any) -> None:
-        data, model = DataPart.make(pair, self._options), self._parts.get("model")
+        pair, given = source(pair)  # one takes the place of the other
+        check_files(self._options | given)
+        data, model = DataPart.make(pair, self._options | given), self._parts.get("model")
         if self._positions is not None and "data" in self._parts:
             before = self._data.columns
             if sorted(data.columns) == sorted(before):
@@ -309,8 +311,7 @@ class Simulation(SimulationValues):
         else:
             self._forget("data")
         self._dataset, self._batch = pair, 0
-        if pair is not None:  # it takes the place of files
-            self._options["batch_data_files"] = ()
+        self._options |= given
 
     def reset_dataset(self) -> None:
         """Make the first batch the current one."""

@@ -182,7 +182,8 @@ def test_virial_identities_hold_at_any_step(sampler):
 def test_the_virial_identity_of_baoab(h):
     """The momenta within a step follow from the positions, and gradients are NumPy's."""
     gamma = 1.0
-    nn = clusters(step_width=h, friction_constant=gamma, number_walkers=4, max_steps=20_000)
+    many = {"number_walkers": 64, "chain_method": "batch", "max_steps": 6000}
+    nn = clusters(step_width=h, friction_constant=gamma, **many)
     starts, momenta = np.array(nn.parameters)[:, None], np.array(nn.momenta)
     q = np.concatenate([starts, nn.sample().parameters], axis=1)
     x, y = (np.asarray(a) for a in nn.dataset)

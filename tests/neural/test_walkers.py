@@ -119,6 +119,26 @@ def test_collapsed_walkers_begin_together_and_are_marked(tmp_path):
     assert not nn.sample().attrs["stationary"]
 
 
+@pytest.mark.parametrize("structure", ["full", "block", "diagonal", "low-rank"])
+def test_a_factor_that_fails_is_counted_in_the_records(structure):
+    """The weight times the variances overflows; with small variances it does not."""
+    eta = 1e308
+    nn = linear(**EQN | {"covariance_blending": eta, "max_steps": 10, "step_width": 1e-300})
+    nn.set_options(covariance_structure=structure)
+    q = nn.parameters = 10 * np.random.default_rng(0).normal(size=(6, 3))
+    row = nn.sample().run_info.iloc[0]
+    traces = np.array([np.trace(np.cov(group.T)) for group in (q[:3], q[3:])])
+    limits = 1 / (8 * 3 * np.finfo(float).eps) / traces
+    failed = structure in ("diagonal", "low-rank")  # has no smaller weight
+    expected = 0 if structure == "diagonal" else limits.mean()
+    assert (row["unpreconditioned"] > 0) == failed
+    if structure != "low-rank":
+        assert row["eta_effective"] == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_array_equal(nn.parameters, q)
+    nn.parameters = 1e-150 * q
+    assert (nn.sample().run_info["eta_effective"] == eta).all()
+
+
 def spread(nn):
     """The squares of the standardised parameters of a linear network, (walkers, rows, 3)."""
     beta, n = nn.get_options("inverse_temperature"), len(X)

@@ -109,7 +109,8 @@ def _low_rank(centred: Any, eta: Any, rank: int) -> tuple[EnsembleFactor, Any]:
     rows = where(bounded, centred, 0 * centred)
     vectors = where(is_positive, rows.T @ units / sqrt((count - 1) * usable), 0)
     stretches = where(is_positive, sqrt(1 + eta * usable) - 1, 0)
-    return EnsembleFactor(vectors=vectors, stretches=stretches), where(bounded, eta, 0)
+    kept = bounded & _finite(stretches)
+    return EnsembleFactor(vectors=vectors, stretches=where(kept, stretches, 0)), where(kept, eta, 0)
 
 
 def _finite(values: Any) -> Any:

@@ -250,14 +250,22 @@ def walkers() -> str:
 
 def analysis() -> str:
     """Diffusion maps of 10,000 points."""
-    rows, x = [], np.random.default_rng(0).standard_normal((10_000, 2))
-    for options in ({"epsilon": 0.2}, {"epsilon": 0.01, "neighbours": 128}):
+    rows = []
+    cases: list[tuple[int, dict[str, Any]]] = [
+        (2, {"epsilon": 0.2}),
+        (2, {"epsilon": 0.01, "neighbours": 128}),
+        (10, {"epsilon": "bgh"}),
+        (50, {"epsilon": "median"}),
+    ]
+    for width, options in cases:
+        x = np.random.default_rng(0).standard_normal((10_000, width))
         begun, used = time.perf_counter(), time.process_time()
         kg.neural.analysis.diffusion_map(x, **options)
         times = f"{time.perf_counter() - begun:.1f} ({time.process_time() - used:.1f})"
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        rows.append([json.dumps(options)[1:-1].replace('"', ""), times, f"{peak:.1f}"])
-    return table(["diffusion map", "seconds", "peak memory of the process, GiB"], rows)
+        rows.append([width, json.dumps(options)[1:-1].replace('"', ""), times, f"{peak:.1f}"])
+    names = ["coordinates", "diffusion map", "seconds", "peak memory of the process, GiB"]
+    return table(names, rows)
 
 
 def surfaces() -> str:

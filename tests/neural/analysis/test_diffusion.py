@@ -180,3 +180,17 @@ def test_ten_thousand_points(options):
     assert time.perf_counter() - start < 60
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4e6  # KiB
     assert slow.rates()[:2] == pytest.approx(1, rel=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "epsilon"), [(10, "bgh"), (50, "median")])
+def test_ten_thousand_points_of_many_coordinates(width, epsilon):
+    """All points are neighbours; the rates of a wide kernel are too small, and nearly equal."""
+    import resource
+
+    x = np.random.default_rng(0).standard_normal((10_000, width))
+    slow = analysis.diffusion_map(x, epsilon=epsilon)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4e6  # KiB
+    assert slow.retained.sum() > 9900
+    assert 0 < slow.rates()[0] < 1
+    assert np.ptp(slow.rates()) < 0.03 * slow.rates()[0]

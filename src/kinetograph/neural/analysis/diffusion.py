@@ -37,6 +37,7 @@ OUTLIERS = ("drop", "local", "keep")
 _LIGHTEST = 1e-12  # the weight w of a point, relative to the largest, that rounding errors allow
 _SMALL = 0.002  # the fraction of points that an eigenvector must occupy
 _ROUNDS = 20  # of dropping points
+_MORE = 8  # eigenvectors beyond the wanted ones that are examined, so that few rounds are needed
 
 
 @public
@@ -170,10 +171,12 @@ def diffusion_map(
         if not dropped.any():
             if len(logs) < count + 2:
                 break
-            values, vectors, weights = walk_eigenpairs(graph, np.exp(logs - logs.max()), int(count))
-            dropped = _localised(vectors**2 * weights[:, None], weights)
-            if outliers != "drop" or not dropped.any():
+            number = int(count) + (_MORE if outliers == "drop" and len(logs) > 10 * count else 0)
+            values, vectors, weights = walk_eigenpairs(graph, np.exp(logs - logs.max()), number)
+            masses = vectors**2 * weights[:, None]
+            if outliers != "drop" or not _localised(masses[:, :count], weights).any():
                 break
+            dropped = _localised(masses, weights)
         graph = _part(graph, ~dropped)
         retained[retained] = ~dropped
     if graph.shape[0] < count + 2:
@@ -184,10 +187,10 @@ def diffusion_map(
             "outliers='local'"
         )
     everywhere = np.full((len(x), count), np.nan)
-    everywhere[retained] = vectors
+    everywhere[retained] = vectors[:, :count]
     stationary = np.zeros(len(x))
     stationary[retained] = weights
-    return DiffusionMap(values, everywhere, stationary, width, retained)
+    return DiffusionMap(values[:count], everywhere, stationary, width, retained)
 
 
 def _log_weights(

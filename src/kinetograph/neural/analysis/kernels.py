@@ -135,9 +135,10 @@ def isolated(graph: sparse.csr_array) -> np.ndarray:
     the random walk of the kernel: each group adds an eigenvalue near 1.
     """
     strong = graph.data >= _BONDED
-    ends = np.concatenate([[0], np.cumsum(strong)])[graph.indptr]
+    # Each row has an entry, its own point.
+    ends = np.concatenate([[0], np.cumsum(np.add.reduceat(strong, graph.indptr[:-1], dtype=int))])
     bonds = sparse.csr_array((graph.data[strong], graph.indices[strong], ends), shape=graph.shape)
-    labels = csgraph.connected_components(bonds, directed=False)[1]
+    labels = csgraph.connected_components(bonds, connection="strong")[1]
     return np.bincount(labels)[labels] < max(2, _SMALL * graph.shape[0])
 
 

@@ -25,7 +25,8 @@ def walk_eigenpairs(
     stationary = weights * sums
     stationary /= stationary.sum()
     root = np.sqrt(stationary)
-    components, labels = csgraph.connected_components(graph, directed=False)
+    # Of a symmetric graph, strong components are all components, and need no transpose.
+    components, labels = csgraph.connected_components(graph, connection="strong")
     groups = [np.arange(len(root))]
     if components > 1:
         order = np.argsort(labels, kind="stable")
@@ -57,8 +58,9 @@ def _leading(
     if size <= _DENSE:
         values, vectors = np.linalg.eigh(scale[:, None] * graph.toarray() * scale)
     else:
+        matrix = graph.toarray() if graph.nnz > size**2 / 3 else graph  # the faster product
         symmetric = LinearOperator(
-            graph.shape, lambda v: scale * (graph @ (scale * v)), dtype=float
+            graph.shape, lambda v: scale * (matrix @ (scale * v)), dtype=float
         )
         # A start with all directions; the constant eigenvector alone would end the iteration.
         start = np.random.default_rng(0).standard_normal(size)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kinetograph.neural import counter
 from kinetograph.neural.parts import in_parts
 
 COUNT, SIZE = 10, 3
@@ -73,3 +74,18 @@ def test_progress_in_lines(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "count: 10 evaluations"
     assert lines[-1].startswith("count: 10 evaluations in ")
+
+
+def test_progress_has_the_time_left(capsys, monkeypatch):
+    """Five things take 8 seconds by the clock."""
+    now = [0.0]
+    monkeypatch.setattr(counter.time, "perf_counter", lambda: now[0])
+
+    def compute(places):
+        now[0] += 8.0 * len(places) / 5
+        return {"n": places}
+
+    in_parts(compute, 20, 5, {}, store=None, progress=True, doing="count")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1:3] == ["count: 25 %, 24 s left", "count: 50 %, 16 s left"]
+    assert lines[-1] == "count: 20 evaluations in 32.00 s"

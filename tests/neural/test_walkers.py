@@ -38,6 +38,17 @@ def test_without_blending_walkers_are_independent():
     assert type(made) is kg.samplers.BAOAB
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["BAOAB", "SGLD", "GLA1", "HMC", "CCAdL"])
+def test_a_walker_does_not_depend_on_the_number_of_walkers(sampler):
+    """To the last bit, with batches of its own."""
+    settings = {"sampler": sampler, "step_width": 0.05, "batch_size": 8, "shuffle": "random"}
+    settings |= {"batch_size": None} if sampler == "HMC" else {}
+    few, many = (linear(number_walkers=n, **settings).sample().parameters for n in (2, 5))
+    np.testing.assert_array_equal(few, many[:2])
+    assert len(np.unique(many[:, -1], axis=0)) == 5
+
+
 def test_rows_of_walkers_that_take_turns():
     options = EQN | {"max_steps": 20, "every_nth": None}
     nn = linear(**options)
@@ -119,7 +130,10 @@ def test_collapsed_walkers_begin_together_and_are_marked(tmp_path):
     assert not nn.sample().attrs["stationary"]
 
 
-@pytest.mark.parametrize("structure", ["full", "block", "diagonal", "low-rank"])
+@pytest.mark.parametrize(
+    "structure",
+    ["full", *(pytest.param(s, marks=pytest.mark.slow) for s in ("block", "diagonal", "low-rank"))],
+)
 def test_a_factor_that_fails_is_counted_in_the_records(structure):
     """The weight times the variances overflows; with small variances it does not."""
     eta = 1e308
@@ -147,7 +161,10 @@ def spread(nn):
     return ((nn.sample().parameters - mean) @ np.linalg.cholesky(precision)) ** 2
 
 
-@pytest.mark.parametrize("structure", [pytest.param("full", marks=pytest.mark.slow), "low-rank"])
+STRUCTURES = ["low-rank", *(pytest.param(s, marks=pytest.mark.slow) for s in ("full", "block"))]
+
+
+@pytest.mark.parametrize("structure", [*STRUCTURES, pytest.param("diagonal", marks=pytest.mark.slow)])
 def test_the_posterior_of_a_linear_network_is_exact(structure):
     """BAOAB has exact positions for a Gaussian, with any preconditioner of the other group."""
     nn = linear(

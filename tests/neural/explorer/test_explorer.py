@@ -257,6 +257,56 @@ def test_ensembles_of_walkers(clusters):
     assert len(result.minima) >= 1
 
 
+SAMPLERS = [
+    kg.samplers.SGLD(0.02, inverse_temperature=10.0),
+    kg.samplers.GLA2(0.1, inverse_temperature=10.0),
+    kg.samplers.HMC(0.2, n_steps=5, inverse_temperature=10.0),
+    kg.samplers.NUTS(),
+    kg.samplers.MALA(0.05, inverse_temperature=10.0),
+    kg.samplers.MCLMC(0.2),
+    kg.samplers.CCAdL(0.1, inverse_temperature=10.0),
+    kg.samplers.Stretch(walkers=6),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda each: type(each).__name__)
+def test_any_sampler_finds_both_valleys(sampler):
+    """The minima of (a^2 - 1)^2 + b^2, from two trajectories that begin in different valleys."""
+    land = analytic(lambda w: (w[0] ** 2 - 1) ** 2 + w[1] ** 2, 2)
+    walkers = sampler.walkers or 1
+    starts = np.repeat([[1.2, 0.3], [-0.7, -0.2]], walkers, axis=0)
+    starts = starts + 0.1 * RNG.normal(size=starts.shape)
+    settings = {"trajectories": 2, "steps": 100, "max_legs": 1, "warmup": 20, "progress": False}
+    found = explorer.explore(land, starts, sampler=sampler, symmetric=False, **settings)
+    assert found.legs["rows"].tolist() == [200 * walkers]
+    minima = found.minima[found.minima["kind"] == "minimum"]
+    points = minima.sort_values(land.names[0])[land.names]
+    np.testing.assert_allclose(points, [[-1, 0], [1, 0]], atol=1e-5)
+    assert np.isfinite(found.averages[["mean", "sd"]]).all(axis=None)
+
+
+@pytest.mark.slow
+def test_what_ends_a_search():
+    """Eigenvalues that change little, legs without another minimum, or the number of legs."""
+    land = analytic(lambda w: (w[0] ** 2 - 1) ** 2 + w[1] ** 2, 2)
+    starts = [[1.2, 0.3], [-0.7, -0.2]]
+    settings = {"trajectories": 2, "steps": 100, "progress": False, "symmetric": False}
+    settings |= {"sampler": kg.samplers.BAOAB(0.1, inverse_temperature=10.0), "max_legs": 5}
+    most = explorer.explore(land, starts, tolerance=1e-12, patience=9, **settings)
+    assert (most.stopped_by, len(most.legs)) == ("max_legs", 5)
+    values = most.legs[[f"eigenvalue{i}" for i in range(1, 5)]].to_numpy()
+    changes = np.max(np.abs(np.diff(values, axis=0) / values[:-1]), axis=1)
+    np.testing.assert_allclose(most.legs["change"], [np.inf, *changes], rtol=1e-12)
+    limit = 1.01 * changes[1:].min()
+    legs = 2 + int(np.argmax(changes < limit))
+    early = explorer.explore(land, starts, tolerance=limit, patience=9, **settings)
+    assert (early.stopped_by, len(early.legs)) == ("eigenvalues", legs)
+    idle = explorer.explore(land, starts, tolerance=1e-12, patience=2, **settings)
+    assert (idle.stopped_by, len(idle.legs)) == ("minima", 3)
+    assert idle.legs["new_minima"].tolist() == [2, 0, 0]
+
+
 @pytest.fixture(scope="module")
 def valleys():
     """A search in (a^2 - 1)^2 + b^2 that begins at its saddle, too."""

@@ -71,6 +71,22 @@ def test_a_training_loop_by_hand_is_fit():
     np.testing.assert_allclose(by_hand.parameters, trained.parameters, rtol=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["exponential", "cosine"])
+def test_a_rate_falls_to_a_hundredth(schedule):
+    """Gradient descent by hand, with the rates of the schedule."""
+    x, y = np.array([[1.0], [2.0], [-1.0]]), np.array([[0.5], [1.5], [0.0]])
+    rates = {"schedule": schedule, "learning_rate": 0.1, "max_steps": 20}
+    nn = kg.neural.Simulation([x, y], precision="float64", seed=1, **rates)
+    w, ends = np.array(nn.parameters), nn.fit().parameters[0]
+    part = np.arange(20) / 20
+    falls = {"exponential": 0.01**part, "cosine": 0.01 + 0.495 * (1 + np.cos(np.pi * part))}
+    for rate, end in zip(0.1 * falls[schedule], ends, strict=True):
+        errors = x[:, 0] * w[0] + w[1] - y[:, 0]
+        w = w - rate * 2 * np.array([(errors * x[:, 0]).mean(), errors.mean()])
+        np.testing.assert_allclose(end, w, rtol=1e-6)
+
+
 def test_a_metropolis_test_by_hand():
     """Random-walk Metropolis with loss(): the mean loss is L_min + N / (2 beta)."""
     nn, beta, rng = linear(), 10.0, np.random.default_rng(2)

@@ -136,6 +136,12 @@ def test_surfaces(call):
         assert result.exit_code == 0, result.output
         surfaces.write_surface("wanted.csv", wanted[mode])
         assert Path("s.csv").read_text() == Path("wanted.csv").read_text(), mode
+    given = ("--weights=-1,1,1", "--biases", "0,0,0", "--out", "s.csv")
+    row = ("--parse-parameters-file", "t.csv", "--parse-steps", 3)
+    assert call("surface", "grid", "--config", "c.toml", *given, *row).exit_code == 0
+    grid = surfaces.grid(land, rows[2], weights=(-1, 1, 1), biases=(0, 0, 0), progress=False)
+    surfaces.write_surface("wanted.csv", grid)
+    same("s.csv", pd.read_csv("wanted.csv"))
     flags = ("--config", "c.toml", "--intervals=-1,1,2", "--rows", "t.csv", "--out", "i.csv")
     assert call("input-space", *flags).exit_code == 0
     surfaces.write_surface(

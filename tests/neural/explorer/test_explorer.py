@@ -82,12 +82,15 @@ def test_classification_of_analytic_points():
         assert tuple(counts) == signs
 
 
-def test_known_minima_of_two_parameters():
+@pytest.mark.parametrize(
+    "optimizer", ["bfgs", pytest.param("gradient_descent", marks=pytest.mark.slow)]
+)
+def test_known_minima_of_two_parameters(optimizer):
     """Points are refined to the minima of (a^2 - 1)^2 + b^2."""
     surface = analytic(lambda w: (w[0] ** 2 - 1) ** 2 + w[1] ** 2, 2)
     starts = np.array([[0.3, 2.0], [-2.0, 1.0], [1.4, -1.0]])
     for workers in (1, 3):
-        refined = explorer.refine(surface, starts, workers=workers)
+        refined = explorer.refine(surface, starts, optimizer=optimizer, workers=workers)
         np.testing.assert_allclose(refined.points, [[1, 0], [-1, 0], [1, 0]], atol=1e-5)
         assert refined.accepted.all()
         assert refined.gradient_norm.max() <= 1e-5

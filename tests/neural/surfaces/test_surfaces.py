@@ -9,8 +9,10 @@ import xarray as xr
 
 import kinetograph as kg
 from kinetograph.graph.errors import ShapeError
+from kinetograph.neural import landscape as landscapes
 from kinetograph.neural import surfaces
 from kinetograph.neural.analysis import read_table, write_table
+from kinetograph.neural.surfaces import evaluation, inputs
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(30, 2))
@@ -239,7 +241,10 @@ def test_outputs_on_a_grid_of_inputs(tanh):
     np.testing.assert_allclose(many.sd0, values.std(0), rtol=1e-10)
 
 
-def test_spectra_and_slices_along_a_trajectory(tanh):
+@pytest.mark.parametrize("dense", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_spectra_and_slices_along_a_trajectory(tanh, dense, monkeypatch):
+    """By all eigenpairs, and by Lanczos."""
+    monkeypatch.setattr(landscapes, "DENSE", 500 if dense else 0)
     w = RNG.normal(size=(3, 9))
     table = surfaces.spectra(tanh, w, 4, progress=False)
     hessians = tanh.hessian(w)
@@ -250,6 +255,47 @@ def test_spectra_and_slices_along_a_trajectory(tanh):
     d = np.linalg.qr(RNG.normal(size=(9, 2)))[0].T
     slices = surfaces.hessian_slices(tanh, w, 2 * d)
     np.testing.assert_allclose(slices, d @ hessians @ d.T, atol=1e-11)
+
+
+ROWS = RNG.normal(size=(12, 9))
+STORED = {
+    "grid": {"centre": ROWS[0], "weights": (-1, 1, 1), "biases": (0, 0, 0)},
+    "subgrid": {"centre": ROWS[0], "directions": ROWS[1:3], "intervals": (-1, 1, 4)},
+    "trajectory": {"rows": ROWS},
+    "projections": {"rows": ROWS, "directions": ROWS[1:3]},
+    "spectra": {"rows": ROWS, "count": 2},
+    "input_space": {"parameters": ROWS, "intervals": (-1, 1, 4)},
+}
+
+
+@pytest.mark.parametrize("mode", STORED)
+def test_a_killed_computation_continues_from_its_store(mode, tanh, tmp_path, monkeypatch):
+    """Parts that are finished are not computed again; parts of other data are refused."""
+    function, given = getattr(surfaces, mode), STORED[mode] | {"progress": False}
+    expected, store, kills = function(tanh, **given), tmp_path / "store", []
+    monkeypatch.setattr(evaluation, "part_size", lambda landscape: 5)
+    monkeypatch.setattr(inputs, "OUTPUTS", 5 * len(ROWS))
+    names = {"spectra": "hessian_eigenpairs", "input_space": "outputs"}
+    name, calls = names.get(mode, "loss_and_accuracy"), []
+    right = getattr(kg.neural.Landscape, name)
+
+    def killed_once(self, *values, **named):
+        calls.append(values)
+        if not kills and list(store.glob("part-*")):
+            kills.append(len(calls))
+            raise KeyboardInterrupt
+        return right(self, *values, **named)
+
+    monkeypatch.setattr(kg.neural.Landscape, name, killed_once)
+    with pytest.raises(KeyboardInterrupt):
+        function(tanh, **given, store=store)
+    found = function(tanh, **given, store=store)
+    xr.testing.assert_allclose(found, expected, rtol=1e-12)
+    made = len(calls)
+    xr.testing.assert_identical(function(tanh, **given, store=store), found)
+    assert len(calls) == made
+    with pytest.raises(ValueError, match=r"another computation, which differs in the data"):
+        function(tanh.on(X, Y + 1), **given, store=store)
 
 
 def test_wrong_arguments(linear, tmp_path):

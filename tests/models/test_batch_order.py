@@ -1,6 +1,7 @@
 """Orders of batches: which rows a transition uses, in any run that makes it."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -74,6 +75,30 @@ def test_dropped_rows_differ_from_epoch_to_epoch():
     assert counts.sum(0).max() < 30
 
 
+def test_the_last_rows_may_be_a_batch_of_their_own():
+    """12 rows in batches of 5, 5 and 2: the gradient of a batch is 12 / r times its sum."""
+    for order in ("epochs", "cyclic"):
+        noisy = kg.minibatch(MODEL, 5, order=order, last="keep")
+        chain = kg.chain(noisy, Gradients(), seed=3, initial=np.zeros(N))
+        gradients = chain.step(9).sample_stats["gradient"].reshape(3, 3, N)
+        counts = gradients * np.array([5, 5, 2])[:, None] / N
+        np.testing.assert_allclose(counts, counts.round(), atol=1e-12)
+        np.testing.assert_array_equal(counts.round().sum(1), np.ones((3, N)))
+        np.testing.assert_array_equal(counts.round().sum(2), np.tile([5, 5, 2], (3, 1)))
+        if order == "cyclic":
+            np.testing.assert_array_equal(counts[1, 2].round(), np.arange(N) >= 10)
+        else:
+            assert (counts[0].round() != counts[1].round()).any()
+    order = batch_order(N, 5, "epochs", last="keep")
+    assert order.epoch(np.arange(7)).tolist() == [0, 0, 0, 1, 1, 1, 2]
+    with x64():
+        sweep = of_order(5, "symmetric", 6, "keep")
+    np.testing.assert_array_equal(sweep, sweep[::-1])
+    np.testing.assert_array_equal(np.sort(sweep[:3].ravel()), [*range(12), 12, 12, 12])
+    whole = [of_order(4, "epochs", 6, last) for last in ("keep", "drop")]
+    np.testing.assert_array_equal(*whole)
+
+
 def test_cyclic_batches():
     counts = used(5, 12, order="cyclic")
     rows = np.arange(60).reshape(12, 5) % N
@@ -112,19 +137,21 @@ def test_each_row_is_equally_likely_at_each_place(last):
     assert np.abs(counts - mean).max() < 6 * np.sqrt(mean)
 
 
-@pytest.mark.parametrize("order", ["epochs", "symmetric"])
-def test_runs_use_the_same_batches(order):
+@pytest.mark.parametrize(
+    ("order", "last"), [("epochs", None), ("symmetric", None), ("epochs", "keep")]
+)
+def test_runs_use_the_same_batches(order, last):
     """A continued chain, a chain of its own, threads and a batch of chains."""
-    noisy = kg.minibatch(MODEL, 5, order=order)
+    noisy = pickle.loads(pickle.dumps(kg.minibatch(MODEL, 5, order=order, last=last)))
     options = {"draws": 7, "warmup": 2, "chains": 2, "seed": 3, "progress": False}
     options["initial"] = np.zeros(N)
     both = [kg.mcmc(noisy, Gradients(), chain_method=m, **options) for m in ("threads", "batch")]
     threads, batch = (tree["sample_stats"]["gradient"].values for tree in both)
     np.testing.assert_array_equal(threads, batch)
     assert (threads[0] != threads[1]).any()
-    rows = of_order(5, order, 9, key=np.asarray(chain_key(3, 1)))[2:]
+    rows = of_order(5, order, 9, last, key=np.asarray(chain_key(3, 1)))[2:]
     counts = (rows[..., None] == np.arange(N)).sum(1)
-    np.testing.assert_allclose(threads[1], counts * N / 5)
+    np.testing.assert_allclose(threads[1], counts * N / counts.sum(1, keepdims=True))
     make = {"seed": 3, "index": 1, "warmup": 2, "initial": np.zeros(N)}
     chain = kg.chain(noisy, Gradients(), **make)
     first, state = chain.step(3).sample_stats["gradient"], chain.state
@@ -183,7 +210,7 @@ def test_epochs_that_are_complete():
             r"unknown name 'epoch'.*; did you mean 'epochs'\?; the names are random, epochs",
         ),
         ({"order": "epochs", "replace": True}, "replace=True is for order='random'"),
-        ({"order": "epochs", "last": "keep"}, "last must be 'wrap' or 'drop', got 'keep'"),
+        ({"order": "epochs", "last": "all"}, "last must be 'wrap', 'drop' or 'keep', got 'all'"),
         ({"last": "wrap"}, "last= is for orders with epochs, not for 'random'"),
         ({"order": "cyclic", "last": "drop"}, "the last 2 of 12 rows would be in no batch of 5"),
         ({"order": "symmetric", "last": "wrap"}, "needs whole batches, and 12 rows"),

@@ -69,6 +69,29 @@ def test_over_all_batches(replace):
     np.testing.assert_allclose(spread.mean(0), expected, rtol=1e-8, atol=1e-10)
 
 
+def test_a_batch_with_fewer_rows():
+    """Values, gradients and covariances of r of 6 rows are those of a batch of that size."""
+    ragged = kg.minibatch(regression(), 4, order="cyclic", last="keep")
+    free = np.array([0.3, -0.2, 0.4, 1.1, -0.5])
+    with x64():
+        for rows in ([4, 1], [5, 0, 2], [3, 1, 4, 0], [2]):
+            filled = np.array([*rows, *[ROWS] * (4 - len(rows))])
+            plain = kg.minibatch(regression(), len(rows)).bind()._replace(rows=np.array(rows))
+            density = ragged.bind()._replace(rows=filled)
+            for got, wanted in zip(
+                density.value_and_gradient(free)[:2],
+                plain.value_and_gradient(free)[:2],
+                strict=True,
+            ):
+                np.testing.assert_allclose(got, wanted, rtol=1e-12)
+            for full in (False, True) if len(rows) > 1 else ():
+                got, spread, _ = density.evaluate_with_covariance(free, (), full=full)
+                wanted, exact, _ = plain.evaluate_with_covariance(free, (), full=full)
+                np.testing.assert_allclose(got.log_density, wanted.log_density, rtol=1e-12)
+                np.testing.assert_allclose(got.gradient, wanted.gradient, rtol=1e-12)
+                np.testing.assert_allclose(spread, exact, rtol=1e-10, atol=1e-12)
+
+
 def test_everything_else_sees_all_rows():
     model = regression()
     noisy = kg.minibatch(model, 2)

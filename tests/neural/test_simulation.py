@@ -105,6 +105,37 @@ def test_a_batch_stays_until_the_next():
     assert nn.loss() == pytest.approx(info["loss"].iloc[-1], rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:CCAdL takes the noise")
+@pytest.mark.parametrize(
+    ("y", "sampler", "precision"),
+    [(Y, "BAOAB", "float64"), (np.sign(Y), "BAOAB", "float64"), (Y, "CCAdL", "float32")],
+    ids=["numbers", "signs", "covariance"],
+)
+def test_the_last_batch_of_an_epoch_may_be_smaller(y, sampler, precision):
+    """40 rows in batches of 16, 16 and 8; records and values are those of NumPy."""
+    options = {"batch_size": 16, "shuffle": "cyclic", "last_batch": "keep", "max_steps": 7}
+    options |= {"precision": precision, "sampler": sampler, "step_width": 0.05}
+    nn, limit = kg.neural.Simulation([X, y], seed=1, **options), 1e-11
+    limit = limit if precision == "float64" else 1e-4
+    parts = [slice(0, 16), slice(16, 32), slice(32, 40)] * 3
+    nn.parameters = w = np.array([0.2, -0.1, 0.4])
+    for part in parts[:4]:
+        assert nn.loss() == pytest.approx(loss_of(w, X[part], y[part]), rel=limit)
+        nn.next_batch()
+    data = nn.sample()
+    info, draws = data.run_info, data.parameters[0].astype(float)
+    assert info["epoch"].tolist() == [0, 0, 1, 1, 1, 2, 2]
+    wanted: dict[str, list] = {"loss": [], "accuracy": [], "virial": []}
+    for w, part in zip(draws, parts, strict=False):
+        outputs, labels = DESIGN[part] @ w, y[part, 0]
+        right = np.mean(np.sign(outputs) == labels) if y is not Y else np.nan
+        slope = 2 * DESIGN[part].T @ (outputs - labels) / len(labels)
+        for name, value in zip(wanted, (loss_of(w, X[part], y[part]), right, w @ slope / 2)):
+            wanted[name].append(value)
+    for name, values in wanted.items():
+        np.testing.assert_allclose(info[name], values, rtol=limit, atol=limit, err_msg=name)
+
+
 def test_parameters_and_momenta_of_walkers():
     nn = linear(number_walkers=3)
     assert nn.num_walkers() == 3

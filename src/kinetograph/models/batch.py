@@ -49,6 +49,8 @@ class RowBatch(RowTerms):
         The estimate of the log density, a density of data with the rows of a batch.
     noise
         A name of the noise, for messages; None without noise.
+    present
+        Which rows of a batch are present, if batches may have fewer rows; else None.
     """
 
     def __init__(
@@ -65,7 +67,11 @@ class RowBatch(RowTerms):
         super().__init__(density, rows, size)
         self.order = batch_order(self.count, size, order, replace, last)
         self.allow_noisy, self.noise = allow_noisy, noise
+        self.present: Data | None = None
         scaled = self.scaled(self.count / size)
+        if self.order.ragged:
+            self.present = Data(np.ones(size, bool))
+            scaled = self.scaled(self.count, self.present)
         self.estimate = Density(self.unknowns, [*self.others, *scaled])
 
     @property
@@ -94,9 +100,13 @@ class RowBatch(RowTerms):
 
     def taken(self, data: Environment, rows: Any) -> Environment:
         """The data, reduced to the given rows and their words."""
-        if jnp.ndim(rows) != 2:
-            return super().taken(data, rows)
-        taken, node = super().taken(data, rows[:, 0]), self.rows[-1]
+        indices = rows if jnp.ndim(rows) == 1 else rows[:, 0]
+        if self.present is not None:
+            data = {**data, self.present: indices < self.count}
+            indices = jnp.minimum(indices, self.count - 1)
+        taken, node = super().taken(data, indices), self.rows[-1]
+        if jnp.ndim(rows) == 1:
+            return taken
         return {**taken, node: rows[:, 1].astype(taken[node].dtype)}
 
     def with_covariance(
@@ -113,9 +123,17 @@ class RowBatch(RowTerms):
 
         value, gradient, _ = self.rest.value_and_gradient(free, data, capacity)
         values, slopes = jax.vmap(one)(rows)
-        size, scale = self.size, self.count / self.size
-        apart = slopes - jnp.mean(slopes, 0)
-        factor = scale * (self.count if self.order.replace else self.count - size) / (size - 1)
+        size: Any = self.size
+        if self.present is not None:
+            present = (rows if jnp.ndim(rows) == 1 else rows[:, 0]) < self.count
+            size = jnp.sum(present, dtype=values.dtype)
+            values, slopes = jnp.where(present, values, 0), jnp.where(present[:, None], slopes, 0)
+            apart = jnp.where(present[:, None], slopes - jnp.sum(slopes, 0) / size, 0)
+        else:
+            apart = slopes - jnp.mean(slopes, 0)
+        scale = self.count / size
+        factor = scale * (self.count if self.order.replace else self.count - size)
+        factor = factor / (jnp.maximum(size - 1, 1) if self.order.ragged else size - 1)
         spread = apart.T @ apart if full else jnp.sum(apart * apart, 0)
         value, gradient = value + scale * jnp.sum(values), gradient + scale * jnp.sum(slopes, 0)
         return value, gradient, factor * spread

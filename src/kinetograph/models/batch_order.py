@@ -41,17 +41,22 @@ class BatchOrder(NamedTuple):
     last: str | None
 
     def rows(self, key: Any, event: Any) -> Any:
-        """The numbers of the rows of a transition's batch."""
+        """The numbers of the rows of a transition's batch.
+
+        A batch with fewer rows is filled with the number `total`.
+        """
         if self.name == "random":
             return self._random(key, event)
         if self.size == self.total:
             return jnp.arange(self.total)
         event, inside = jnp.asarray(event).astype(np.int64), jnp.arange(self.size)
-        batches = self.total // self.size
+        batches = self.batches
         if self.name == "symmetric":
             sweep, step = event // (2 * batches), event % (2 * batches)
             batch = jnp.where(step < batches, step, 2 * batches - 1 - step)
-            return self._shuffled(key, sweep, batch * self.size + inside)
+            return self._filled(key, sweep, batch * self.size + inside)
+        if self.last == "keep":
+            return self._filled(key, event // batches, event % batches * self.size + inside)
         if self.last == "drop" and self.name == "epochs":
             return self._shuffled(key, event // batches, event % batches * self.size + inside)
         first = event * self.size
@@ -63,11 +68,28 @@ class BatchOrder(NamedTuple):
     def epoch(self, transitions: Any) -> Any:
         """The number of complete epochs, floor(transitions B / n).
 
-        If the last rows of an epoch are dropped, an epoch is n // B transitions.
+        If the last rows of an epoch are dropped, an epoch is n // B transitions; if they are a
+        batch of their own, it is one more.
         """
-        if self.last == "drop":
-            return transitions // (self.total // self.size)
+        if self.last in ("drop", "keep"):
+            return transitions // self.batches
         return transitions * self.size // self.total
+
+    @property
+    def batches(self) -> int:
+        """The number of batches of an epoch that begins with a batch."""
+        return -(-self.total // self.size) if self.last == "keep" else self.total // self.size
+
+    @property
+    def ragged(self) -> bool:
+        """Whether the last batch of an epoch has fewer rows."""
+        return self.last == "keep" and self.total % self.size > 0
+
+    def _filled(self, key: Any, epoch: Any, places: Any) -> Any:
+        """The rows at places of an epoch's order; `total` after its end."""
+        inside = jnp.minimum(places, self.total - 1)
+        rows = inside if self.name == "cyclic" else self._shuffled(key, epoch, inside)
+        return jnp.where(places < self.total, rows, self.total)
 
     def _shuffled(self, key: Any, epoch: Any, places: Any) -> Any:
         """The rows at places of the random order of an epoch.
@@ -106,8 +128,8 @@ def batch_order(
         raise ValueError(f"minibatch: order: unknown name {name!r}{hint}")
     if name != "random" and replace:
         raise ValueError(f"minibatch: replace=True is for order='random', not for {name!r}")
-    if last not in (None, "wrap", "drop"):
-        raise ValueError(f"minibatch: last must be 'wrap' or 'drop', got {last!r}")
+    if last not in (None, "wrap", "drop", "keep"):
+        raise ValueError(f"minibatch: last must be 'wrap', 'drop' or 'keep', got {last!r}")
     if name == "random":
         if last is not None:
             raise ValueError("minibatch: last= is for orders with epochs, not for 'random'")
@@ -116,13 +138,13 @@ def batch_order(
     if name == "cyclic" and last == "drop" and rest:
         raise ValueError(
             f"minibatch: with order='cyclic' and last='drop' the last {rest} of {count} rows would "
-            f"be in no batch of {size}; use last='wrap', order='epochs', or a size that divides "
-            f"{count}"
+            f"be in no batch of {size}; use last='wrap' or 'keep', order='epochs', or a size that "
+            f"divides {count}"
         )
     if name == "symmetric" and last == "wrap" and rest:
         raise ValueError(
             f"minibatch: order='symmetric' needs whole batches, and {count} rows are not a "
-            f"multiple of {size}; use last='drop'"
+            f"multiple of {size}; use last='drop' or 'keep'"
         )
     default = "drop" if name == "symmetric" else "wrap"
     return BatchOrder(count, size, name, False, last or default)

@@ -70,7 +70,8 @@ def minibatch(
         of "epochs" and "cyclic": a batch continues with the first rows of the next epoch, so that
         each row is used once in each epoch. "drop", the default of "symmetric" and possible for
         "epochs": they are left out of this epoch; each epoch has another order and thus leaves out
-        other rows. All batches have `size` rows, so the factor n / size is right for both.
+        other rows. "keep": they are a batch of their own, with r < `size` rows, and the factor of
+        this batch is n / r.
     allow_noisy
         Whether samplers may compare values of the potential, as a Metropolis test does. Such
         samplers then do not sample the posterior.

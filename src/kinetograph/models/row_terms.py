@@ -45,9 +45,12 @@ class RowTerms:
         self.rest = Density(self.unknowns, self.others)
         self.each = self.of_rows(size)
 
-    def scaled(self, scale: float) -> list[Term]:
-        """The terms of any rows, times a number."""
-        return [_AnyRows(term, scale) for term in self.terms]
+    def scaled(self, scale: float, present: Node | None = None) -> list[Term]:
+        """The terms of any rows, times a number.
+
+        `present` says which rows are present, if not all are; the result is then of their mean.
+        """
+        return [_AnyRows(term, scale, present) for term in self.terms]
 
     def of_rows(self, count: int) -> Density:
         """The density of the terms of some number of rows."""
@@ -69,11 +72,20 @@ class RowTerms:
 class _AnyRows(Term):
     """A term with an element for each of any rows."""
 
-    def __init__(self, term: Term, scale: float) -> None:
+    def __init__(self, term: Term, scale: float, present: Node | None = None) -> None:
         self.node, self.forms, self.small = term.node, term.forms, term.small
         self.compressed = None  # a compressed form would contain all rows
-        self.scale = scale
+        self.scale, self.present = scale, present
 
     def value(self, environment: Environment, scope: Scope | None = None) -> Any:
-        """The sum over the rows, times the scale."""
-        return self.scale * jnp.sum(self.elements(environment))
+        """The sum over the rows, times the scale.
+
+        If rows may be absent, this is the mean over the present rows, times the scale.
+        """
+        elements = self.elements(environment)
+        if self.present is None:
+            return self.scale * jnp.sum(elements)
+        present = environment[self.present]
+        shape = (-1, *(1,) * (elements.ndim - 1))
+        total = jnp.sum(jnp.where(present.reshape(shape), elements, 0))
+        return self.scale * total / jnp.sum(present, dtype=total.dtype)

@@ -267,7 +267,7 @@ class ModelPart(NamedTuple):
             )
             made = landscape.model
             if size is not None and size < count:
-                made = minibatch(made, size, order=options["shuffle"])
+                made = minibatch(made, size, order=options["shuffle"], last=options["last_batch"])
         return cls(landscape, made)
 
     def with_data(self, data: DataPart) -> "ModelPart":
@@ -300,7 +300,7 @@ class ModelPart(NamedTuple):
     def rows(self, key: np.ndarray, events: np.ndarray) -> np.ndarray | None:
         """The rows of the batches of some transitions.
 
-        None if all rows are used.
+        None if all rows are used. Batches with fewer rows are filled with the number of all rows.
         """
         batch = self.model.batch
         return None if batch is None else rows_of_steps(batch.order, key, events)

@@ -76,6 +76,12 @@ _TABLE = (
         names=_of("epochs", "random", "cyclic", "symmetric"),
     ),
     Option(
+        "last_batch", None, "name", "data",
+        "The last rows of an epoch if batch_size does not divide the number of rows, that is "
+        "`last` of kg.minibatch: wrap, drop, or keep as a smaller batch.", "model",
+        names=_of("wrap", "drop", "keep"),
+    ),
+    Option(
         "hidden_dimension", (), "whole numbers", "network",
         "The widths of the hidden layers; zeros are skipped.", "network", 0,
     ),

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..graph.precision import x64
@@ -28,6 +29,13 @@ class RowValues:
         def scores(w: Any, rows: Any, x: Any, y: Any) -> Any:
             return both(w, x[rows], y[rows])
 
+        def ragged_scores(w: Any, rows: Any, x: Any, y: Any) -> Any:
+            values = jax.vmap(lambda i: both(w, x[i][None], y[i][None]))(
+                jnp.minimum(rows, len(x) - 1)
+            )
+            present = rows < len(x)
+            return jnp.sum(jnp.where(present[:, None], values, 0), 0) / jnp.sum(present)
+
         def gradients(row: Any, w: Any, x: Any, y: Any) -> Any:
             return jax.grad(loss)(w, x[row], y[row])
 
@@ -35,6 +43,7 @@ class RowValues:
             return jax.vmap(lambda row, label: loss(w, row[None], label[None]))(x, y)
 
         self._scores, self._all_scores = LoopedProgram(scores), LoopedProgram(both)
+        self._ragged_scores = LoopedProgram(ragged_scores)
         self._losses = BatchedProgram(losses)
         self._gradients = BatchedProgram(gradients)
 
@@ -47,14 +56,17 @@ class RowValues:
     def scores(self, draws: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Loss and accuracy, (steps, walkers), of draws (steps, walkers, N).
 
-        They are those on rows of the data, (steps, walkers, batch size), or on all rows.
+        They are those on rows of the data, (steps, walkers, batch size), or on all rows. Batches
+        with fewer rows are filled with the number of all rows.
         """
         data = (self._landscape.x, self._landscape.y)
         with x64():
             if rows is None:
                 values = self._all_scores([draws], data)
             else:
-                values = self._scores([draws, rows], data)
+                ragged = np.max(rows, initial=0) >= len(data[0])
+                program = self._ragged_scores if ragged else self._scores
+                values = program([draws, rows], data)
         return values[..., 0], values[..., 1]
 
     def gradients(self, w: np.ndarray) -> np.ndarray:

@@ -163,7 +163,8 @@ class SimulationValues(SimulationParts):
             return land
         rows = model.rows(self._batch_key(walker), np.array([self._batch]))
         assert rows is not None
-        return land.on(land.x[rows[0]], land.y[rows[0]])
+        present = rows[0][rows[0] < len(land.x)]
+        return land.on(land.x[present], land.y[present])
 
     def _index(self, walker: int, hint: str = "") -> int:
         count = self._options["number_walkers"]

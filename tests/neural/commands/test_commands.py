@@ -219,6 +219,12 @@ def test_batches_are_the_batches_of_a_run(call):
         nn.next_batch()
     whole = call("batches", "--config", "c.toml").stdout.splitlines()
     assert len(whole) == 21
+    kept = call(
+        "batches", "--config", "c.toml", "--batch-size", 8, "--count", 3, "--last-batch", "keep"
+    )
+    lines = [line.split() for line in kept.stdout.splitlines()[1:]]
+    assert [int(line[0]) for line in lines] == [0] * 8 + [1] * 8 + [2] * 4
+    assert sorted(int(line[1]) for line in lines) == list(range(20))
 
 
 def test_every_option_is_a_flag_with_its_text():

@@ -46,12 +46,13 @@ def _batches(simulation: Simulation, count: int) -> pd.DataFrame:
     if rows is None:
         rows = np.tile(np.arange(len(data.x)), (count, 1))
     labels = [f"label{i}" if data.y.shape[1] > 1 else "label" for i in range(data.y.shape[1])]
-    places = rows.reshape(-1)
+    numbers, places = np.nonzero(rows < len(data.x))  # a smaller batch is filled
+    places = rows[numbers, places]
     table = pd.DataFrame(
         np.column_stack([data.x, data.y])[places], columns=[*data.columns, *labels]
     )
     table.insert(0, "row", places)
-    table.insert(0, "batch", np.repeat(np.arange(count), rows.shape[1]))
+    table.insert(0, "batch", numbers)
     return table
 
 

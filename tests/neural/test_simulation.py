@@ -246,6 +246,23 @@ def test_a_walker_is_a_single_run_and_starts_differ():
     assert 0 < np.abs(jittered[0] - jittered[1]).max() < 2
 
 
+def test_walkers_may_begin_at_draws_of_the_prior():
+    """Of exp(-beta factor w^2 / (2 sd^2)); fixed parameters stay."""
+    options = {"prior": 3.0, "prior_factor": 0.5, "inverse_temperature": 4.0, "initial": "prior"}
+    options |= {"number_walkers": 2, "hidden_dimension": [100, 60], "precision": "float64"}
+    nn = kg.neural.Simulation([X, Y], seed=1, fix_parameters={"layer0/bias": 0.25}, **options)
+    w = np.asarray(nn.parameters)
+    assert w.shape == (2, nn.num_parameters())
+    variance = 9 / (0.5 * 4)
+    for each in (*w, w[:, -61:].ravel()):  # of biases, too
+        assert abs(each.var() / variance - 1) < 5.5 * np.sqrt(2 / each.size)
+        assert abs(each.mean()) < 5.5 * np.sqrt(variance / each.size)
+    assert abs(np.corrcoef(w)[0, 1]) < 5.5 / np.sqrt(w.shape[1])
+    for prior in (None, lambda tree: 0.0):
+        with pytest.raises(ValueError, match=r"^initial: 'prior' needs the standard deviation"):
+            linear(initial="prior", prior=prior).loss()
+
+
 def test_walkers_of_a_file_may_have_the_same_start(tmp_path):
     path = str(tmp_path / "trajectory.csv")
     rows = linear(number_walkers=3, trajectory_file=path).sample().parameters

@@ -174,7 +174,7 @@ class NetworkPart(NamedTuple):
                 names[0] if len(names) == 1 else names,
                 options["output_activation"],
                 bias=options["bias"],
-                initial=options["initial"],
+                initial="normal" if options["initial"] == "prior" else options["initial"],
                 dropout=options["dropout"],
             )
         )
@@ -200,6 +200,8 @@ class NetworkPart(NamedTuple):
         own = 0 if options["walker_starts"] == "same" else walker
         if file is not None:
             w = _row_of_file(file, options["parse_steps"], own, self.names)
+        elif options["initial"] == "prior":
+            w = _of_prior(jax.random.fold_in(key, own), len(self.layout.free), options)
         else:
             tree = self.network.start(jax.random.fold_in(key, own), self.row, self.width)
             w = np.asarray(self.layout.vector(tree))[self.layout.free]
@@ -212,6 +214,18 @@ class NetworkPart(NamedTuple):
         """The names of the free parameters."""
         columns = self.layout.columns
         return [columns[i] for i in self.layout.free]
+
+
+def _of_prior(key: Any, count: int, options: Options) -> np.ndarray:
+    """Draws of the normal prior at the inverse temperature."""
+    sd = options["prior"]
+    if sd is None or callable(sd):
+        raise ValueError(
+            "initial: 'prior' needs the standard deviation of a normal prior; write prior=1.0, "
+            "for example, or set the parameters"
+        )
+    sd = sd / np.sqrt(options["prior_factor"] * options["inverse_temperature"])
+    return sd * np.asarray(jax.random.normal(key, (count,), float))
 
 
 def _row_of_file(file: str, steps: Any, walker: int, names: list[str]) -> np.ndarray:

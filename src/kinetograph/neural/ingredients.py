@@ -25,6 +25,7 @@ from ..models.restraints import wall
 from ..models.variables import variable
 from ..results.advice import SamplingWarning
 from ..samplers import EQN, HMC, CCAdL
+from .analysis.files import read_table
 from .datasets import InputColumns, LabelledData, read
 from .datasets.reading import are_paths
 from .descending import descending, scheduled_rate
@@ -234,7 +235,7 @@ def _row_of_file(file: str, steps: Any, walker: int, names: list[str]) -> np.nda
     Walker i takes the i-th of the steps, and the row of walker i there; both begin again after the
     last one.
     """
-    frame = pd.read_csv(file)
+    frame = pd.DataFrame(read_table(file))
     missing = [name for name in names if name not in frame]
     if missing:
         raise DataError(

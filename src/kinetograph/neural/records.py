@@ -240,6 +240,7 @@ def write_block(path: str, frame: pd.DataFrame, first: bool) -> None:
     """Append rows to a CSV file, or to a folder NAME.zarr."""
     if os.fspath(path).endswith(".zarr"):
         rows = xr.Dataset({name: ("row", frame[name].to_numpy()) for name in frame})
+        rows.attrs["columns"] = list(frame)  # their order, which a folder does not keep
         chunks = {name: {"chunks": (CHUNK,)} for name in frame}
         mode: dict[str, Any] = {"mode": "w", "encoding": chunks} if first else {"append_dim": "row"}
         rows.to_zarr(path, consolidated=False, zarr_format=3, **mode)

@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 
+import kinetograph as kg
 from kinetograph.neural import analysis
 
 
@@ -57,3 +58,26 @@ def test_other_mistakes(tmp_path):
     with pytest.raises(ValueError, match=r"columns of one length .*'b': \(2,\)"):
         analysis.write_table(tmp_path / "x.csv", {"a": [1], "b": [1, 2]})
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_folders_of_zarr_are_the_files_of_the_same_run(tmp_path):
+    """More than ten weights, so that the order of names is not the one of the columns."""
+    x = np.random.default_rng(1).normal(size=(20, 12))
+    paths = {}
+    for ending in ("csv", "zarr"):
+        paths[ending] = [tmp_path / f"{name}.{ending}" for name in ("trajectory", "run")]
+        trajectory, run = map(str, paths[ending])
+        options = {"trajectory_file": trajectory, "run_file": run, "number_walkers": 2}
+        nn = kg.neural.Simulation([x, x[:, 0]], seed=1, step_width=0.05, max_steps=12, **options)
+        nn.sample()
+        nn.sample()  # appends
+    text, stored = (analysis.Analysis.from_files(*paths[ending]) for ending in ("csv", "zarr"))
+    assert stored.names == text.names == nn.landscape.names
+    np.testing.assert_allclose(stored.draws, text.draws, rtol=1e-7)
+    assert {*stored.records} == {*text.records}
+    assert stored.inverse_temperature == text.inverse_temperature
+    table = kg.neural.surfaces.trajectory(nn.landscape, paths["zarr"][0], progress=False)
+    np.testing.assert_allclose(table.loss, stored.records["loss"].ravel(), rtol=1e-5)
+    file = {"parse_parameters_file": str(paths["zarr"][0]), "parse_steps": 3}
+    begun = kg.neural.Simulation([x, x[:, 0]], **file)
+    np.testing.assert_allclose(begun.parameters, stored.draws[0, 2], rtol=1e-7)

@@ -75,7 +75,9 @@ def write_table(path: Any, columns: Mapping[str, Any]) -> None:
 
 @public
 def read_table(path: Any) -> dict[str, np.ndarray]:
-    """Read the columns of a CSV file with a header.
+    """Read the columns of a CSV file or a zarr folder.
+
+    A CSV file has a header. A folder NAME.zarr is one that a simulation wrote.
 
     Returns
     -------
@@ -99,6 +101,8 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     >>> analysis.read_table(path)["weight0"].tolist()
     [0.5, 0.25]
     """
+    if Path(path).suffix == ".zarr" and Path(path).is_dir():
+        return _stored(path)
     if not Path(path).is_file():
         raise FileNotFoundError(f"read_table: the file {str(path)!r} does not exist")
     with open(path, newline="", encoding="utf-8") as file:
@@ -119,6 +123,15 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     if values.size and values.shape[1] == len(names):
         return dict(zip(names, values.T, strict=True))
     return _texts(path, names)
+
+
+def _stored(path: Any) -> dict[str, np.ndarray]:
+    """The columns of a zarr folder, in the order of writing."""
+    import zarr
+
+    group = zarr.open_group(path, mode="r")
+    names: Any = group.attrs.get("columns", sorted(group.array_keys()))
+    return {name: np.asarray(group[name], float) for name in names}
 
 
 def _numbers(path: Any, **options: Any) -> np.ndarray:

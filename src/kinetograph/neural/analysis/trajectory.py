@@ -147,7 +147,7 @@ class Analysis:
         Parameters
         ----------
         trajectory, run
-            CSV files; the second one may be None.
+            CSV files, or folders NAME.zarr; the second one may be None.
         **options
             Attributes of `Analysis`.
 

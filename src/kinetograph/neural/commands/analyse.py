@@ -15,7 +15,7 @@ from .flags import explained, option_flags, signature_flag
 __all__ = ["analyse"]
 
 DEFAULT = ("averages", "parameters", "eigenvalues", "autocorrelation")
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, path_type=Path)  # a CSV file, or a folder NAME.zarr
 
 
 @click.command()

@@ -19,7 +19,7 @@ from .flags import explained, given_options, interval, option_flags, signature_f
 __all__ = ["input_space", "surface"]
 
 DIRECTIONS = ("random", "gradient", "hessian")
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, path_type=Path)  # a CSV file, or a folder NAME.zarr
 _out = click.option(
     "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The CSV file."
 )

@@ -4,13 +4,15 @@ import logging
 import re
 import time
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 import pytest
 
 import kinetograph as kg
 from kinetograph.adaptation.centring_choice import CentringChoice
+from kinetograph.adaptation.form_choice import choose_forms
 from kinetograph.adaptation.joint_choice import ROWS, UNUSED, WANTED, JointChoice
+from kinetograph.adaptation.windows import EVERY, is_judged
 from kinetograph.graph.precision import x64
 from kinetograph.programs import engine
 from kinetograph.programs.joint_information import at_start, informed
@@ -23,20 +25,25 @@ INFINITE = np.full(SIZE, np.inf)
 
 def updated(state, first, transitions, spread, rng, least=INFINITE, free=lambda k: np.ones(2)):
     """The first number of the information after transitions; `spread` has sd(y) sd(slope)."""
-    size = state.current.evidence.mean.shape[-1]
-    information = np.zeros((size + 1, size))
-    information[0, 0] = first
+    size = state.window.evidence.mean.shape[-1]
+    information = np.zeros((1, size + 1, size))
+    information[0, 0, 0] = first
     asked = []
     with x64():
         for done in transitions:
             rows = rng.normal(size=(ROWS, size))
             rows[:2] *= np.sqrt(spread[0])
             rows[2:] *= np.sqrt(spread[1])
-            state, new, _, _ = state.update(rows, free(done), information, least, done, LATE)
-            if float(new[0, 0]) != information[0, 0]:
-                asked.append(done)
-            information = np.asarray(new)
-    return state, float(information[0, 0]), asked
+            state = state.add(rows, free(done), done)
+            if not is_judged(done + 1, LATE):
+                continue
+            stacked = jax.tree.map(lambda x: np.asarray(x)[None], state)
+            stacked, new, _, _ = stacked.judged(information, least, np.array([done + 1]))
+            state = jax.tree.map(lambda x: x[0], stacked)
+            if new[0, 0, 0] != information[0, 0, 0]:
+                asked.append(done + 1)
+            information = new
+    return state, float(information[0, 0, 0]), asked
 
 
 def start():
@@ -49,7 +56,7 @@ def test_information_is_asked_for_where_no_form_is_good():
     state, first, asked = updated(
         start(), UNUSED, range(60), (4.0, 4.0), rng, free=np.full(2, 1.0).__mul__
     )
-    assert (first, asked) == (WANTED, [49])
+    assert (first, asked) == (WANTED, [50])
     np.testing.assert_allclose(state.centre, np.mean(np.arange(10, 50)))
     assert int(state.changed) == 50
 
@@ -79,15 +86,15 @@ def test_information_is_computed_again_or_left_for_good():
     good = updated(state, 1.0, range(50, 400), (9.0, 1.0), rng)
     assert good[1:] == (1.0, [])
     again = updated(state, 1.0, range(50, 100), (9.0, 3.0), rng)
-    assert again[1:] == (WANTED, [89])
+    assert again[1:] == (WANTED, [100])
     state, first, asked = updated(state, 1.0, range(50, 100), (3.0, 9.0), rng)
-    assert (first, asked) == (UNUSED, [89])
+    assert (first, asked) == (UNUSED, [100])
     assert updated(state, UNUSED, range(100, 400), (9.0, 9.0), rng)[1:] == (UNUSED, [])
 
 
 def test_nothing_changes_at_the_end_of_warm_up():
     rng = np.random.default_rng(4)
-    assert updated(start(), UNUSED, range(LATE - 60, LATE), (9.0, 9.0), rng)[1:] == (UNUSED, [])
+    assert updated(start(), UNUSED, range(LATE - EVERY + 1, LATE), (9.0, 9.0), rng)[1:] == (UNUSED, [])
 
 
 GROUPS, EACH, NOISE = 4, 10, 0.6
@@ -149,13 +156,10 @@ def test_the_posterior_of_a_grouped_model_is_exact(method, caplog):
 @pytest.mark.parametrize("method", ["threads", "batch"])
 def test_chains_leave_the_block_for_a_second_program(method, monkeypatch, caplog):
     """The written form is better for all chains, says a changed rule."""
-    update = JointChoice.update
-
-    def worse(self, rows, free, information, least, done, late):
-        rows = rows.at[2:].multiply(10.0)
-        return update(self, rows, free, information, least, done, late)
-
-    monkeypatch.setattr(JointChoice, "update", worse)
+    add = JointChoice.add
+    monkeypatch.setattr(
+        JointChoice, "add", lambda self, rows, *more: add(self, rows.at[2:].multiply(10.0), *more)
+    )
     monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
     caplog.set_level(logging.INFO, "kinetograph.runs")
     begun, settings = time.perf_counter(), {"draws": 20, "chain_method": method}
@@ -258,18 +262,18 @@ def test_the_time_of_the_information_is_not_that_of_a_block(monkeypatch):
 
 def test_the_division_of_a_batch_into_blocks_changes_nothing(monkeypatch):
     """Some chains use the block, and some leave it."""
-    update = JointChoice.update
+    judged = JointChoice.judged
 
-    def mixed(self, rows, free, information, least, done, late):
-        sign, last = jnp.sign(rows[1, 0]), jnp.sign(rows[1, 1])
-        state, new, scale, back = update(
-            self, rows, free, information, jnp.where(sign > 0, -9.0, 9.0), done, late
+    def mixed(self, information, least, transition):
+        signs, lasts = (np.sign(self.window.evidence.mean[:, 1, i]) for i in (0, 1))
+        state, new, scale, back = judged(
+            self, information, np.where(signs[:, None] > 0, -9.0, 9.0) + 0 * least, transition
         )
-        leaves = (done == 89) & (last > 0) & (new[0, 0] >= 0)
-        first = np.arange(new.size).reshape(new.shape) == 0
-        return state, jnp.where(leaves & first, UNUSED, new), scale, back | leaves
+        leaves = (transition == 100) & (lasts > 0) & (new[:, 0, 0] >= 0)
+        new[:, 0, 0] = np.where(leaves, UNUSED, new[:, 0, 0])
+        return state, new, scale, back | leaves
 
-    monkeypatch.setattr(JointChoice, "update", mixed)
+    monkeypatch.setattr(JointChoice, "judged", mixed)
     monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
     model, trees = kg.model(grouped), []
     for gradients in (60, 100_000):
@@ -313,18 +317,17 @@ def test_information_is_that_of_the_centre_or_is_not_used():
 
 def test_forms_of_members_rest_while_the_block_is_in_use(monkeypatch):
     """Their draws would change them, and begin the metric again."""
-    given, update = [], CentringChoice.update
+    given, judged = [], CentringChoice.judged
 
-    def recorded(self, *arguments):
-        given.append(arguments[5])
-        return update(self, *arguments)
+    def recorded(self, c, parts, transition, alone):
+        given.append(alone)
+        return judged(self, c, parts, transition, alone)
 
-    monkeypatch.setattr(CentringChoice, "update", recorded)
-    monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
-    chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=12, seed=1)
-    assert given
-    warmup, places = chain._program.warmup, chain._program.centring.places
-    assert len(places) == GROUPS
-    for first, alone in ((1.0, False), (UNUSED, True)):
-        hyper = {"joint": np.full((GROUPS + 2, GROUPS + 1), first)}
-        np.testing.assert_array_equal(warmup._alone(places, hyper), [alone] * GROUPS)
+    monkeypatch.setattr(CentringChoice, "judged", recorded)
+    chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=120, seed=1)
+    assert len(chain._program.centring.places) == GROUPS
+    assert [alone.tolist() for alone in given] == [[[False] * GROUPS]]
+    warmup, state = chain._program.warmup, jax.tree.map(lambda x: x[None], chain.state)
+    hyper = state.hyper | {"joint": np.full((1, GROUPS + 2, GROUPS + 1), UNUSED)}
+    choose_forms(warmup, state.adaptation, hyper, np.array([100]))
+    assert given[1].tolist() == [[True] * GROUPS]

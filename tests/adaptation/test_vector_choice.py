@@ -1,10 +1,12 @@
 """Warm-up chooses the coordinates of vectors that are normal given other unknowns."""
 
+import jax
 import numpy as np
 import pytest
 
 import kinetograph as kg
 from kinetograph.adaptation.vector_choice import ROWS, VectorChoice, VectorMoments
+from kinetograph.adaptation.windows import is_judged
 from kinetograph.graph.precision import x64
 
 LATE = 1000
@@ -20,15 +22,20 @@ def evidence(rng, h, r, spread=(1.0, 1.0)):
     return rows
 
 
-def updated(state, information, transitions, h, r, spread, rng):
+def updated(state, information, transitions, h, r, spread, rng, alone=True):
     found = []
     with x64():
         for done in transitions:
-            rows = evidence(rng, h, r, spread)
-            state, new, scale, changes = state.update(rows, information, PARTS, done, LATE)
+            state = state.add(evidence(rng, h, r, spread), done)
+            if not is_judged(done + 1, LATE):
+                continue
+            stacked = jax.tree.map(lambda x: np.asarray(x)[None], state)
+            stacked, new, scale, changes = stacked.judged(
+                information[None], PARTS, np.array([done + 1]), alone
+            )
+            state, information = jax.tree.map(lambda x: x[0], stacked), new[0]
             if np.any(changes):
-                found.append((done, np.asarray(changes), np.asarray(scale)))
-            information = np.asarray(new)
+                found.append((done + 1, changes[0], scale[0]))
     return state, information, found
 
 
@@ -76,7 +83,7 @@ def test_coordinates_are_tried_where_the_posterior_is_not_normal():
     np.testing.assert_array_equal(information, written)
     _, information, found = updated(start, written, range(60), h, r, (9.0, 1.0), rng)
     ((done, changes, scale),) = found
-    assert done == 49
+    assert done == 50
     assert changes.all()
     np.testing.assert_array_equal(scale, 1.0)
     np.testing.assert_allclose(information, [h, r], rtol=1e-9)
@@ -89,9 +96,9 @@ def test_worse_coordinates_are_left_for_good():
     state, information, _ = updated(state, information, range(50), h, r, (3.0, 3.0), rng)
     assert (information[0] > 0).all()
     state, information, found = updated(state, information, range(50, 400), h, r, (3.0, 30.0), rng)
-    assert [done for done, *_ in found] == [89]
+    assert [done for done, *_ in found] == [100]
     assert (information[0] < 0).all()
-    assert int(state.changed) == 90
+    assert int(state.changed) == 100
 
 
 def test_draws_in_the_coordinates_of_before_do_not_count():
@@ -108,10 +115,7 @@ def test_elements_that_move_in_a_joint_block_keep_their_coordinates():
     rng, h, r = np.random.default_rng(7), np.full(5, 2.0), np.ones(5)
     state, written = VectorChoice.start(5, float), np.stack([-np.ones(5), np.zeros(5)])
     alone = np.array([False, False, False, True, True])
-    with x64():
-        for done in range(50):
-            rows = evidence(rng, h, r, (9.0, 9.0))
-            state, new, _, changes = state.update(rows, written, PARTS, done, LATE, alone)
+    _, new, ((_, changes, _),) = updated(state, written, range(50), h, r, (9.0, 9.0), rng, alone)
     np.testing.assert_array_equal(changes, alone)
     np.testing.assert_array_equal(new[:, :3], written[:, :3])
 

@@ -25,17 +25,14 @@ Source   M. Gorinova, D. Moore, M. Hoffman, Automatic reparameterisation of prob
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..kernels.moments import Moments
+from .windows import added, blank, joined
 
 __all__ = ["GRID", "CentringChoice"]
 
 GRID = np.array([0.0, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
-SKIPPED = 10  # transitions before the moments begin
-FIRST, EVERY = 40, 40  # draws before a choice, and between choices
 POOLED = 50.0  # draws at which the D of an element counts as much as the mean of its unknown
 # If D of the centred form is much larger than the least one, the posterior has a neck.
 NECK, SLIGHT = 2.0, 0.1  # D is raised by NECK c for each unit above SLIGHT
@@ -48,75 +45,72 @@ GAIN = (0.3, 0.02)  # of the sum of D: at least this, and this for each element
 class CentringChoice(NamedTuple):
     """The moments of draws, gradients and log scales, in two windows."""
 
-    current: Moments  # of shape (2 grid + 1, size)
-    next: Moments
+    window: Moments  # of shape (2 grid + 1, size)
+    before: Moments
     changed: Any  # the transition of the last change
 
     @classmethod
     def start(cls, size: int, dtype: Any) -> "CentringChoice":
         """Empty windows."""
         none = Moments.start(np.empty((2 * len(GRID) + 1, size), dtype))
-        return cls(none, none, jnp.int32(0))
+        return cls(none, none, np.int32(0))
 
-    def update(
-        self,
-        forms: Any,
-        c: Any,
-        parts: Sequence[slice],
-        done: Any,
-        late: Any,
-        alone: Any = True,
-    ) -> "tuple[CentringChoice, Any, Any, Any, Any]":
-        """Add the draw and the gradient of each c, and log scales.
+    def add(self, forms: Any, done: Any) -> "CentringChoice":
+        """Add the coordinates and slopes for each c, and log scales, of a transition.
 
-        `forms` has the shape (2 grid + 1, size), `parts` are the elements of each unknown, and
-        `alone` tells whether an element has a form of its own. Returns the new state, the c of each
-        element, its scale, whether it may have changed, and the least D of each element.
+        `forms` has the shape (2 grid + 1, size).
         """
-        skip = done < SKIPPED
-        current, following = self.current.add(forms), self.next.add(forms)
-        current, following = (
-            jax.tree.map(lambda new, old: jnp.where(skip, old, new), a, b)
-            for a, b in ((current, self.current), (following, self.next))
-        )
-        count = done + 1 - SKIPPED
-        due = (count >= FIRST) & (count % EVERY == 0) & (late - done > EVERY)
-        chosen, scale, gain, least = best(current, c, parts, alone)
+        return self._replace(window=added(self.window, done, forms))
+
+    def judged(
+        self, c: Any, parts: Sequence[slice], transition: Any, alone: Any = True
+    ) -> "tuple[CentringChoice, Any, Any, Any, Any]":
+        """The choice of stacked chains, on the host.
+
+        `parts` are the elements of each unknown, and `alone` tells whether an element has a form of
+        its own. Returns the new state, the c of each element, its scale, whether it may have
+        changed, and the least D of each element.
+        """
+        chosen, scale, gain, least = best(joined(self.before, self.window), c, parts, alone)
         enough = gain > GAIN[0] + GAIN[1] * sum(p.stop - p.start for p in parts)
-        changes = due & enough
-        blank = jax.tree.map(jnp.zeros_like, following)
-        current, following = (
-            jax.tree.map(lambda new, old: jnp.where(due, new, old), a, b)
-            for a, b in ((following, current), (blank, following))
-        )
-        state = CentringChoice(current, following, jnp.where(changes, done + 1, self.changed))
-        return state, jnp.where(changes, chosen, c), scale, changes & alone, least
+        changed = np.where(enough, transition, self.changed).astype(np.int32)
+        state = CentringChoice(blank(self.window), self.window, changed)
+        changes = enough[..., None]
+        return state, np.where(changes, chosen, c), scale, changes & alone, least
 
 
 def best(
     moments: Moments, c: Any, parts: Sequence[slice], alone: Any = True
 ) -> tuple[Any, Any, Any, Any]:
-    """The c of each element with the least D.
+    """The c of each element with the least D, for one chain or stacked chains.
 
     Also returns the scale of each element there, the gain of all elements together, and D there.
     """
-    variance = moments.squares / jnp.maximum(moments.count - 1, 1)
-    spread = jnp.log(variance[:-1]).reshape(2, *GRID.shape, -1)
-    divergence = 0.5 * jnp.sum(spread, 0)  # (grid, size)
-    divergence = jnp.where(jnp.isfinite(divergence), divergence, jnp.inf)
-    weight = moments.count / (moments.count + POOLED)
+    count = np.asarray(moments.count)[..., None, None]
+    variance = moments.squares / np.maximum(count - 1, 1)
+    spread = np.log(variance[..., :-1, :])
+    spread = spread.reshape(*spread.shape[:-2], 2, len(GRID), -1)
+    divergence = 0.5 * np.sum(spread, -3)  # (..., grid, size)
+    divergence = np.where(np.isfinite(divergence), divergence, np.inf)
+    weight = count / (count + POOLED)
     judged = weight * divergence + (1 - weight) * _pooled(divergence, parts)
-    neck = jnp.maximum(judged[-1] - jnp.min(judged, 0) - SLIGHT, 0.0)
-    narrower = _narrower(jnp.asarray(GRID)[jnp.argmin(judged, 0)], jnp.sqrt(variance[-1]))
-    judged = judged + NECK * GRID[:, None] * neck
-    judged = judged + NARROWER * jnp.maximum(narrower - SLIGHTLY, 0.0)
-    place, now = jnp.argmin(judged, 0), jnp.argmin(jnp.abs(GRID[:, None] - c), 0)
-    columns = jnp.arange(divergence.shape[1])
-    gains = divergence[now, columns] - divergence[place, columns]
-    known = jnp.isfinite(gains) & alone  # not for an element that has not moved
-    chosen = jnp.where(known, jnp.asarray(GRID, c.dtype)[place], c)
-    scale = jnp.exp(0.25 * (spread[0] - spread[1])[place, columns]).astype(c.dtype)
-    return chosen, scale, jnp.sum(jnp.where(known, gains, 0.0)), divergence[place, columns]
+    neck = np.maximum(judged[..., -1, :] - np.min(judged, -2) - SLIGHT, 0.0)
+    narrower = _narrower(GRID[np.argmin(judged, -2)], np.sqrt(variance[..., -1, :]))
+    judged = judged + NECK * GRID[:, None] * neck[..., None, :]
+    judged = judged + NARROWER * np.maximum(narrower - SLIGHTLY, 0.0)
+    place = np.argmin(judged, -2)
+    now = np.argmin(np.abs(GRID[:, None] - c[..., None, :]), -2)
+    least = _row(divergence, place)
+    gains = _row(divergence, now) - least
+    known = np.isfinite(gains) & alone  # not for an element that has not moved
+    chosen = np.where(known, GRID[place], c).astype(c.dtype)
+    scale = np.exp(0.25 * _row(spread[..., 0, :, :] - spread[..., 1, :, :], place)).astype(c.dtype)
+    return chosen, scale, np.sum(np.where(known, gains, 0.0), -1), least
+
+
+def _row(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The value of each element in its own row of (..., grid, size)."""
+    return np.take_along_axis(values, place[..., None, :], -2)[..., 0, :]
 
 
 def _narrower(best_c: Any, spread: Any) -> Any:
@@ -124,22 +118,18 @@ def _narrower(best_c: Any, spread: Any) -> Any:
 
     `spread` is the standard deviation of log s. The result has the shape (grid, size).
     """
-    informed = jnp.minimum(best_c, MOST_INFORMED)
+    informed = np.minimum(best_c, MOST_INFORMED)
     ratio, reach = informed / (1 - informed), REACH * spread
-    by_data = 0.5 * (jnp.log1p(ratio) - jnp.log1p(ratio * jnp.exp(-2 * reach)))
-    return GRID[:, None] * reach - by_data
+    by_data = 0.5 * (np.log1p(ratio) - np.log1p(ratio * np.exp(-2 * reach)))
+    return GRID[:, None] * reach[..., None, :] - by_data[..., None, :]
 
 
 def _pooled(divergence: Any, parts: Sequence[slice]) -> Any:
     """The mean D of the elements of each unknown that have moved."""
-    moved = jnp.all(jnp.isfinite(divergence), 0)
-    finite = jnp.where(moved, divergence, 0.0)
-    columns, single = [], 0  # the first of the unknowns with one element
+    moved = np.all(np.isfinite(divergence), -2, keepdims=True)
+    finite, pooled = np.where(moved, divergence, 0.0), divergence.copy()
     for part in parts:
         if part.stop - part.start > 1:
-            count = jnp.maximum(jnp.sum(moved[part]), 1)
-            mean = jnp.sum(finite[:, part], 1, keepdims=True) / count
-            columns += [divergence[:, single : part.start]]
-            columns += [jnp.broadcast_to(mean, divergence[:, part].shape)]
-            single = part.stop
-    return jnp.concatenate([*columns, divergence[:, single:]], 1)
+            count = np.maximum(np.sum(moved[..., part], -1, keepdims=True), 1)
+            pooled[..., part] = np.sum(finite[..., part], -1, keepdims=True) / count
+    return pooled

@@ -25,6 +25,7 @@ import numpy as np
 
 from ..kernels.blas import one_thread
 from ..kernels.directions import Directions
+from .form_choice import choose_forms
 from .low_rank import (
     CUTOFF,
     LowRank,
@@ -33,8 +34,9 @@ from .low_rank import (
     low_rank,
     refined,
 )
-from .schedule import NEVER, Adaptation, Phases
+from .schedule import NEVER, Adaptation, Phases, Warmup
 from .step_size import DualAveraging
+from .windows import is_judged, next_judged
 
 __all__ = [
     "FINAL",
@@ -101,8 +103,15 @@ class Tuner:
     It has a given length, or, without one, ends itself.
     """
 
-    def __init__(self, length: int | None, tuned: bool, dense: bool = False) -> None:
+    def __init__(
+        self,
+        length: int | None,
+        tuned: bool,
+        dense: bool = False,
+        warmup: Warmup | None = None,
+    ) -> None:
         self.length, self.dense = length, dense
+        self.warmup = warmup if warmup is not None and warmup.chooses else None
         if length is None:
             self.early, self.late, self.end = EARLY, OPEN, OPEN
         else:
@@ -119,6 +128,7 @@ class Tuner:
         self.target = float("nan")  # target of acceptance at the last stop
         self.risen = -OPEN  # last stop at which the target had risen
         self.formed = 0  # the transition of the last change of a form that was seen
+        self.judged = 0  # transition of the last choice of forms
 
     def phases(self, transition: int, sampled: int) -> Phases:
         """The phases for a block that starts at a transition.
@@ -128,6 +138,9 @@ class Tuner:
         stop = self.end + sampled
         if transition < self.end:
             stop = self.next_stop(transition) if self.stops else self.end
+            judged = next_judged(transition)
+            if self.warmup is not None and is_judged(judged, self.late):
+                stop = min(stop, judged)
         looks = self.stops and max(transition, self.looked) < self.late
         glance = self.glance if looks else NEVER
         stop = min(stop, MOST_TRANSITIONS - 1)
@@ -148,6 +161,23 @@ class Tuner:
         due = transition >= FIRST and transition % EVERY == 0
         due |= transition >= self.glance and gradients >= self.worth
         return self.stops and self.looked < transition < self.late and due
+
+    def chooses_at(self, transition: int) -> bool:
+        """Whether the host chooses forms at this transition."""
+        chooses = self.warmup is not None and transition > self.judged
+        return chooses and is_judged(transition, self.late)
+
+    @staticmethod
+    def chosen(tuners: "Sequence[Tuner]", transitions: Sequence[int], tuned: Tuned) -> Tuned:
+        """The tuning of stacked chains with the forms that are chosen now."""
+        warmup = tuners[0].warmup
+        assert warmup is not None
+        for tuner, transition in zip(tuners, transitions, strict=True):
+            tuner.judged = transition
+        adaptation, hyper = choose_forms(
+            warmup, tuned.adaptation, tuned.hyper, np.array(transitions)
+        )
+        return Tuned(hyper, adaptation)
 
     def add(self, draws: np.ndarray, slopes: np.ndarray | None) -> None:
         """Store the draws and gradients of a block of warm-up."""

@@ -5,8 +5,8 @@
     late ... end       metric fixed, step size only
 
 The step size follows dual averaging throughout; sampling uses its average. Fractions and window
-lengths are the ones of nutpie (A. Seyboldt et al., arXiv:2603.18845, section 4). If the metric has
-directions, the host sets them and the scale between blocks.
+lengths are the ones of nutpie (A. Seyboldt et al., arXiv:2603.18845, section 4). Between blocks the
+host sets the directions of the metric, and the forms of unknowns.
 """
 
 import math
@@ -21,9 +21,7 @@ import numpy as np
 from jax import lax
 
 from ..kernels.contract import Info
-from ..kernels.directions import Directions
 from ..models.bound_density import Position
-from ..models.levels import placed
 from .centring_choice import CentringChoice
 from .halving_pause import HalvingPause
 from .joint_choice import JointChoice
@@ -31,7 +29,7 @@ from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 from .vector_choice import VectorChoice
 
-__all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup", "restarted"]
+__all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup"]
 
 TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that warm-up may change
 
@@ -109,9 +107,8 @@ class Warmup:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The names of the hyper-parameters that may change."""
-        forms = ("centring", "information", "joint", "directions")
-        return (*TUNED, HALVINGS, *self.within, *(forms if self.chooses else ()))
+        """The names of the hyper-parameters that a transition may change."""
+        return (*TUNED, HALVINGS, *self.within)
 
     @property
     def chooses(self) -> bool:
@@ -193,63 +190,13 @@ class Warmup:
             metric, scales = lax.cond(updates_metric, adapt, lambda _: (before, old_scales), None)
             hyper = hyper | scales
         if centring is not None:
-            c = hyper["centring"][self.places]
-            centring, chosen, scale, changes, least = centring.update(
-                forms, c, self.parts, done, phases.late, self._alone(self.places, hyper)
-            )
-            hyper = hyper | {"centring": placed(chosen, self.places, hyper["centring"])}
-            metric, hyper = restarted(metric, hyper, changes, scale, self.places)
+            centring = centring.add(forms, done)
         if vectors is not None:
-            vectors, information, scale, changes = vectors.update(
-                evidence,
-                hyper["information"],
-                self.vector_parts,
-                done,
-                phases.late,
-                self._alone(self.vector_places, hyper),
-            )
-            hyper = hyper | {"information": information}
-            metric, hyper = restarted(metric, hyper, changes, scale, self.vector_places)
+            vectors = vectors.add(evidence, done)
         if joint is not None:
-            of_forms = jnp.full(len(self.joint_places), jnp.inf, dtype)
-            if centring is not None:
-                of_forms = jnp.where(self.joint_forms < 0, jnp.inf, least[self.joint_forms])
             rows, free = joint_evidence
-            joint, information, scale, back = joint.update(
-                rows, free, hyper["joint"], of_forms, done, phases.late
-            )
-            hyper = hyper | {"joint": information}
-            changes = jnp.broadcast_to(back, len(self.joint_places))
-            metric, hyper = restarted(metric, hyper, changes, scale, self.joint_places)
+            joint = joint.add(rows, free, done)
         return Adaptation(step, metric, within, centring, vectors, joint, pause), hyper
-
-    def _alone(self, places: np.ndarray, hyper: Hypers) -> Any:
-        """Whether free numbers move alone, not in a joint block."""
-        if self.joint_places is None:
-            return np.bool_(True)
-        return ~(np.isin(places, self.joint_places) & (hyper["joint"][0, 0] >= 0))
-
-
-def restarted(
-    metric: Any, hyper: Hypers, changes: Any, scale: Any, places: np.ndarray
-) -> tuple[Any, Hypers]:
-    """Begin a new metric for new forms.
-
-    Elements whose form has changed have new scales.
-    """
-    any_change = jnp.any(changes)
-    blank = FisherMetric.start(hyper["scale"].shape[-1], hyper["scale"].dtype)
-    metric = jax.tree.map(lambda new, old: jnp.where(any_change, new, old), blank, metric)
-    scales = hyper["scale"]
-    scale = jnp.where(changes & jnp.isfinite(scale), scale, scales[places]).astype(scales.dtype)
-    hyper = hyper | {"scale": placed(scale, places, scales)}
-    if "directions" in hyper:
-        most, size = hyper["directions"].vectors.shape
-        none = Directions.none(most, size, scales.dtype)
-        hyper["directions"] = jax.tree.map(
-            lambda new, old: jnp.where(any_change, new, old), none, hyper["directions"]
-        )
-    return metric, hyper
 
 
 def _stepped(

@@ -11,15 +11,12 @@ log sd(y) + log sd(slope of y), which is 0 for independent normal numbers.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..kernels.moments import Moments
-from .centring_choice import EVERY, FIRST, SKIPPED
+from .windows import added, aligned, blank, fractions, joined, where_chains
 
 __all__ = ["VectorChoice"]
 
@@ -46,32 +43,42 @@ class VectorMoments(NamedTuple):
         change = (evidence[0] - self.each.mean[0]) * (evidence[1] - each.mean[1])
         return VectorMoments(each, self.cross + change)
 
+    def joined(self, other: "VectorMoments") -> "VectorMoments":
+        """The moments of the evidence of both, of stacked chains."""
+        _, weight = fractions(self.each.count, other.each.count)
+        f, g = ((other.each.mean - self.each.mean)[..., i, :] for i in (0, 1))
+        cross = self.cross + other.cross + aligned(weight, f) * f * g
+        return VectorMoments(joined(self.each, other.each), cross)
+
     def information(self, parts: Sequence[slice]) -> Any:
-        """h and r of each element, (2, elements)."""
-        f, g = self.each.mean[:2]
-        weight = self.each.count / (self.each.count + POOLED)
+        """h and r of each element, (..., 2, elements), on the host."""
+        f, g = (self.each.mean[..., i, :] for i in (0, 1))
+        count, squares = np.asarray(self.each.count)[..., None], self.each.squares[..., 0, :]
+        weight = count / (count + POOLED)
         slope = weight * self.cross + (1 - weight) * _mean(self.cross, parts)
-        squares = weight * self.each.squares[0] + (1 - weight) * _mean(self.each.squares[0], parts)
-        h = jnp.maximum(-slope / squares, 0.0)
-        h = jnp.where(jnp.isfinite(h) & jnp.isfinite(f) & jnp.isfinite(g), h, 0.0)
-        return jnp.stack([h, jnp.where(h > 0, g + h * f, 0.0)])
+        squares = weight * squares + (1 - weight) * _mean(squares, parts)
+        with np.errstate(all="ignore"):
+            h = np.maximum(-slope / squares, 0.0)
+        h = np.where(np.isfinite(h) & np.isfinite(f) & np.isfinite(g), h, 0.0)
+        return np.stack([h, np.where(h > 0, g + h * f, 0.0)], -2)
 
     def divergences(self, parts: Sequence[slice]) -> tuple[Any, Any, Any]:
-        """D of both kinds of coordinates, and a scale.
+        """D of both kinds of coordinates, and a scale, on the host.
 
         These are D as written, D in the coordinates in use, and the scale of each element as
         written.
         """
-        spread = 0.5 * jnp.log(self.each.squares / jnp.maximum(self.each.count - 1, 1))
-        written, used = (_mean(spread[i] + spread[i + 1], parts) for i in (2, 4))
-        return written, used, jnp.exp(0.5 * (spread[2] - spread[3]))
+        count = np.asarray(self.each.count)[..., None, None]
+        spread = 0.5 * np.log(self.each.squares / np.maximum(count - 1, 1))
+        written, used = (_mean(spread[..., i, :] + spread[..., i + 1, :], parts) for i in (2, 4))
+        return written, used, np.exp(0.5 * (spread[..., 2, :] - spread[..., 3, :]))
 
 
 class VectorChoice(NamedTuple):
     """The moments in two windows, and what has been tried."""
 
-    current: VectorMoments
-    next: VectorMoments
+    window: VectorMoments
+    before: VectorMoments
     tried: Any  # whether the other coordinates of an element have been tried
     changed: Any  # the transition of the last change
 
@@ -79,51 +86,40 @@ class VectorChoice(NamedTuple):
     def start(cls, size: int, dtype: Any) -> "VectorChoice":
         """Empty windows."""
         none = VectorMoments.start(size, dtype)
-        return cls(none, none, np.zeros(size, bool), jnp.int32(0))
+        return cls(none, none, np.zeros(size, bool), np.int32(0))
 
-    def update(
-        self,
-        evidence: Any,
-        information: Any,
-        parts: Sequence[slice],
-        done: Any,
-        late: Any,
-        alone: Any = True,
+    def add(self, evidence: Any, done: Any) -> "VectorChoice":
+        """Add the evidence of a transition."""
+        return self._replace(window=added(self.window, done, evidence))
+
+    def judged(
+        self, information: Any, parts: Sequence[slice], transition: Any, alone: Any = True
     ) -> "tuple[VectorChoice, Any, Any, Any]":
-        """Add the evidence of a transition.
+        """The choice of stacked chains, on the host.
 
         `alone` tells whether an element has coordinates of its own. Returns the new state, the
         information of each element, its scale, and whether its coordinates have changed.
         """
-        skip = done < SKIPPED
-        current, following = (
-            jax.tree.map(lambda new, old: jnp.where(skip, old, new), old.add(evidence), old)
-            for old in (self.current, self.next)
-        )
-        count = done + 1 - SKIPPED
-        due = (count >= FIRST) & (count % EVERY == 0) & (late - done > EVERY)
-        written, used, scale = current.divergences(parts)
-        in_use = information[0] >= 0
+        moments = self.before.joined(self.window)
+        written, used, scale = moments.divergences(parts)
+        in_use = information[..., 0, :] >= 0
         first = alone & ~self.tried & (written > WORTH)
         back = alone & in_use & (written < used - WORSE)
         again = alone & in_use & ~back & (used > WORTH)
-        found = current.information(parts)
-        new = jnp.where(first | again, found, information)
-        new = jnp.where(back, jnp.asarray([[-1.0], [0.0]], new.dtype), new)
-        changes = due & (first | back | again)
-        any_change = jnp.any(changes)
-        blank = jax.tree.map(jnp.zeros_like, following)
-        current = jax.tree.map(partial(jnp.where, due), following, current)
-        following = jax.tree.map(partial(jnp.where, due), blank, following)
+        takes, leaves = (x[..., None, :] for x in (first | again, back))
+        found = moments.information(parts).astype(information.dtype)
+        new = np.where(takes, found, information)
+        new = np.where(leaves, np.array([[-1.0], [0.0]], new.dtype), new)
+        changes = first | back | again
+        any_change = np.any(changes, -1)
         # Draws in other coordinates tell nothing about those in use.
-        current = jax.tree.map(partial(jnp.where, any_change), blank, current)
         state = VectorChoice(
-            current,
-            following,
-            self.tried | (due & first),
-            jnp.where(any_change, done + 1, self.changed),
+            blank(self.window),
+            where_chains(any_change, blank(self.window), self.window),
+            self.tried | first,
+            np.where(any_change, transition, self.changed).astype(np.int32),
         )
-        return state, jnp.where(due, new, information), jnp.where(back, scale, 1.0), changes
+        return state, new, np.where(back, scale, 1.0), changes
 
 
 def _mean(values: Any, parts: Sequence[slice]) -> Any:
@@ -131,10 +127,8 @@ def _mean(values: Any, parts: Sequence[slice]) -> Any:
 
     Infinite values do not count.
     """
-    finite = jnp.isfinite(values)
-    means = []
+    finite, means = np.isfinite(values), np.array(values)
     for part in parts:
-        total = jnp.sum(jnp.where(finite[part], values[part], 0.0))
-        mean = total / jnp.maximum(jnp.sum(finite[part]), 1)
-        means.append(jnp.broadcast_to(mean, (part.stop - part.start,)))
-    return jnp.concatenate(means)
+        total = np.sum(np.where(finite[..., part], values[..., part], 0.0), -1, keepdims=True)
+        means[..., part] = total / np.maximum(np.sum(finite[..., part], -1, keepdims=True), 1)
+    return means

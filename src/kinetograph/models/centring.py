@@ -5,7 +5,7 @@ An unknown has a map from its coordinates y to its free numbers x, given other u
 normal vector given data. A level has the unknowns whose maps depend on earlier levels only.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -433,14 +433,14 @@ class Centring:
         shapes = [self.density.bijectors[unknown].free_shape for unknown in level.unknowns]
         evaluate([node for shift in shifts for node in shift.nodes], environment, define, scope)
 
-        def joined(nodes: Iterable[Node | None]) -> Any:
+        def joined(nodes: Iterable[Node | None], number: Callable[[Any], Any]) -> Any:
             vectors = []
             # Single numbers that have the same location or scale are one broadcast.
             for (node, shape), equal in groupby(zip(nodes, shapes, strict=True)):
-                value = 0.0 if node is None else environment[node]
+                value = 0.0 if node is None else number(environment[node])
                 each = jnp.broadcast_to(value, shape).reshape(-1)
                 vectors += [jnp.tile(each, len(list(equal)))]
-            return jnp.concatenate(vectors)
+            return jnp.concatenate(vectors).astype(self._dtype)
 
-        m, s = joined(shift.location for shift in shifts), joined(shift.scale for shift in shifts)
-        return finite(m).astype(self._dtype), log_scale(s).astype(self._dtype)
+        locations, scales = (shift.location for shift in shifts), (shift.scale for shift in shifts)
+        return joined(locations, finite), joined(scales, log_scale)

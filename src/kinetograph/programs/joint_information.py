@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..adaptation.form_choice import restarted
 from ..adaptation.joint_choice import UNUSED, WANTED
-from ..adaptation.schedule import NEVER, restarted
+from ..adaptation.schedule import NEVER
 from .state import ChainState
 
 if TYPE_CHECKING:
@@ -79,30 +80,32 @@ def informed(
     """
 
     def make() -> Any:
-        def of_one(state: ChainState, data: Any) -> ChainState:
-            return _informed(program, state, data)
+        def of_one(state: ChainState, data: Any) -> Any:
+            return _information(program, state, data)
 
         mapped = of_one if batch is None else jax.vmap(of_one, (0, program.data_axes))
         return jax.jit(mapped, compiler_options=options)
 
     key = "joint information", program.data_axes, batch is None
-    answer: ChainState = program.model.functions.get(key, make)(state, tuple(data))
-    return answer
+    found = program.model.functions.get(key, make)(state, tuple(data))
+    asked = np.asarray(state.hyper["joint"])[..., 0, 0] == WANTED
+    hyper: dict[str, Any] = jax.tree.map(np.asarray, dict(state.hyper))
+    assert program.centring is not None
+    assert program.centring.joint is not None
+    places = program.centring.joint.places
+    changes = np.broadcast_to(asked[..., None], (*asked.shape, len(places)))
+    metric = jax.tree.map(np.asarray, state.adaptation.metric)
+    metric, hyper = restarted(metric, hyper, changes, np.ones(len(places)), places)
+    hyper["joint"] = np.where(asked[..., None, None], found, hyper["joint"])
+    return state._replace(hyper=hyper, adaptation=state.adaptation._replace(metric=metric))
 
 
-def _informed(program: "Program", state: ChainState, data: Any) -> ChainState:
-    centring, hyper, adaptation = program.centring, state.hyper, state.adaptation
+def _information(program: "Program", state: ChainState, data: Any) -> Any:
+    centring, adaptation = program.centring, state.adaptation
     assert centring is not None
     assert centring.joint is not None
     assert adaptation.joint is not None
-    before = hyper["joint"]
-    asked = before[0, 0] == WANTED
+    dtype = state.hyper["joint"].dtype
     found = centring.joint_information(adaptation.joint.centre, program.bound(data))
-    unused = jnp.asarray(centring.joint.written, before.dtype).at[0, 0].set(UNUSED)
-    new = jnp.where(jnp.all(jnp.isfinite(found)), found.astype(before.dtype), unused)
-    hyper = hyper | {"joint": jnp.where(asked, new, before)}
-    changes = jnp.broadcast_to(asked, len(centring.joint.places))
-    metric, hyper = restarted(
-        adaptation.metric, hyper, changes, jnp.ones_like(changes, float), centring.joint.places
-    )
-    return state._replace(hyper=hyper, adaptation=adaptation._replace(metric=metric))
+    unused = jnp.asarray(centring.joint.written, dtype).at[0, 0].set(UNUSED)
+    return jnp.where(jnp.all(jnp.isfinite(found)), found.astype(dtype), unused)

@@ -245,7 +245,7 @@ class Program:
     def tuner(self, length: int | None) -> Tuner:
         """The host's part of the warm-up of a chain."""
         looks = self.host_tunes and (length is None or "directions" in self.hyper())
-        return Tuner(length, looks, self.sampler.dense)
+        return Tuner(length, looks, self.sampler.dense, self.warmup)
 
     @property
     def keeps_slopes(self) -> bool:

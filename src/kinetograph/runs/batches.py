@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..adaptation.host_warmup import Tuned, judged
+from ..adaptation.host_warmup import Tuned, Tuner, judged
 from ..adaptation.schedule import Phases
 from ..programs.engine import Engine
 from ..programs.program import Program
@@ -99,13 +99,31 @@ class RunningBatch:
 
     def _tuned(self, states: ChainState) -> ChainState:
         """The states, tuned where the host has to."""
+        transitions = [chain.transition for chain in self.chains]
+        tuners = [chain.tuner for chain in self.chains]
+        choosing = [i for i, t in enumerate(tuners) if t.chooses_at(transitions[i])]
         due = [i for i, chain in enumerate(self.chains) if chain.at_stop()]
-        if not due:
+        if not choosing and not due:
             return states
-        chains = [self.chains[i] for i in due]
         leaves, structure = jax.tree.flatten(tuned_of(states))
         leaves = [np.array(leaf) for leaf in leaves]
         tuned_states: Tuned = jax.tree.unflatten(structure, leaves)
+        if choosing:
+            chosen = Tuner.chosen(
+                [tuners[i] for i in choosing],
+                [transitions[i] for i in choosing],
+                jax.tree.map(lambda leaf: leaf[choosing], tuned_states),
+            )
+            for leaf, value in zip(leaves, jax.tree.leaves(chosen), strict=True):
+                leaf[choosing] = value
+        if due:
+            self._look(due, tuned_states)
+        return states._replace(**tuned_states._asdict())
+
+    def _look(self, due: Sequence[int], tuned_states: Tuned) -> None:
+        """Examine the draws of the chains that are due, and change their tuning in place."""
+        leaves, structure = jax.tree.flatten(tuned_states)
+        chains = [self.chains[i] for i in due]
         befores = [jax.tree.unflatten(structure, [leaf[i] for leaf in leaves]) for i in due]
         windows = [
             chain.tuner.window(chain.transition, before)
@@ -121,7 +139,6 @@ class RunningBatch:
             if tuned is not before:
                 for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
                     leaf[i] = value
-        return states._replace(**tuned_states._asdict())
 
 
 def batches_of(engines: Sequence[Engine], chains: Sequence[RunningChain]) -> list[RunningBatch]:

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 
+from ..adaptation.host_warmup import Tuner
 from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
@@ -92,8 +94,15 @@ def advance(
             return 0.0
         chain.take(engine.on_host(block))
         chain.state = state
-        if chain.at_stop():
-            tuned = chain.tuner.look(chain.transition, chain.gradients, tuned_of(state))
+        chooses, looks = chain.tuner.chooses_at(chain.transition), chain.at_stop()
+        if chooses or looks:
+            tuned = tuned_of(state)
+            if chooses:
+                stacked = jax.tree.map(lambda x: x[None], tuned)
+                stacked = Tuner.chosen([chain.tuner], [chain.transition], stacked)
+                tuned = jax.tree.map(lambda x: x[0], stacked)
+            if looks:
+                tuned = chain.tuner.look(chain.transition, chain.gradients, tuned)
             chain.state = state._replace(**tuned._asdict())
         if control is not None and control.keeper is not None and control.keeper.due(chain):
             control.keeper.keep(chain)

@@ -31,7 +31,9 @@ __all__ = [
 ]
 
 # The attributes of the tuner that change.
-_WHOLE = ("early", "late", "end", "looked", "glance", "worth", "rested", "risen", "formed")
+_WHOLE = (
+    *("early", "late", "end", "looked", "glance", "worth", "rested", "risen", "formed", "judged"),
+)
 _REAL = ("misfit", "step", "target")
 _ROWS = ("draws", "slopes")
 WINDOWS = tuple(f"tuner_{name}" for name in _ROWS)

@@ -1,0 +1,84 @@
+"""Windows of running moments, and the transitions after which the host judges them.
+
+The compiled program adds to the present window. The host judges it together with the window before.
+"""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..kernels.moments import Moments
+
+__all__ = [
+    "EVERY",
+    "FIRST",
+    "added",
+    "aligned",
+    "blank",
+    "fractions",
+    "is_judged",
+    "joined",
+    "next_judged",
+    "where_chains",
+]
+
+SKIPPED = 10  # transitions before the moments begin
+FIRST, EVERY = 50, 50  # transitions: before a choice, and between choices
+
+
+def added(window: Any, done: Any, *values: Any) -> Any:
+    """The window with the values of transition number `done` (from 0)."""
+    return jax.tree.map(partial(jnp.where, done < SKIPPED), window, window.add(*values))
+
+
+def joined(a: Moments, b: Moments) -> Moments:
+    """The moments of the values of both, of stacked chains.
+
+    Source: T. Chan, G. Golub, R. LeVeque, Updating formulae and a pairwise algorithm for computing
+    sample variances (1979).
+    """
+    count = np.asarray(a.count + b.count)
+    part, weight = (aligned(x, a.mean) for x in fractions(a.count, b.count))
+    change = b.mean - a.mean
+    squares = a.squares + b.squares + weight * change**2
+    return Moments(count, a.mean + part * change, squares)
+
+
+def fractions(a: Any, b: Any) -> tuple[Any, Any]:
+    """b / (a + b) and a b / (a + b) for counts; 0 if both are 0."""
+    part = np.asarray(b / np.maximum(a + b, 1))
+    return part, a * part
+
+
+def aligned(values: Any, like: Any) -> Any:
+    """Numbers of stacked chains, with axes for the elements of an array."""
+    return np.expand_dims(values, tuple(range(np.ndim(values), np.ndim(like))))
+
+
+def blank(window: Any) -> Any:
+    """An empty window."""
+    return jax.tree.map(np.zeros_like, window)
+
+
+def next_judged(transition: int) -> int:
+    """The first transition after this one at which windows are judged."""
+    if transition < FIRST:
+        return FIRST
+    return FIRST + ((transition - FIRST) // EVERY + 1) * EVERY
+
+
+def is_judged(transition: int, late: int) -> bool:
+    """Whether windows are judged after this number of transitions.
+
+    `late` is the transition from which on the metric is fixed.
+    """
+    is_next = transition >= FIRST and next_judged(transition - 1) == transition
+    return is_next and late - transition >= EVERY
+
+
+def where_chains(condition: np.ndarray, new: Any, old: Any) -> Any:
+    """Trees of stacked chains: the new one where the condition of a chain holds."""
+    return jax.tree.map(lambda a, b: np.where(aligned(condition, b), a, b), new, old)

@@ -56,9 +56,9 @@ class CentringChoice(NamedTuple):
         return cls(none, none, np.int32(0))
 
     def add(self, forms: Any, done: Any) -> "CentringChoice":
-        """Add the coordinates and slopes for each c, and log scales, of a transition.
+        """Add the forms of a transition.
 
-        `forms` has the shape (2 grid + 1, size).
+        `forms` has the coordinates and slopes for each c, and log scales: (2 grid + 1, size).
         """
         return self._replace(window=added(self.window, done, forms))
 
@@ -82,9 +82,9 @@ class CentringChoice(NamedTuple):
 def best(
     moments: Moments, c: Any, parts: Sequence[slice], alone: Any = True
 ) -> tuple[Any, Any, Any, Any]:
-    """The c of each element with the least D, for one chain or stacked chains.
+    """The c of each element with the least D.
 
-    Also returns the scale of each element there, the gain of all elements together, and D there.
+    Chains may be stacked. Also returns the scale of each element there, the gain of all elements together, and D there.
     """
     count = np.asarray(moments.count)[..., None, None]
     variance = moments.squares / np.maximum(count - 1, 1)
@@ -109,7 +109,10 @@ def best(
 
 
 def _row(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The value of each element in its own row of (..., grid, size)."""
+    """The value of each element in its own row.
+
+    The values have the shape (..., grid, size).
+    """
     return np.take_along_axis(values, place[..., None, :], -2)[..., 0, :]
 
 

@@ -1,4 +1,4 @@
-"""The host's choice of the coordinates of a chain, between two blocks of warm-up.
+"""The host's choice of coordinates between two blocks of warm-up.
 
 The compiled program adds draws and slopes to moments. At some transitions (`windows`) the host
 judges the moments. New coordinates begin a new metric.
@@ -19,7 +19,7 @@ __all__ = ["choose_forms", "restarted"]
 def choose_forms(
     warmup: Warmup, adaptation: Adaptation, hyper: Mapping[str, Any], transition: Any
 ) -> tuple[Adaptation, dict[str, Any]]:
-    """The state of warm-up and the hyper-parameters with the coordinates of each chain.
+    """The state of warm-up and the hyper-parameters with new coordinates.
 
     Chains are stacked; `transition` has the number of transitions of each.
     """
@@ -71,7 +71,7 @@ def _placed(new: Any, places: np.ndarray, vectors: Any) -> np.ndarray:
 def restarted(
     metric: Any, hyper: Mapping[str, Any], changes: Any, scale: Any, places: np.ndarray
 ) -> tuple[Any, dict[str, Any]]:
-    """A new metric for stacked chains of which any form has changed.
+    """The metric of stacked chains, which begins again after a change.
 
     Elements whose form has changed have new scales.
     """

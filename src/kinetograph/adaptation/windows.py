@@ -1,4 +1,4 @@
-"""Windows of running moments, and the transitions after which the host judges them.
+"""Windows of running moments, and when the host judges them.
 
 The compiled program adds to the present window. The host judges it together with the window before.
 """
@@ -48,7 +48,10 @@ def joined(a: Moments, b: Moments) -> Moments:
 
 
 def fractions(a: Any, b: Any) -> tuple[Any, Any]:
-    """b / (a + b) and a b / (a + b) for counts; 0 if both are 0."""
+    """Two weights of counts, b / (a + b) and a b / (a + b).
+
+    They are 0 if both counts are 0.
+    """
     part = np.asarray(b / np.maximum(a + b, 1))
     return part, a * part
 
@@ -80,5 +83,5 @@ def is_judged(transition: int, late: int) -> bool:
 
 
 def where_chains(condition: np.ndarray, new: Any, old: Any) -> Any:
-    """Trees of stacked chains: the new one where the condition of a chain holds."""
+    """The new tree of each chain for which a condition holds, else the old one."""
     return jax.tree.map(lambda a, b: np.where(aligned(condition, b), a, b), new, old)

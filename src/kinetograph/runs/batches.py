@@ -121,7 +121,7 @@ class RunningBatch:
         return states._replace(**tuned_states._asdict())
 
     def _look(self, due: Sequence[int], tuned_states: Tuned) -> None:
-        """Examine the draws of the chains that are due, and change their tuning in place."""
+        """Examine the draws of some chains, and change their tuning in place."""
         leaves, structure = jax.tree.flatten(tuned_states)
         chains = [self.chains[i] for i in due]
         befores = [jax.tree.unflatten(structure, [leaf[i] for leaf in leaves]) for i in due]

@@ -84,7 +84,8 @@ def best(
 ) -> tuple[Any, Any, Any, Any]:
     """The c of each element with the least D.
 
-    Chains may be stacked. Also returns the scale of each element there, the gain of all elements together, and D there.
+    Chains may be stacked. Also returns the scale of each element there, the gain of all elements
+    together, and D there.
     """
     count = np.asarray(moments.count)[..., None, None]
     variance = moments.squares / np.maximum(count - 1, 1)

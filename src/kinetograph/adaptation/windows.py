@@ -48,9 +48,9 @@ def joined(a: Moments, b: Moments) -> Moments:
 
 
 def fractions(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two weights of counts, b / (a + b) and a b / (a + b).
+    """Two weights of counts, which are 0 if both counts are 0.
 
-    They are 0 if both counts are 0.
+    They are b / (a + b) and a b / (a + b).
     """
     part = np.asarray(b / np.maximum(a + b, 1))
     return part, a * part
@@ -83,5 +83,8 @@ def is_judged(transition: int, late: int) -> bool:
 
 
 def where_chains(condition: np.ndarray, new: Any, old: Any) -> Any:
-    """The new tree of each chain for which a condition holds, else the old one."""
+    """The new trees of chains for which a condition holds.
+
+    The other chains keep the old ones.
+    """
     return jax.tree.map(lambda a, b: np.where(aligned(condition, b), a, b), new, old)

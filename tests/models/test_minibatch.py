@@ -71,7 +71,7 @@ def test_over_all_batches(replace):
 
 def test_a_batch_with_fewer_rows():
     """Values, gradients and covariances of r of 6 rows are those of a batch of that size."""
-    ragged = kg.minibatch(regression(), 4, order="cyclic", last="keep")
+    ragged = kg.minibatch(regression(), 4, order="epochs", last="keep")
     free = np.array([0.3, -0.2, 0.4, 1.1, -0.5])
     with x64():
         for rows in ([4, 1], [5, 0, 2], [3, 1, 4, 0], [2]):

@@ -7,6 +7,7 @@ import warnings
 import jax
 import numpy as np
 import pytest
+from scipy import stats
 
 import kinetograph as kg
 from kinetograph.neural.ingredients import make_sampler
@@ -113,11 +114,15 @@ def test_a_batch_stays_until_the_next():
 )
 def test_the_last_batch_of_an_epoch_may_be_smaller(y, sampler, precision):
     """40 rows in batches of 16, 16 and 8; records and values are those of NumPy."""
-    options = {"batch_size": 16, "shuffle": "cyclic", "last_batch": "keep", "max_steps": 7}
+    options = {"batch_size": 16, "last_batch": "keep", "max_steps": 7}
     options |= {"precision": precision, "sampler": sampler, "step_width": 0.05}
     nn, limit = kg.neural.Simulation([X, y], seed=1, **options), 1e-11
     limit = limit if precision == "float64" else 1e-4
-    parts = [slice(0, 16), slice(16, 32), slice(32, 40)] * 3
+    rows = nn._model.rows(nn._batch_key(0), np.arange(7))
+    parts = [part[part < 40] for part in rows]
+    assert [len(part) for part in parts] == [16, 16, 8, 16, 16, 8, 16]
+    for epoch in (parts[:3], parts[3:6]):
+        assert sorted(np.concatenate(epoch)) == [*range(40)]
     nn.parameters = w = np.array([0.2, -0.1, 0.4])
     for part in parts[:4]:
         assert nn.loss() == pytest.approx(loss_of(w, X[part], y[part]), rel=limit)
@@ -258,6 +263,14 @@ def test_walkers_may_begin_at_draws_of_the_prior():
         assert abs(each.var() / variance - 1) < 5.5 * np.sqrt(2 / each.size)
         assert abs(each.mean()) < 5.5 * np.sqrt(variance / each.size)
     assert abs(np.corrcoef(w)[0, 1]) < 5.5 / np.sqrt(w.shape[1])
+    walls = {"prior_lower_boundary": -1.0, "prior_upper_boundary": 0.5}
+    for one in (walls, *({name: bound} for name, bound in walls.items())):
+        u = np.asarray(kg.neural.Simulation([X, Y], seed=1, **options, **one).parameters)
+        low, high = (one.get(name, bound) for name, bound in zip(walls, (-np.inf, np.inf)))
+        law = stats.truncnorm(low / np.sqrt(variance), high / np.sqrt(variance))
+        assert low < u.min()
+        assert u.max() < high
+        assert stats.kstest(u.ravel() / np.sqrt(variance), law.cdf).pvalue > 1e-7
     for prior in (None, lambda tree: 0.0):
         with pytest.raises(ValueError, match=r"^initial: 'prior' needs the standard deviation"):
             linear(initial="prior", prior=prior).loss()
@@ -320,8 +333,9 @@ def test_files_of_data(tmp_path):
     nn = kg.neural.Simulation(batch_data_files=names, precision="float64", seed=3)
     np.testing.assert_allclose(nn.loss(), linear().loss(), rtol=1e-12)
     np.testing.assert_array_equal(nn.dataset[0], X)
-    for files in (names, tuple(map(str, names))):
+    for files in (names, tuple(map(str, names)), np.array(names, str)):
         same = kg.neural.Simulation(files, precision="float64", seed=3)
+        assert same.get_options("batch_data_files") == tuple(map(str, names))
         for got, wanted in zip(same.dataset, nn.dataset, strict=True):
             np.testing.assert_array_equal(got, wanted)
         assert same.loss() == nn.loss()

@@ -55,7 +55,7 @@ class BatchOrder(NamedTuple):
             sweep, step = event // (2 * batches), event % (2 * batches)
             batch = jnp.where(step < batches, step, 2 * batches - 1 - step)
             return self._filled(key, sweep, batch * self.size + inside)
-        if self.last == "keep":
+        if self.ragged:
             return self._filled(key, event // batches, event % batches * self.size + inside)
         if self.last == "drop" and self.name == "epochs":
             return self._shuffled(key, event // batches, event % batches * self.size + inside)
@@ -83,13 +83,17 @@ class BatchOrder(NamedTuple):
     @property
     def ragged(self) -> bool:
         """Whether the last batch of an epoch has fewer rows."""
-        return self.last == "keep" and self.total % self.size > 0
+        return self.smallest < self.size
+
+    @property
+    def smallest(self) -> int:
+        """The number of rows of the smallest batch."""
+        return self.total % self.size or self.size if self.last == "keep" else self.size
 
     def _filled(self, key: Any, epoch: Any, places: Any) -> Any:
         """The rows at places of an epoch's order; `total` after its end."""
         inside = jnp.minimum(places, self.total - 1)
-        rows = inside if self.name == "cyclic" else self._shuffled(key, epoch, inside)
-        return jnp.where(places < self.total, rows, self.total)
+        return jnp.where(places < self.total, self._shuffled(key, epoch, inside), self.total)
 
     def _shuffled(self, key: Any, epoch: Any, places: Any) -> Any:
         """The rows at places of the random order of an epoch.
@@ -135,11 +139,13 @@ def batch_order(
             raise ValueError("minibatch: last= is for orders with epochs, not for 'random'")
         return BatchOrder(count, size, name, replace, None)
     rest = count % size
-    if name == "cyclic" and last == "drop" and rest:
+    if name == "cyclic" and last in ("drop", "keep") and rest:
+        fate = f"be in no batch of {size}"
+        if last == "keep":
+            fate = f"always be a batch of {rest}, and weigh more than other rows in the average"
         raise ValueError(
-            f"minibatch: with order='cyclic' and last='drop' the last {rest} of {count} rows would "
-            f"be in no batch of {size}; use last='wrap' or 'keep', order='epochs', or a size that "
-            f"divides {count}"
+            f"minibatch: with order='cyclic' and last={last!r} the last {rest} of {count} rows "
+            f"would {fate}; use last='wrap', order='epochs', or a size that divides {count}"
         )
     if name == "symmetric" and last == "wrap" and rest:
         raise ValueError(

@@ -154,10 +154,12 @@ class BoundDensity(NamedTuple):
             return position, jnp.zeros(shape, q.dtype), trips
         batch = self.batch
         assert batch is not None
-        if batch.size < 2:
+        if batch.order.smallest < 2:
+            hint = "a size of at least 2" if batch.size < 2 else "another size, or last='wrap'"
             raise ModelError(
-                "the covariance of a gradient cannot be estimated from one row; give "
-                "kg.minibatch a size of at least 2"
+                "the covariance of a gradient cannot be estimated from one row, which is "
+                f"{'each' if batch.size < 2 else 'the last'} batch of an epoch; give "
+                f"kg.minibatch {hint}"
             )
 
         def evaluate_one(q: Any) -> Any:

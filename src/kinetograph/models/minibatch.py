@@ -70,8 +70,9 @@ def minibatch(
         of "epochs" and "cyclic": a batch continues with the first rows of the next epoch, so that
         each row is used once in each epoch. "drop", the default of "symmetric" and possible for
         "epochs": they are left out of this epoch; each epoch has another order and thus leaves out
-        other rows. "keep": they are a batch of their own, with r < `size` rows, and the factor of
-        this batch is n / r.
+        other rows. "keep", for "epochs" and "symmetric": they are a batch of their own, with
+        r < `size` rows, and the factor of this batch is n / r; so the noise of its gradient is
+        larger, and the noise of an epoch does not add up to zero.
     allow_noisy
         Whether samplers may compare values of the potential, as a Metropolis test does. Such
         samplers then do not sample the posterior.

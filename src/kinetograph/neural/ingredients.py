@@ -90,6 +90,8 @@ def source(dataset: Any) -> tuple[Any, dict[str, Any]]:
     """The dataset without paths, and the options of the source of data."""
     if dataset is None:
         return None, {}
+    if getattr(dataset, "ndim", 0) == 1:  # an array of paths
+        dataset = list(dataset)
     if are_paths(dataset) and dataset:
         return None, check_options({"batch_data_files": dataset})
     return dataset, {"batch_data_files": ()}
@@ -218,7 +220,7 @@ class NetworkPart(NamedTuple):
 
 
 def _of_prior(key: Any, count: int, options: Options) -> np.ndarray:
-    """Draws of the normal prior at the inverse temperature."""
+    """Draws of the normal prior at the inverse temperature, between the walls."""
     sd = options["prior"]
     if sd is None or callable(sd):
         raise ValueError(
@@ -226,7 +228,9 @@ def _of_prior(key: Any, count: int, options: Options) -> np.ndarray:
             "for example, or set the parameters"
         )
     sd = sd / np.sqrt(options["prior_factor"] * options["inverse_temperature"])
-    return sd * np.asarray(jax.random.normal(key, (count,), float))
+    low, high = options["prior_lower_boundary"], options["prior_upper_boundary"]
+    low, high = -np.inf if low is None else low / sd, np.inf if high is None else high / sd
+    return sd * np.asarray(jax.random.truncated_normal(key, low, high, (count,), float))
 
 
 def _row_of_file(file: str, steps: Any, walker: int, names: list[str]) -> np.ndarray:

@@ -102,7 +102,7 @@ _TABLE = (
     Option(
         "initial", "uniform", "name", "network",
         "How weights begin: U(-0.5, 0.5) with biases of 0.1, or a rule of kg.neural.mlp; with "
-        "'prior' all parameters are draws of the normal prior exp(-beta V).",
+        "'prior' all parameters are draws of the normal prior exp(-beta V), between the walls.",
         "network", names=_of("uniform", "glorot", "he", "normal", "prior"),
         objects="a function of a JAX key and a shape",
     ),

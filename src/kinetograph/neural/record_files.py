@@ -231,7 +231,9 @@ def check_files(options: Mapping[str, Any]) -> None:
             place = os.path.realpath(path)
             other = uses.setdefault(place, name)
             if name in _WRITTEN and other not in (name, _CONTINUED.get(name)):
-                reason = "would be overwritten" if other in _READ else "each needs its own file"
+                reason = (
+                    "which would be overwritten" if other in _READ else "each needs its own file"
+                )
                 raise ValueError(
                     f"{name}: {os.fspath(path)!r} is also the file of {other}, {reason}; give "
                     "another name"

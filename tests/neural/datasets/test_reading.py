@@ -43,6 +43,7 @@ def test_arrays_frames_files_and_parts(tmp_path):
     [
         ((X, Y[:3]), {}, kg.ShapeError, "inputs have 4 rows and labels have 3"),
         ((X[:0], Y[:0]), {}, kg.DataError, "inputs have no rows"),
+        (["a.csv", 3], {}, kg.DataError, "expected an array of inputs, got 'a.csv'"),
         ((np.where(X == 5, np.nan, X), Y), {}, kg.DataError, "inputs: row 2, column 1 is nan"),
         ((FRAME.replace({"b": {5.0: np.inf}})), {}, kg.DataError, "row 2, column b is inf"),
         ((X, ["yes", "no"] * 2), {}, kg.DataError, "labels must be numbers.*get_dummies"),

@@ -156,7 +156,9 @@ def _numbers(values: Any, title: str, names: Sequence[str] | None) -> np.ndarray
     check_array(values, f"read: {title}")
     in_file = kept_in_its_file(values)
     array = values if in_file else np.asarray(values)
-    if array.ndim == 0 or not array.size:
+    if array.ndim == 0:
+        raise DataError(f"read: expected an array of {title}, got {values!r:.60}")
+    if not array.size:
         part = "columns" if array.ndim > 1 and len(array) else "rows"
         raise DataError(f"read: {title} have no {part}")
     if array.dtype.kind in "mM":  # as numbers they would have a hidden unit

@@ -132,8 +132,7 @@ class RowBatch(RowTerms):
         else:
             apart = slopes - jnp.mean(slopes, 0)
         scale = self.count / size
-        factor = scale * (self.count if self.order.replace else self.count - size)
-        factor = factor / (size - 1)
+        factor = scale * (self.count if self.order.replace else self.count - size) / (size - 1)
         spread = apart.T @ apart if full else jnp.sum(apart * apart, 0)
         value, gradient = value + scale * jnp.sum(values), gradient + scale * jnp.sum(slopes, 0)
         return value, gradient, factor * spread

@@ -148,6 +148,20 @@ def test_the_least_divergence_is_taken():
     assert gain == pytest.approx(2 * 0.28)
 
 
+@pytest.mark.parametrize(("count", "changes"), [(1, False), (2, True)])
+def test_forms_change_if_all_elements_together_gain_enough(count, changes):
+    """The least D of one element is lower by 0.28, and 0.30 + 0.02 for each element is asked."""
+    window = jax.tree.map(lambda x: np.asarray(x)[None], moments(*[FLAT] * count))
+    state = CentringChoice(window, jax.tree.map(np.zeros_like, window), np.zeros(1, np.int32))
+    with np.errstate(all="ignore"):
+        after, c, _, changed, _ = state.judged(
+            np.zeros((1, count)), [slice(0, count)], np.array([FIRST])
+        )
+    assert c.tolist() == [[0.7 if changes else 0.0] * count]
+    assert changed.all() == changes
+    assert after.changed == (FIRST if changes else 0)
+
+
 def test_forms_near_the_centred_one_are_avoided_where_the_posterior_has_a_neck():
     assert GRID[np.argmin(STEEP)] == 0.3
     assert choice(STEEP)[0] == [0.0]

@@ -6,8 +6,9 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.adaptation.form_choice import restarted
-from kinetograph.adaptation.host_warmup import Tuned, Tuner
+from kinetograph.adaptation.host_warmup import Tuner
 from kinetograph.adaptation.metric import FisherMetric
+from kinetograph.adaptation.metric_search import Tuned
 from kinetograph.adaptation.schedule import Warmup
 from kinetograph.kernels.directions import Directions
 

@@ -9,20 +9,18 @@ import pytest
 from tests.runs.models import run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.adaptation import host_warmup
-from kinetograph.adaptation.host_warmup import (
+from kinetograph.adaptation import host_warmup, metric_search
+from kinetograph.adaptation.host_warmup import LONGEST, Tuner, drifts
+from kinetograph.adaptation.low_rank import divergence, low_rank
+from kinetograph.adaptation.metric_search import (
     DIAGONAL,
     LIMIT,
-    LONGEST,
     NEW,
     USED,
     Tuned,
-    Tuner,
-    drifts,
     judged,
     retuned,
 )
-from kinetograph.adaptation.low_rank import divergence, low_rank
 from kinetograph.adaptation.schedule import Adaptation
 from kinetograph.adaptation.step_size import DualAveraging
 from kinetograph.kernels.directions import Directions
@@ -415,7 +413,7 @@ def test_where_no_metric_whatever_is_better_none_is_fitted(monkeypatch):
     draws, slopes = noisy(100, 2.0)
     state = tuned(3)
     state.hyper["scale"] = np.sqrt(np.sqrt(draws.var(0) / slopes.var(0)))  # no scale is better
-    monkeypatch.setattr(host_warmup, "low_rank", None)
+    monkeypatch.setattr(metric_search, "low_rank", None)
     assert retuned(state, draws, slopes) == (state, True)
 
 
@@ -427,7 +425,7 @@ def test_directions_that_are_worse_in_one_half_are_not_fitted_to_the_other(monke
         asked.append(others[2])  # the most directions
         return low_rank(draws, *others)
 
-    monkeypatch.setattr(host_warmup, "low_rank", counted)
+    monkeypatch.setattr(metric_search, "low_rank", counted)
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(40, 60))
     state = tuned(60)

@@ -92,6 +92,39 @@ def test_information_is_computed_again_or_left_for_good():
     assert updated(state, UNUSED, range(100, 400), (9.0, 9.0), rng)[1:] == (UNUSED, [])
 
 
+def test_draws_in_the_coordinates_of_before_do_not_count():
+    rng = np.random.default_rng(6)
+    state, first, _ = updated(start(), UNUSED, range(50), (9.0, 9.0), rng)
+    assert first == WANTED
+    assert state.before.evidence.count == state.before.free.count == 0
+    assert updated(state, 1.0, range(50, 400), (9.0, 1.0), rng)[1:] == (1.0, [])
+
+
+def test_the_least_divergences_of_forms_are_those_of_the_members():
+    """The members have bad coordinates; good forms of the effects are not enough for the mean."""
+    chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=120, seed=1)
+    warmup, state = chain._program.warmup, jax.tree.map(lambda x: x[None], chain.state)
+    given, judged = [], JointChoice.judged
+
+    class Recorded(JointChoice):
+        def judged(self, information, least, transition):
+            given.append(least)
+            return judged(self, information, least, transition)
+
+    rows = np.random.default_rng(7).normal(size=(40, *state.adaptation.centring.window.mean.shape))
+    window = state.adaptation.centring.window._replace(
+        count=np.full(1, 40.0), mean=rows.mean(0), squares=40 * rows.var(0)
+    )
+    centring = state.adaptation.centring._replace(window=window)
+    adaptation = state.adaptation._replace(
+        centring=centring, joint=Recorded(*state.adaptation.joint)
+    )
+    choose_forms(warmup, adaptation, state.hyper, np.array([100]))
+    ((least,),) = given
+    assert (warmup.joint_forms < 0).sum() == 1  # the intercept has no forms
+    np.testing.assert_array_equal(np.isinf(least), warmup.joint_forms < 0)
+
+
 def test_nothing_changes_at_the_end_of_warm_up():
     rng = np.random.default_rng(4)
     last = range(LATE - EVERY + 1, LATE)

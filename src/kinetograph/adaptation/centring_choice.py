@@ -120,7 +120,7 @@ def _row(values: np.ndarray, place: np.ndarray) -> np.ndarray:
 def _narrower(best_c: Any, spread: Any) -> Any:
     """The decrease of the log width of each coordinate to small scales.
 
-    `spread` is the standard deviation of log s. The result has the shape (grid, size).
+    `spread` is the standard deviation of log s. The result has the shape (..., grid, size).
     """
     informed = np.minimum(best_c, MOST_INFORMED)
     ratio, reach = informed / (1 - informed), REACH * spread

@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..adaptation.host_warmup import Tuned, Tuner, judged
+from ..adaptation.host_warmup import Tuner
+from ..adaptation.metric_search import Tuned, judged
 from ..adaptation.schedule import Phases
 from ..programs.engine import Engine
 from ..programs.program import Program

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from ..adaptation.host_warmup import Tuned
+from ..adaptation.metric_search import Tuned
 from ..programs.pace import Pace
 from ..programs.program import Program
 from ..programs.state import ChainState, Plan

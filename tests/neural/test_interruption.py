@@ -248,7 +248,7 @@ def test_files_that_do_not_exist(tmp_path):
     for options, text in cases:
         with pytest.raises(FileNotFoundError, match=text):
             simulation(tmp_path, **options).sample()
-    with pytest.raises(kg.DataError, match=r"restore_model or load: .*does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"restore_model or load: .*does not exist"):
         simulation(tmp_path, restore_model=tmp_path / "none")
 
 

@@ -344,7 +344,7 @@ def test_files_of_data(tmp_path):
     one = kg.neural.Simulation(str(names[0]), output_dimension=2, precision="float64", seed=3)
     np.testing.assert_array_equal(one.dataset[1], np.column_stack([X[:, 1:], Y])[:15])
     assert same.get_options("batch_data_files") == (str(names[0]),)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"dataset: the file .*nothing\.csv .*test_simul"):
         same.dataset = tmp_path / "nothing.csv"
     with pytest.raises(ValueError, match=r"run_file: .* is also the file of batch_data_files"):
         kg.neural.Simulation(names, run_file=names[1])
@@ -657,7 +657,7 @@ def test_a_file_that_is_not_a_state_is_refused(tmp_path):
     simulation = kg.neural.Simulation(dataset=[np.ones((4, 1)), np.ones((4, 1))])
     with pytest.raises(kg.DataError, match=r"state\.npz is not a file that Simulation\.save wrote"):
         simulation.load(file)
-    with pytest.raises(kg.DataError, match=r"the file .* does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"load: the file .* does not exist"):
         simulation.load(tmp_path / "nothing.npz")
 
 

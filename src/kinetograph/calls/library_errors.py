@@ -1,13 +1,15 @@
 """Errors that leave a public call, with the user's line.
 
 Errors of Python, NumPy or JAX about arguments that kinetograph did not check are replaced by an
-error that names the public function, its arguments and the user's line. Errors of scikit-learn keep
-their class and all lines of their text. Errors that kinetograph itself raises have complete texts:
+error that names the public function, its arguments and the user's line. Errors of files that
+cannot be opened name the argument that has the path. Errors of scikit-learn keep their class and
+all lines of their text. Errors that kinetograph itself raises have complete texts:
 they get the user's line, and the frames of kinetograph are removed from their traceback. Errors
 raised by the user's own functions pass unchanged.
 """
 
 import dis
+import errno
 import os
 import re
 import sysconfig
@@ -17,8 +19,9 @@ from inspect import signature, unwrap
 from types import CodeType, TracebackType
 from typing import Any
 
-from ..graph.errors import KinetographError
+from ..graph.errors import KinetographError, MissingFileError
 from ..graph.source import PACKAGE, is_own, place_text, plain_numbers
+from ..graph.suggestions import absent
 from ..graph.value_texts import in_words
 
 __all__ = ["retold", "shortened"]
@@ -41,6 +44,8 @@ def retold(
     """
     if isinstance(error, KinetographError) or _OF_CALLBACK in str(error):
         return None
+    if isinstance(error, OSError):
+        return _unopened(error, function, title, values, named)
     if _of_scikit_learn(error):
         return _titled(error, title)
     if not _from_depth(error.__traceback__, _codes((*values, *named.values()))):
@@ -60,6 +65,57 @@ def retold(
     replacement = kind(plain_numbers(text))
     replacement.__cause__ = error
     return replacement
+
+
+def _unopened(
+    error: OSError,
+    function: Callable[..., Any],
+    title: str,
+    values: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> OSError | None:
+    """The error of a file that kinetograph cannot open.
+
+    None if the error has no file, or the user's code raised it.
+    """
+    trace, user_codes = error.__traceback__, _codes((*values, *named.values()))
+    by_us = _from_depth(trace, user_codes) or _raised_by_us(trace)
+    if not isinstance(error.filename, (str, bytes)) or not by_us:
+        return None
+    argument, path = _path_argument(os.fsdecode(error.filename), function, values, named)
+    kind, text = type(error), f"{os.path.abspath(path)} cannot be opened{place_text()}: "
+    if error.errno == errno.ENOENT:
+        kind, text = MissingFileError, absent(path, place_text())
+    else:
+        text += str(error.strerror)
+    subject = f"{title}: {argument}: " if argument not in ("", title) else f"{title}: "
+    replacement = kind(f"{subject}{text}")
+    replacement.errno = error.errno
+    replacement.__cause__ = error
+    return replacement
+
+
+def _path_argument(
+    filename: str, function: Callable[..., Any], values: tuple[Any, ...], named: Mapping[str, Any]
+) -> tuple[str, str]:
+    """The name of the argument that has a path, and the path.
+
+    The name is empty if no argument has it. A temporary file in the folder of an argument belongs
+    to this argument.
+    """
+    arguments = _bound(function, values, named)
+    for options in [value for value in arguments.values() if isinstance(value, dict)]:
+        arguments = {**arguments, **options}
+    folder = os.path.dirname(os.path.abspath(filename))
+    for is_same in (
+        lambda path: os.path.abspath(path) == os.path.abspath(filename),
+        lambda path: os.path.dirname(os.path.abspath(path)) == folder,
+    ):
+        for name, value in arguments.items():
+            for path in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(path, (str, os.PathLike)) and is_same(path):
+                    return name, os.fspath(path)
+    return "", filename
 
 
 def _of_scikit_learn(error: Exception) -> bool:
@@ -171,14 +227,22 @@ def _libraries() -> tuple[str, ...]:
 def _argument_texts(
     function: Callable[..., Any], values: tuple[Any, ...], named: Mapping[str, Any]
 ) -> list[str]:
+    texts = [f"{name}={_words(v)}" for name, v in _bound(function, values, named).items()]
+    return [*texts[:_SHOWN], "..."] if len(texts) > _SHOWN else texts
+
+
+def _bound(
+    function: Callable[..., Any], values: tuple[Any, ...], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name.
+
+    The dictionary is empty if the call does not fit the signature.
+    """
     try:
         bound = signature(function).bind(*values, **named).arguments
     except (TypeError, ValueError):
-        return []
-    texts = [
-        f"{name}={_words(value)}" for name, value in bound.items() if name not in ("self", "cls")
-    ]
-    return [*texts[:_SHOWN], "..."] if len(texts) > _SHOWN else texts
+        return {}
+    return {name: value for name, value in bound.items() if name not in ("self", "cls")}
 
 
 def _words(value: Any) -> str:

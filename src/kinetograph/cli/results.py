@@ -17,10 +17,11 @@ def open_results(path: Path) -> Any:
     """The results in a file or a store.
 
     Arrays are read when they are used."""
+    from ..graph.suggestions import absent
     from ..results.stored_model import HIDDEN, read_manifest
 
     if not path.exists():
-        raise InputError(f"there is no file {path}")
+        raise InputError(absent(path))
     store = path.is_dir()
     if store and not (path / HIDDEN).is_dir():
         raise InputError(f"{path} is a folder, but not the store of a run")

@@ -15,6 +15,7 @@ __all__ = [
     "KinetographError",
     "KinetographWarning",
     "LoopError",
+    "MissingFileError",
     "ModelError",
     "NoAttributeError",
     "ShapeError",
@@ -39,6 +40,10 @@ class DimsError(KinetographError, ValueError):
 
 class DataError(KinetographError, ValueError):
     """Unusable data: not numeric, missing, infinite or outside a support."""
+
+
+class MissingFileError(KinetographError, FileNotFoundError):
+    """A file or folder that does not exist, given by its path."""
 
 
 class ModelError(KinetographError, ValueError):

@@ -26,7 +26,7 @@ __all__ = ["public", "public_package"]
 
 _EXAMINED = (
     *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError),
-    *(NotImplementedError, KinetographError),
+    *(NotImplementedError, KinetographError, OSError),
 )
 # Users override `init` and `step`, which are converted to a graph. They do not call `Array(...)`,
 # and operations create very many arrays.
@@ -40,6 +40,8 @@ def public[T: Callable[..., Any]](target: T) -> T:
     if not hasattr(target, "__getattr__"):
         target.__getattr__ = read_missing  # type: ignore[attr-defined]
     for name, value in list(vars(target).items()):
+        if isinstance(value, property) and value.fset is not None:
+            setattr(target, name, value.setter(_wrapped(value.fset, name, bound=True)))
         static = isinstance(value, staticmethod)
         method = value.__func__ if static or isinstance(value, classmethod) else value
         if not isinstance(method, FunctionType) or {name, method.__qualname__} & _EXCLUDED:

@@ -1,7 +1,10 @@
 """Suggestions ("did you mean ...?") for unknown names, and fixed attributes."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from .errors import KinetographError
@@ -12,6 +15,7 @@ __all__ = [
     "Closed",
     "MissingAttributeError",
     "SuggestingDict",
+    "absent",
     "closest",
     "elsewhere",
     "meant",
@@ -53,6 +57,24 @@ def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) 
     """The text `; did you mean 'name'?`, or an empty text."""
     name = closest(wanted, names)
     return "" if name is None else f"; did you mean {show(name)}?"
+
+
+def absent(path: str | os.PathLike[str], place: str = "") -> str:
+    """The text that a file or its folder does not exist.
+
+    `place` is a text behind the path. A similar name in the same folder is suggested.
+    """
+    whole = missing = Path(os.path.abspath(path))
+    while not missing.parent.is_dir() and missing != missing.parent:
+        missing = missing.parent
+    names: list[str] = []
+    with suppress(OSError):
+        names = os.listdir(missing.parent)
+    alike = [n for n in map(Path, names) if missing.suffix == n.suffix or missing.stem == n.stem]
+    stems = {n.stem: n.name for n in alike}
+    kind = "file" if missing == whole and missing.suffix != ".zarr" else "folder"
+    hint = meant(missing.stem, stems, lambda stem: repr(stems[stem]))
+    return f"the {kind} {missing} does not exist{place}{hint}"
 
 
 def elsewhere(kind: str, name: str) -> str:

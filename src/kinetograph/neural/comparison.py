@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ..graph.errors import DataError
+from ..graph.errors import DataError, MissingFileError
 from ..graph.public import public
-from ..graph.suggestions import meant
+from ..graph.suggestions import absent, meant
 
 __all__ = ["RecordComparison", "compare_records"]
 
@@ -139,7 +139,7 @@ def _frame(records: Any) -> pd.DataFrame:
         )
     path = os.fspath(records)
     if not os.path.exists(path):
-        raise FileNotFoundError(2, "No such file or directory", path)
+        raise MissingFileError(f"compare_records: {absent(path)}")
     if path.endswith(".zarr"):
         return pd.DataFrame(xr.open_zarr(path, consolidated=False).to_dataframe())
     try:

@@ -17,7 +17,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ..graph.errors import MissingFileError
 from ..graph.public import public
+from ..graph.suggestions import absent
 from ..graph.value_texts import shown
 from .parameters import ParameterLayout
 
@@ -257,7 +259,7 @@ def read_directions(path: str, size: int) -> np.ndarray:
         If rows do not have N numbers, or a row is zero.
     """
     if not os.path.exists(path):
-        raise FileNotFoundError(f"directions_file: the file {path!r} does not exist")
+        raise MissingFileError(f"directions_file: {absent(path)}")
     rows = np.atleast_2d(np.genfromtxt(path, delimiter=",", dtype=float))
     if np.isnan(rows[0]).all():  # a header
         rows = rows[1:]

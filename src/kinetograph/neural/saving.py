@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph.errors import DataError
+from ..graph.errors import DataError, MissingFileError
+from ..graph.suggestions import absent
 from ..programs.sealed_files import (
     Damaged,
     arrays_bytes,
@@ -124,7 +125,7 @@ class _State(NamedTuple):
     def read(cls, path: str) -> "_State":
         """Read a file."""
         if not os.path.exists(path):
-            raise DataError(f"restore_model or load: the file {os.fspath(path)!r} does not exist")
+            raise MissingFileError(f"restore_model or load: {absent(path)}")
         try:
             arrays = arrays_of(read_sealed(Path(path)))
             text = json.loads(arrays.pop("text").tobytes())

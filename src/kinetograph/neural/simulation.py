@@ -293,8 +293,8 @@ class Simulation(SimulationValues):
         return list(self._data[:2])
 
     @dataset.setter
-    def dataset(self, pair: Any) -> None:
-        pair, given = source(pair)  # one takes the place of the other
+    def dataset(self, dataset: Any) -> None:
+        pair, given = source(dataset)  # one takes the place of the other
         check_files(self._options | given)
         data, model = DataPart.make(pair, self._options | given), self._parts.get("model")
         if self._positions is not None and "data" in self._parts:
@@ -353,6 +353,8 @@ class Simulation(SimulationValues):
         DataError
             If the file has other parameters, a number of the walkers is not in the file, an object
             is missing, or with `parameters_only` the file has another number of walkers.
+        FileNotFoundError
+            If the file does not exist.
         """
         with self._unchanged_by_errors():
             if parameters_only or walkers is not None:

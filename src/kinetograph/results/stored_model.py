@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..graph.errors import KinetographError
+from ..graph.errors import KinetographError, MissingFileError
+from ..graph.source import place_text
+from ..graph.suggestions import absent
 from ..programs.sealed_files import Damaged, read_any, twins
 
 __all__ = ["FORMAT", "HIDDEN", "read_manifest", "read_model"]
@@ -28,7 +30,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Any], list[str]]:
     if not hidden.is_dir():
         if not path.exists():
             hint = f"kg.mcmc(..., store={str(path)!r}) makes one"
-            raise KinetographError(f"{path}: this folder does not exist; {hint}")
+            raise MissingFileError(f"{absent(path, place_text())}; {hint}")
         kind = "folder" if path.is_dir() else "file"
         raise KinetographError(
             f"{path}: it is a {kind}, but not the store of a run; give another path"

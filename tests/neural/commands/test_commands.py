@@ -268,7 +268,7 @@ def test_texts_of_options(name, text, value):
             ("--run-file", "nowhere/r.csv"),
             "--run-file nowhere/r.csv: the folder nowhere does not exist",
         ),
-        (("--batch-data-files", "none.csv"), "the file none.csv does not exist"),
+        (("--batch-data-files", "none.csv"), "none.csv does not exist"),
         (("--config", "none.toml"), "--config none.toml: No such file or directory"),
         (("--batch-size", "100"), "batch_size: expected at most the 20 rows of data, got 100"),
     ],

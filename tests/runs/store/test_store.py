@@ -400,7 +400,7 @@ def test_a_full_disk(path, whole, monkeypatch):
 
 # Refusals.
 def test_what_is_no_store(path, tmp_path):
-    with pytest.raises(kg.KinetographError, match=r"this folder does not exist .*; kg.mcmc\("):
+    with pytest.raises(kg.KinetographError, match=r"the folder .* does not exist .*; kg.mcmc\("):
         resumed(path)
     path.mkdir()
     (path / "notes.txt").write_text("mine")

@@ -103,8 +103,6 @@ def read_table(path: Any) -> dict[str, np.ndarray]:
     """
     if Path(path).suffix == ".zarr" and Path(path).is_dir():
         return _stored(path)
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"read_table: the file {str(path)!r} does not exist")
     with open(path, newline="", encoding="utf-8") as file:
         names = [name.strip() for name in next(csv.reader(file), [])]
     if not names or len({*names}) != len(names):

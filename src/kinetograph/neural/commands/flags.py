@@ -247,8 +247,6 @@ def explained(show_traceback: bool) -> Iterator[None]:
         if show_traceback:
             print_traceback(error)
         text = str(error)
-        if isinstance(error, FileNotFoundError) and error.filename is not None:
-            text = f"the file {error.filename} does not exist"
         if not isinstance(error, KinetographError):  # of other libraries, which may be pages long
             text = text.strip().partition("\n")[0]
         wrong = isinstance(error, (ValueError, AttributeError, FileNotFoundError))

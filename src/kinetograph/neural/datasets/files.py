@@ -3,13 +3,15 @@
 import os
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ...graph.errors import DataError
+from ...graph.errors import DataError, MissingFileError
 from ...graph.public import public
+from ...graph.suggestions import absent
 
 if TYPE_CHECKING:
     from .reading import LabelledData
@@ -32,6 +34,8 @@ def write_csv(path: str | os.PathLike[str], data: "LabelledData") -> None:
     ...     print(sets.read(folder + "/points.csv").inputs)
     ('x1', 'x2')
     """
+    if not Path(path).absolute().parent.is_dir():
+        raise MissingFileError(f"write_csv: path: {absent(path)}")
     table = np.column_stack([data.x, data.y])
     frame = pd.DataFrame(table, columns=[*data.inputs, *data.labels])
     frame.to_csv(path, index=False, lineterminator="\n")

@@ -73,7 +73,7 @@ def division(
         return Division()
     if threads is not None:
         raise ValueError(
-            f"{doing}: each device runs one chain at a time, so threads={threads} has no effect"
+            f"{doing}: each device is used by one thread, so threads={threads} has no effect"
             f"{place_text()}; leave out threads= or devices="
         )
     return Division(None, devices[:chains])

@@ -1,9 +1,9 @@
 """Points of a tempered model that a sampler moves in batches.
 
 The points are cut into groups of one size. A group is a batch of chains, and all groups share one
-compiled program and run on threads. The random numbers of a point depend on the key, on how often
-points have been placed, and on the place of the point. So the results do not depend on the number
-of threads.
+compiled program and run on threads, or on devices in turn. The random numbers of a point depend on
+the key, on how often points have been placed, and on the place of the point. So the results do not
+depend on the number of threads or devices.
 """
 
 import copy
@@ -22,7 +22,7 @@ from ..graph.lower import Scope
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
 from ..models.tempered_model import TemperedModel
-from ..programs.engine import build
+from ..programs.engine import Engine, build
 from ..programs.program import Program
 from ..programs.state import ChainState, Plan
 from ..samplers.sampler import Sampler
@@ -69,6 +69,8 @@ class TemperedPoints:
         The key of the random numbers.
     threads
         The most groups that run at once.
+    devices
+        The devices of the groups; empty for JAX's default device.
     """
 
     def __init__(
@@ -79,12 +81,15 @@ class TemperedPoints:
         group: int,
         key: np.ndarray,
         threads: int,
+        devices: tuple[Any, ...] = (),
     ) -> None:
         self.model, self.size, self.threads = model, size, threads
         self.program = tempered_program(model, sampler)
         places = np.minimum(np.arange(-(-size // group) * group), size - 1)
         self.groups = places.reshape(-1, group)
-        self.engine = build(self.program, group)
+        engine = build(self.program, group, device=next(iter(devices), None))
+        engines = engine.on(devices) if devices else [engine]
+        self.engines = [engines[i % len(engines)] for i in range(len(self.groups))]
         self.key = key
         self.placed = 0
         self._states: list[tuple[ChainState, Any]] = []
@@ -103,11 +108,11 @@ class TemperedPoints:
             keys = np.stack(jax.device_get(drawn), -1)[self.groups]
         self.placed += 1
         placed = partial(self._placed, free, settings, hyper)
-        self._states = self._on_threads(placed, keys, self.groups)
+        self._states = self._on_threads(placed, self.engines, keys, self.groups)
 
     def sweep(self) -> Sweep:
         """Make a transition from each of the present points."""
-        found = self._on_threads(self._moved, self._states)
+        found = self._on_threads(self._moved, self.engines, self._states)
         self._states = [state for state, _ in found]
         free, acceptance, diverging, gradients = (
             np.concatenate(each)[: self.size] for each in zip(*(x for _, x in found), strict=True)
@@ -174,6 +179,7 @@ class TemperedPoints:
         free: np.ndarray,
         settings: np.ndarray,
         hyper: Mapping[str, np.ndarray],
+        engine: Engine,
         keys: np.ndarray,
         places: np.ndarray,
     ) -> tuple[ChainState, Any]:
@@ -189,10 +195,10 @@ class TemperedPoints:
         given = dict(zip(self.model.settings, settings[places].T, strict=True))
         data = tuple(given[n].astype(n.dtype) if n in given else value for n, value in arguments)
         yes, no = np.ones(count, bool), np.zeros(count, bool)
-        result = self.engine.find((keys, points, yes, no, yes, values), data)
+        result = engine.find((keys, points, yes, no, yes, values), data)
         return result.chain, data
 
-    def _moved(self, placed: tuple[ChainState, Any]) -> Any:
+    def _moved(self, engine: Engine, placed: tuple[ChainState, Any]) -> Any:
         state, data = placed
         first = np.asarray(state.transition)
         begun, last = np.asarray(state.gradients), first + 1
@@ -203,7 +209,7 @@ class TemperedPoints:
         state, block = state._replace(phases=phases), None
         plan = Plan(np.int32(1), np.int64(UNLIMITED))
         while block is None or np.asarray(state.transition).min() < last[0]:
-            state, block = self.engine.advance(state, data, plan)
+            state, block = engine.advance(state, data, plan)
         statistics = np.asarray(block.statistics)[0]
         free, gradients = jax.device_get((state.position.q, state.gradients))
         acceptance, diverging = (

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class TemperingTask:
         The powers above 0, if they are given.
     by_levels
         Whether points go up levels of the likelihood, not powers.
+    devices
+        The devices of the points; empty for JAX's default device.
     """
 
     model: Model
@@ -48,6 +51,7 @@ class TemperingTask:
     threads: int
     display: Telling
     by_levels: bool = False
+    devices: tuple[Any, ...] = ()
     checkpoints: RunCheckpoints = field(default_factory=RunCheckpoints)
 
     @property
@@ -63,7 +67,8 @@ class TemperingTask:
     def points(self, size: int, group: int, use: int) -> TemperedPoints:
         """Points of the tempered model; `use` gives their random numbers."""
         key = chain_key(self.seed, use)
-        return TemperedPoints(self.tempered, self.sampler, size, group, key, self.threads)
+        at_once = self.threads, self.devices
+        return TemperedPoints(self.tempered, self.sampler, size, group, key, *at_once)
 
     def generator(self, use: int) -> np.random.Generator:
         """The random numbers of the host for one use."""

@@ -16,6 +16,7 @@ from ..models.result_types import DataTree
 from ..models.unused_data import warn_of_later
 from ..runs.arguments import check_one_of, check_sampler, check_seed, check_whole
 from ..runs.chains import threads_available
+from ..runs.devices import Devices, devices_of, division
 from ..runs.progress.display import Progress
 from ..runs.progress.reporting import Telling, make_progress
 from ..runs.signals import stoppable_call
@@ -55,6 +56,7 @@ def temper(
     seed: int | np.integer | None = None,
     store: str | os.PathLike[str] | None = None,
     threads: int | None = None,
+    devices: Devices = None,
     progress: bool | Progress = True,
 ) -> "DataTree":
     """Draw from a posterior with many modes, and compute the evidence.
@@ -93,17 +95,20 @@ def temper(
     ladder
         Of "smc" and "parallel": the powers, rising, up to 1; by default they are found.
     seed
-        As for `kg.mcmc`. Results do not depend on the number of threads.
+        As for `kg.mcmc`. Results do not depend on the number of threads or devices.
     store
         A folder, such as "run.zarr", for checkpoints of the run. The same call of `kg.temper`
         continues a run that was stopped or killed, with the results of an uninterrupted run, to
-        the last bit and for any number of threads. Particles write a checkpoint after each power
-        or level, and parallel tempering every five seconds, but checkpoints take at most
+        the last bit and for any number of threads or devices. Particles write a checkpoint after
+        each power or level, and parallel tempering every five seconds, but checkpoints take at most
         5 % of the time. When the run has ended, the folder is a zarr store that xarray opens as
         these results, `xarray.open_datatree(store, engine="zarr")`, and the same call returns them
         at once. With `seed=None` the seed of the run is taken.
     threads
         The number of batches of points that run at once; by default the number of processors.
+    devices
+        The JAX devices that move the points, as for `kg.mcmc`. Batches of points take turns on
+        them, and each device moves one batch at a time.
     progress
         True shows a line for each power or level. False shows nothing.
 
@@ -122,7 +127,7 @@ def temper(
     ------
     TypeError, ValueError
         If an argument is not valid: one of another method, no more particles than free numbers, a
-        ladder that does not rise to 1, a sampler that moves ensembles.
+        ladder that does not rise to 1, a sampler that moves ensembles, more devices than there are.
     ModelError
         If an unknown has no distribution, the model has no likelihood or an infinite one, or uses
         mini-batches. With "nested", if the likelihood has no maximum.
@@ -182,6 +187,8 @@ def temper(
             f'temper: method="nested" goes up levels that it finds{place_text()}; leave out '
             'ladder=, or take method="smc"'
         )
+    chosen = devices_of("temper", devices)
+    divided = division("temper", "threads", len(chosen), chosen, threads)
     place = None if store is None else folder("temper", store)
     task = TemperingTask(
         model,
@@ -189,9 +196,10 @@ def temper(
         sampler is None,
         None if ladder is None else _ladder(ladder),
         check_seed(seed, "temper"),
-        threads or threads_available(),
+        threads or len(divided.devices) or threads_available(),
         Telling(make_progress(progress, "temper"), "temper"),
         method == "nested",
+        divided.devices,
     )
     _check(task)
     if "particles" in sizes:

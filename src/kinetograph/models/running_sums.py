@@ -6,7 +6,10 @@ A loop may compute the values one after another, as in `x = rho * x + sd * z[t]`
 stack of these values. The first of them may be written in another way. `kg.scan` may be this loop.
 
 Another value may precede the steps, as in kg.cumsum(kg.concatenate([[m], sd * z])), or the sums, as
-in kg.concatenate([[m], m + sd * kg.cumsum(z)]).
+in kg.concatenate([[m], m + sd * kg.cumsum(z)]). It may be the first value of a recurrence, as in
+
+    first = z[0] / kg.sqrt(1 - rho**2)
+    kg.concatenate([first[None], kg.scan(lambda x, z: (rho * x + z,) * 2, first, z[1:])[1]])
 """
 
 from collections.abc import Iterable
@@ -20,9 +23,10 @@ from ..graph.node import Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import SLICE
 from ..graph.operations.reductions import CUMULATIVE
-from ..graph.operations.shaping import CONCATENATE, STACK
-from ..graph.rewriting.alike import equal_literals
+from ..graph.operations.shaping import CONCATENATE, RESHAPE, STACK
+from ..graph.rewriting.alike import are_equal
 from ..graph.rewriting.stacked_steps import plan_steps
+from .early_reads import early_reads
 from .gaussian_laws import StepLaw
 from .hierarchies import is_real
 from .normal_observations import Line, line_of
@@ -59,7 +63,7 @@ class _Steps(NamedTuple):
 def running_sums(nodes: Iterable[Node]) -> list[RunningSum]:
     """The running sums among nodes."""
     operations = [node for node in nodes if isinstance(node, Apply)]
-    kinds = (_cumulative, _stacked, _scanned)
+    kinds = (_with_first, _cumulative, _stacked, _scanned)
     return [found for kind in kinds for found in map(kind, operations) if found is not None]
 
 
@@ -79,8 +83,7 @@ def _stacked(total: Apply) -> RunningSum | None:
     found = None if plan is None else plan.linear_steps
     if plan is None or found is None or len(plan.first) > 1:
         return None
-    same = plan.first in ((), (found.before,)) or equal_literals((found.before, *plan.first))
-    if not same:
+    if plan.first and not are_equal(found.before, *plan.first):
         return None
     return RunningSum(total, 0, found.before, found.steps, found.slope, bool(plan.first))
 
@@ -88,7 +91,26 @@ def _stacked(total: Apply) -> RunningSum | None:
 def _scanned(total: Apply) -> RunningSum | None:
     """The sum whose values are results of `kg.scan`."""
     found = scanned_steps(total)
-    return found and RunningSum(total, 0, found.before, found.steps, found.slope)
+    if found is None:
+        return None
+    before, steps = found.before, found.steps
+    if found.slope is not None and not found.slope.shape and _is_zero(before):
+        # After 0, the first value is the first step.
+        first, later = _parts(steps, 0)
+        if first is not None:
+            return RunningSum(total, 0, _element(first), later, found.slope, True)
+    return RunningSum(total, 0, before, steps, found.slope)
+
+
+def _with_first(total: Apply) -> RunningSum | None:
+    """The sum whose first value is joined with the later ones."""
+    first, later = _parts(total, 0)
+    found = _stacked(later) or _scanned(later) if first and isinstance(later, Apply) else None
+    if first is None or found is None or found.first is None or found.includes_first:
+        return None
+    if not are_equal(found.first, _element(first)):
+        return None
+    return found._replace(total=total, includes_first=True)
 
 
 def summed_steps(
@@ -142,7 +164,7 @@ def summed_steps(
             slopes = rows(joined(0.0, each))
             if before is not None:
                 whole = jnp.broadcast_to(each, unknown.shape)
-                drift = drift + joined(whole[0] * value[before], 0.0)
+                drift = drift + joined((factor * whole * value[before])[0], 0.0)
         scales = signed(factor * slope * value[sd])
         return StepLaw(slopes, *map(rows, (drift, scales, value[mean], usable(value[sd]))))
 
@@ -162,6 +184,7 @@ def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
     above = [] if found.slope is None else [found.slope]
     start = None
     if found.includes_first and first is not None and unknown in ancestors([first]):
+        first, steps = (early_reads(node, unknown) for node in (first, steps))
         later = _read(steps, unknown, slice(1, unknown.shape[0]))
         read = _read(first, unknown, 0)
         if later is None or read is None or found.total.shape != unknown.shape:
@@ -204,21 +227,19 @@ def _around(
     """The numbers that the data are about, scale and location."""
     total, axis, first = found[:3]
     recurs = found.slope is not None or (first is not None and unknown in ancestors([first]))
-    if recurs:
-        f, location = used(_ADD, total, unknown, users)
-        return (f, None, location) if total.shape == unknown.shape else (total, None, None)
+    longer = total.shape != unknown.shape if recurs else first is not None
 
     def varies(node: Node | None) -> bool:
         shape = () if node is None else node.shape
         return np.broadcast_shapes(shape, (1,) * len(unknown.shape))[axis] > 1
 
-    if first is not None and not _is_zero(first):
+    if not recurs and first is not None and not _is_zero(first):
         return total, None, first
     product, scale = used(_MULTIPLY, total, unknown, users)
     if varies(scale):
         product, scale = total, None
     f, location = used(_ADD, product, unknown, users)
-    if first is not None and varies(location):
+    if longer and varies(location):
         f, location = product, None
     return f, scale, location
 
@@ -238,6 +259,15 @@ def _parts(node: Node, axis: int) -> tuple[Node | None, Node]:
         if node.attributes["axis"] == axis and first.shape[axis] == 1:
             return first, others
     return None, node
+
+
+def _element(node: Node) -> Node:
+    """The only element of an array with an axis of length 1, if it is a node."""
+    if isinstance(node, Apply) and node.operation in (SLICE, STACK, RESHAPE):
+        (element,) = node.parents
+        if element.shape == node.shape[1:]:
+            return element
+    return node
 
 
 def _is_zero(node: Node) -> bool:

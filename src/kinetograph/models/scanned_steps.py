@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..graph.control.scan import Scan
 from ..graph.faults import has_faults
 from ..graph.node import PART, Apply, Data, Node, Operation, within
+from ..graph.rewriting.alike import are_equal
 from ..graph.rewriting.linear_steps import LinearSteps, linear_steps
 
 __all__ = ["ScanParts", "result_of", "scanned_steps"]
@@ -19,7 +20,8 @@ def scanned_steps(node: Apply) -> LinearSteps | None:
     if found is None:
         return None
     scan, value = found
-    carried = [i for i in range(scan.carried) if scan.subgraphs[0].outputs[i] is value]
+    outputs = scan.subgraphs[0].outputs
+    carried = [i for i in range(scan.carried) if are_equal(outputs[i], value)]
     if len(carried) != 1:
         return None
     with within(None):

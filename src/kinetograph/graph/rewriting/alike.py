@@ -12,6 +12,7 @@ from ..operations.indexing import SLICE
 
 __all__ = [
     "Column",
+    "are_equal",
     "at",
     "equal_literals",
     "hashable",
@@ -114,6 +115,26 @@ def equal_literals(column: Column) -> bool:
     return all(
         isinstance(n, Data) and n.literal and np.array_equal(n.value, first.value) for n in column
     )
+
+
+def are_equal(one: Node, other: Node) -> bool:
+    """Whether nodes are the same operations on the same nodes, written twice perhaps."""
+    seen: set[tuple[Node, Node]] = set()
+    waiting = [(one, other)]
+    while waiting:
+        pair = one, other = waiting.pop()
+        if one is other or pair in seen or equal_literals(pair):
+            continue
+        if not isinstance(one, Apply) or not isinstance(other, Apply):
+            return False
+        if not (is_operation(one) and is_operation(other)) or one.operation is not other.operation:
+            return False
+        key = hashable(one.attributes)
+        if key is None or key != hashable(other.attributes) or one.shape != other.shape:
+            return False
+        seen.add(pair)
+        waiting += zip(one.parents, other.parents, strict=True)
+    return True
 
 
 def lowered(node: Node) -> Callable[..., Any]:

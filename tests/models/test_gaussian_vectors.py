@@ -247,6 +247,43 @@ def recurrences_by_scans():
     return sd, error, mu, rho, z, after, rows
 
 
+def stationary_recurrences():
+    """Recurrences that are joined with their first value, scaled, or made of scaled numbers."""
+    mu, rho = kg.normal(0, 1, shape=2, name="mu"), kg.uniform(-1, 1, name="rho")
+    sd, spread = kg.half_normal(1, shape=2, name="sd"), 1 / kg.sqrt(1 - rho**2)
+    joined, start = kg.normal(0, 1, shape=5, name="joined"), kg.normal(0, spread, name="start")
+    after, zero = kg.normal(0, 1, shape=4, name="after"), kg.normal(0.2, 2, shape=5, name="zero")
+    looped = kg.normal(0, 1, shape=25, name="looped")
+    scaled, rows = kg.normal(0, 1, shape=25, name="scaled"), kg.normal(0, 1, shape=(5, 2))
+
+    def step(level, z):
+        return rho * level + z, rho * level + z
+
+    def scan(first, steps):
+        return kg.concatenate([first[None], kg.scan(step, first, steps)[1]])
+
+    steps = kg.concatenate([kg.reshape(zero[0] * spread, (1,)), zero[1:]])
+    level, other = looped[0] * spread, mu[1] + (x := 2 - sd[1] * scaled)[0] * spread
+    levels, others = [level], [other]
+    for t in range(1, 25):
+        level = rho * level + looped[t]
+        other = mu[1] + rho * (other - mu[1]) + x[t] / 2
+        levels.append(level)
+        others.append(other)
+    fs = [
+        mu[0] - sd[0] * scan(joined[0] * spread, joined[1:]),
+        scan(start, sd[0] * after) * sd[1] - mu[1],
+        kg.scan(step, 0.0, steps)[1] * sd[0] + mu[1],
+        mu[0] + sd[0] * kg.stack(levels),
+        kg.stack(others),
+        sd * scan(rows[0] * spread, rows[1:]) + mu,
+    ]
+    for k, f in enumerate(fs):
+        kg.observe(np.cos(k + np.arange(f.size)).reshape(f.shape), kg.normal(f, 0.5))
+    vectors = {"joined": joined, "after": after, "zero": zero, "looped": looped, "rows": rows}
+    return {"mu": mu, "rho": rho, "sd": sd, "start": start, "scaled": scaled, **vectors}
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -282,6 +319,10 @@ BUILDS = {
     sums_by_loops: {"z": None, "apart": "mu", "rows": "mu"},
     recurrences_by_loops: {"z": "sd", "after": None, "rows": None},
     recurrences_by_scans: {"z": "sd", "after": None, "rows": None},
+    stationary_recurrences: {
+        **dict.fromkeys(("zero", "looped", "rows"), "mu"),
+        **dict.fromkeys(("joined", "after", "scaled")),  # mu - sd x has no location
+    },
 }
 
 
@@ -332,6 +373,7 @@ def scored():
 
 NORMAL = [levels, measured, measured_numbers, repeated, negative, scored, sums_of_tables]
 NORMAL += [sums_after_a_value, sums_by_loops, recurrences_by_loops, recurrences_by_scans]
+NORMAL += [stationary_recurrences]
 
 
 @pytest.mark.parametrize("build", NORMAL)
@@ -597,6 +639,26 @@ def test_scans_that_are_not_rewritten(step):
 
     kg.observe(np.ones(6), kg.normal(kg.scan(trip, (0.0, 1.0), z)[1], 1))
     assert not Centring(kg.model(sd, z)).vectors
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda scan, rho, z: kg.concatenate([z[1:2], scan(z[0], z[1:])]),  # not the first value
+        lambda scan, rho, z: kg.concatenate([z[:1], scan(z[0], (z * z)[1:])]),
+        lambda scan, rho, z: kg.concatenate([z[:1], scan(z[0], kg.cumsum(z)[1:])]),
+        lambda scan, rho, z: scan(0.0, kg.concatenate([z[:1] * z[1:2], z[1:]])),
+        lambda scan, rho, z: scan(rho, kg.concatenate([z[:1] / rho, z[1:]])),  # not after 0
+    ],
+)
+def test_joined_recurrences_that_are_not_rewritten(write):
+    rho, z = kg.uniform(0.1, 0.9), kg.normal(0, 1, shape=6)
+
+    def scan(first, steps):
+        return kg.scan(lambda x, z: (rho * x + z,) * 2, first, steps)[1]
+
+    kg.observe(np.ones(6), kg.poisson(kg.exp(write(scan, rho, z))))
+    assert not Centring(kg.model(rho, z)).vectors
 
 
 def test_a_scan_from_the_last_row_stays_as_written():

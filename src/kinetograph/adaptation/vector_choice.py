@@ -21,7 +21,9 @@ from .windows import added, aligned, blank, fractions, joined, where_chains
 __all__ = ["VectorChoice"]
 
 POOLED = 10.0  # draws at which an element counts as much as the mean of its vector
-WORTH = 0.05  # D from which other coordinates are tried
+WORTH = 0.05  # D from which other coordinates of few elements are tried
+LEAST = 0.02  # the same for many elements, whose mean D is known more exactly
+SPREAD = 0.4  # standard errors of an element's D in a window of 50 draws, about 2
 WORSE = 0.02  # D by which the written form must be better to be taken again
 ROWS = 6  # of the evidence: f, its slope g, the free number x, its slope, y, its slope
 
@@ -103,9 +105,10 @@ class VectorChoice(NamedTuple):
         moments = self.before.joined(self.window)
         written, used, scale = moments.divergences(parts)
         in_use = information[..., 0, :] >= 0
-        first = alone & ~self.tried & (written > WORTH)
+        worth = _worth(parts)
+        first = alone & ~self.tried & (written > worth)
         back = alone & in_use & (written < used - WORSE)
-        again = alone & in_use & ~back & (used > WORTH)
+        again = alone & in_use & ~back & (used > worth)
         takes, leaves = (x[..., None, :] for x in (first | again, back))
         found = moments.information(parts).astype(information.dtype)
         new = np.where(takes, found, information)
@@ -120,6 +123,12 @@ class VectorChoice(NamedTuple):
             np.where(any_change, transition, self.changed).astype(np.int32),
         )
         return state, new, np.where(back, scale, 1.0), changes
+
+
+def _worth(parts: Sequence[slice]) -> np.ndarray:
+    """D from which other coordinates are tried, for each element."""
+    sizes = np.array([part.stop - part.start for part in parts])
+    return np.repeat(np.clip(SPREAD / np.sqrt(sizes), LEAST, WORTH), sizes)
 
 
 def _mean(values: Any, parts: Sequence[slice]) -> Any:

@@ -262,7 +262,7 @@ def _parts(node: Node, axis: int) -> tuple[Node | None, Node]:
 
 
 def _element(node: Node) -> Node:
-    """The only element of an array with an axis of length 1, if it is a node."""
+    """The only element along the first axis, if it is a node."""
     if isinstance(node, Apply) and node.operation in (SLICE, STACK, RESHAPE):
         (element,) = node.parents
         if element.shape == node.shape[1:]:

@@ -118,7 +118,7 @@ def equal_literals(column: Column) -> bool:
 
 
 def are_equal(one: Node, other: Node) -> bool:
-    """Whether nodes are the same operations on the same nodes, written twice perhaps."""
+    """Whether nodes are the same operations on the same nodes."""
     seen: set[tuple[Node, Node]] = set()
     waiting = [(one, other)]
     while waiting:

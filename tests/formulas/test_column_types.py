@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -152,3 +153,16 @@ def test_dates_in_new_rows():
         model.response(dated("datetime64").assign(d=DAYS))
     with pytest.raises(kg.DataError, match="'d' has dates: give numbers, as in the model's data"):
         kg.formula("y ~ d", dated("date")).response({"d": DAYS})
+
+
+def test_codes_with_minus_one_for_missing_groups_are_warned_of():
+    frame = pd.DataFrame({"y": NUMBERS["y"], "c": [0, 1, -1, 2] * 10, "n": [-2, -1, 0, 1] * 10})
+    text = (
+        r"\(1 \| c\): c is -1 in row 2 and 9 more rows, .* use frame\['c'\]\.astype\('category'\)"
+    )
+    with pytest.warns(kg.KinetographWarning, match=text):
+        kg.formula("y ~ 1 + (1 | c)", frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.formula("y ~ 1 + (1 | n)", frame)
+        kg.formula("y ~ 1 + (1 | c)", frame.assign(c=frame["c"].astype("category")))

@@ -1,6 +1,7 @@
 """`kg.groups`: codes and labels of groups, made together."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -140,6 +141,38 @@ def test_levels_not_seen_are_named_with_their_row():
 def test_one_level_is_warned_of():
     with pytest.warns(kg.KinetographWarning, match="all rows of k have the level 'a'"):
         kg.groups(["a", "a"], "k")
+
+
+CODES, _ = pd.factorize(np.array(["b", "a", None, "b", "c", None], object))
+
+
+def test_missing_values_of_factorize_are_warned_of():
+    text = r"groups: k is -1 in row 2 and 1 more row, and a code from 0 to 2 .*test_groups\.py"
+    with pytest.warns(kg.KinetographWarning, match=text):
+        kg.groups(CODES, "k")
+    with pytest.warns(kg.KinetographWarning, match=r"k is -1 in row 2 \(index z\) and 1 more row"):
+        kg.groups(pd.Series(CODES, list("xyzuvw"), name="k"))
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        ([-2, -1, 0, 1], None),
+        ([-1, 0, 2], None),
+        ([-1, 1], None),
+        ([-1, 0], None),
+        ([0, 1, 2], None),
+        ([-1.0, 0.0, 1.0], None),
+        (CODES, [-1, 0, 1, 2]),
+        (CODES.astype(str), None),
+        (pd.Categorical(CODES), None),
+        (pd.Series(CODES).astype("category"), None),
+    ],
+)
+def test_levels_that_are_numbers_are_not_warned_of(values, levels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.groups(values, "k", levels=levels)
 
 
 def test_groups_are_not_an_index():

@@ -100,6 +100,108 @@ def test_other_rows_of_one_frame_are_warned_of():
         kg.model(lambda: line(SHUFFLED["x"][:6], SHUFFLED["y"][6:]))
 
 
+DOUBLED = DATA.set_index("g")
+DAYS = pd.Series(DATA["y"].to_numpy(), pd.date_range("2024", periods=12), name="y")
+MIXED = DAYS.iloc[[0, 2, 1, *range(3, 12)]]
+
+
+@pytest.mark.parametrize(
+    ("x", "row"),
+    [
+        (DOUBLED["x"].sort_index(), 1),
+        (DOUBLED["x"].iloc[::-1], 0),
+        (DOUBLED["x"].iloc[[*range(5), 6, 5, *range(7, 12)]], 5),
+    ],
+)
+def test_labels_that_occur_several_times_in_another_order_are_warned_of(x, row):
+    text = f"the same labels in another order: row {row} is "
+    with pytest.warns(kg.KinetographWarning, match=text):
+        kg.model(lambda: line(x, DOUBLED["y"]))
+
+
+def process(y):
+    rho = kg.uniform(-1, 1, name="rho")
+    kg.observe(y, kg.ar([rho], 1.0, 12))
+    return rho
+
+
+def walk(y):
+    sd = kg.half_normal(1)
+    kg.observe(y, kg.normal(2 * kg.random_walk(sd, 12) + 1, 1))
+    return sd
+
+
+def covariate(y):
+    sd = kg.half_normal(1)
+    kg.observe(np.zeros(12), kg.normal(kg.random_walk(sd, 12) + y, 1))
+    return sd
+
+
+def labelled(y):
+    sd = kg.half_normal(1)
+    level = kg.random_walk(sd, dims=kg.dim("day", y.index))
+    kg.observe(y.to_numpy(), kg.normal(level, 1))
+    return sd
+
+
+def hidden(y):
+    states = kg.markov_chain([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], 12)
+    mean = kg.normal(0, 1, shape=2)
+    kg.observe(y, kg.normal(mean[states], 1))
+    return mean
+
+
+SERIES = [process, walk, covariate, labelled, hidden]
+
+
+@pytest.mark.parametrize("build", SERIES)
+def test_dates_of_a_series_that_are_not_sorted_are_warned_of(build):
+    text = "row 2 is 2024-01-02 00:00:00, after 2024-01-03 00:00:00 in row 1"
+    with pytest.warns(kg.KinetographWarning, match=f"dates are not sorted: {text}") as found:
+        kg.model(lambda: build(MIXED))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", ["period", "date", "zone", "duration"])
+def test_dates_of_every_kind(kind):
+    index = MIXED.index
+    made = {
+        "period": index.to_period("D"),
+        "date": index.date,
+        "zone": index.tz_localize("Europe/Oslo"),
+        "duration": index - index[0],
+    }
+    with pytest.warns(kg.KinetographWarning, match="dates are not sorted: row 2 is "):
+        kg.model(lambda: process(MIXED.set_axis(made[kind])))
+
+
+@pytest.mark.parametrize("build", SERIES)
+@pytest.mark.parametrize(
+    "y",
+    [
+        DAYS,
+        MIXED.sort_index().rename(None),
+        MIXED.reset_index(drop=True),
+        MIXED.set_axis(MIXED.index.day),  # numbers may be labels of another order
+    ],
+)
+def test_sorted_dates_and_numbers_of_a_series_are_not_warned_of(build, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(lambda: build(y))
+
+
+def test_dates_of_rows_that_are_not_a_series_may_have_any_order():
+    def build():
+        sd, week = kg.half_normal(1), np.arange(12) // 4
+        kg.observe(MIXED, kg.normal(kg.random_walk(sd, 3)[week], 1))
+        return sd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(build)
+
+
 HOURS = pd.date_range("2024", periods=12, freq="h", tz="UTC")
 
 
@@ -119,6 +221,11 @@ HOURS = pd.date_range("2024", periods=12, freq="h", tz="UTC")
         (DATA["x"].set_axis(HOURS), DATA["y"].set_axis(HOURS.tz_convert("Europe/Oslo"))),
         (DATA["x"].set_axis(DATA.index.astype("Int64")), DATA["y"].set_axis([*range(12)])),
         (NAMED["x"], pd.Series(DATA["y"].to_numpy(), index=list("ab") * 6)),
+        (DOUBLED["x"], DOUBLED["y"]),
+        (DOUBLED["x"][1:], DOUBLED["y"][:-1]),
+        (DOUBLED["x"][:-3], DOUBLED["y"][3:]),
+        (DOUBLED["x"].set_axis([1, 1, 2] * 4), DOUBLED["y"].set_axis([1.0, 1.0, 2.0] * 4)),
+        (DOUBLED["x"].set_axis(list("aab") * 4), DOUBLED["y"]),  # not equally often
     ],
 )
 def test_what_is_meant_is_not_warned_of(x, y):

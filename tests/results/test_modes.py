@@ -1,6 +1,7 @@
 """`kg.modes`: draws whose modes are known."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -245,11 +246,48 @@ def test_signs_that_change_are_told():
     assert "kg.temper(model)" in message_of(ability + 2, rng)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 2.0**-40, 1e-12, 1e-150, 1e-200, 1e-300])
+def test_modes_do_not_depend_on_scales(scale):
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=(4, 500, 3))
+    assert len(found(x * [scale, 1 / scale, 1.0])) == 1
+    x[..., :2] += np.where(rng.random((4, 500, 1)) < 0.3, [8.0, 4.0], 0.0)
+    same, scaled = found(x), found(x * [scale, 1 / scale, 1.0])
+    np.testing.assert_array_equal(scaled.labels, same.labels)
+    assert len(same) == 2
+    assert [scaled.differences(i) for i in (0, 1)] == [same.differences(i) for i in (0, 1)]
+
+
+def test_pieces_of_chains_that_are_stuck_are_not_a_table_of_modes():
+    """A step that suits a has no effect on b, whose scale is 1e12 times larger."""
+    rng = np.random.default_rng(12)
+    a = 1e-12 * rng.normal(size=(4, 1000))
+    b = rng.normal(size=(4, 1)) + np.cumsum(1e-3 * rng.normal(size=(4, 1000)), 1)
+    tree = tree_of(a=a, b=b)
+    with pytest.warns(kg.KinetographWarning, match=r"modes: chains hardly move within these \d+"):
+        kg.modes(tree)
+    tree["sample_stats"] = tree_of(lp=rng.normal(size=(4, 1000)))["posterior"]
+    assert "not divided into several modes" in kg.report(tree).html
+
+
 @pytest.mark.parametrize("growth", [1.0, 1e200])
 def test_chains_that_hardly_move_are_not_modes(growth):
     rng = np.random.default_rng(8)
     x = np.cumsum(0.02 * rng.normal(size=(4, 300)), 1) + growth * np.arange(4)[:, None]
     assert "modes (" not in message_of(x, rng)
+
+
+@pytest.mark.parametrize("growth", [1.0, 150.0])
+def test_a_scale_that_drifts_over_many_powers_of_ten_is_not_in_modes(growth):
+    """An improper posterior: mu moves fast within a chain, the logarithm of tau does not."""
+    rng = np.random.default_rng(13)
+    mu = rng.normal(size=(4, 300)) + np.array([[0.0], [30.0], [60.0], [90.0]])
+    walk = np.cumsum(rng.normal(size=(4, 300)), 1)
+    steps = walk / np.abs(walk).max() + np.array([[1.0], [2.0], [3.0], [3.5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "modes (" not in message_of(mu, rng, tau=np.exp(growth * steps))
+    assert "modes (x near" in message_of(mu, rng, tau=np.exp(rng.normal(size=(4, 300))))
 
 
 @pytest.mark.parametrize("seed", range(12))

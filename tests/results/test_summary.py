@@ -126,6 +126,20 @@ def test_what_the_table_has_not(key):
         kg.summary(by_hand())[key]
 
 
+def test_a_column_is_an_array_that_is_also_read_by_names_of_rows():
+    table = kg.summary(by_hand())
+    mean = table["mean"]
+    row = table.names.index("theta[Exeter]")
+    assert mean["theta[Exeter]"] == mean[row] == table.columns["mean"][row] != mean["mu"]
+    with pytest.raises(KeyError, match=r"no \('mean', 'theta'\) .*test_summary\.py"):
+        mean["theta"]
+    for same in (mean + 0, mean[:], mean.copy()):
+        np.testing.assert_array_equal(np.asarray(same), table.columns["mean"])
+        assert repr(same) == repr(table.columns["mean"])
+    assert type(mean + 0) is type(mean[:2]) is np.ndarray
+    assert type(mean.max()) is np.float64
+
+
 def test_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = kg.summary(by_hand()).to_dataframe()

@@ -17,6 +17,7 @@ from ..graph.dims import dim
 from ..graph.errors import DataError, KinetographWarning
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.matrices import cholesky
+from ..graph.groups import missing_codes_text
 from ..graph.inputs import data
 from ..graph.source import place_text, warn_user
 from .columns import check_present, is_real, levels_of, row_text
@@ -139,8 +140,12 @@ class Grouping:
         self.correlated = text.correlated and len(self.effects) > 1
 
     def _warn_of_numbers(self, frame: pd.DataFrame) -> None:
-        """Warn of columns of real numbers: every number is a level."""
+        """Warn of columns of real numbers, and of -1 for missing values."""
         for name in self.factors:
+            column = frame[name]
+            if text := missing_codes_text(name, column, np.asarray(column)):
+                way = f"use {categories_text(frame, name)}"
+                warn_user(f"formula: the group of {self.text}: {text} {way}", KinetographWarning)
             if is_real(frame[name]):
                 values = frame[name]
                 example = values[values != np.floor(values)].iloc[0]

@@ -16,7 +16,7 @@ from .suggestions import meant
 from .tables import labelled_axes, name_of, plain_labels, row_index
 from .value_texts import check_name, in_words
 
-__all__ = ["Groups", "groups"]
+__all__ = ["Groups", "groups", "missing_codes_text"]
 
 _SHOWN = 6  # levels in a message
 
@@ -94,7 +94,8 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     Warns
     -----
     KinetographWarning
-        If all rows have the same level.
+        If all rows have the same level, or integers without `levels` are the codes of
+        `pandas.factorize`, which marks missing values by -1.
 
     Examples
     --------
@@ -112,6 +113,8 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
         dimension = Dim(name, levels.size, levels.labels)
     else:
         dimension = dim(name, _levels(values, column) if levels is None else levels)
+    if levels is None and (text := missing_codes_text(name, values, column)):
+        warn_user(f"groups: {text} give levels=[-1, 0, ...]", KinetographWarning)
     codes = _codes(values, column, dimension.labels, name)
     if len(codes) and (codes == codes[0]).all():
         warn_user(
@@ -127,6 +130,23 @@ def groups(values: Any, name: str | None = None, *, levels: Any = None) -> Group
     row_codes = Data(codes, f"{name}_codes", (rows,) if rows else None, coords=coords)
     row_codes.rows = row_index(values)
     return Groups(dimension, Array(row_codes))
+
+
+def missing_codes_text(name: str, values: Any, column: np.ndarray) -> str:
+    """A text about codes that mark missing values by -1.
+
+    The text is empty for categories, and unless -1 is the only negative number and the other
+    numbers are 0, 1, ... without a gap.
+    """
+    is_code = column.dtype.kind == "i" and not hasattr(getattr(values, "dtype", None), "categories")
+    present = np.unique(column) if is_code else np.zeros(0)
+    if len(present) < 3 or not np.array_equal(present, np.arange(-1, len(present) - 1)):
+        return ""
+    return (
+        f"{name} is -1 in {_rows(values, column == -1)}, and a code from 0 to {present[-1]} in the "
+        f"other rows{place_text()}: pandas marks missing values by -1, and here these rows are a "
+        "group of their own. Drop these rows, or make them missing; if -1 is a group,"
+    )
 
 
 def _way_of_name(values: Any, name: Any) -> str:

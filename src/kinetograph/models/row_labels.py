@@ -1,9 +1,9 @@
-"""A warning about rows of pandas objects in different orders.
+"""Warnings about the order of the rows of pandas objects.
 
 Arrays are combined by position, and pandas objects by the labels of their index. So a column that
 was sorted, shuffled or taken from other rows gives other results than in pandas. Each array has the
 index of its rows, which are its first axis, where a rule below says so. The labels of a dimension
-are an index, too.
+are an index, too. Rows that are combined with the steps of a series, such as `kg.ar`, are steps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..distributions.ar import AR
+from ..distributions.markov_chain import MARKOV_CHAIN
+from ..distributions.random_walk import RANDOM_WALK
 from ..distributions.variable import Distribution, Variable
 from ..graph.dims import named
 from ..graph.errors import KinetographWarning
@@ -29,15 +32,20 @@ if TYPE_CHECKING:
 
 __all__ = ["index_difference", "warn_of_other_rows", "warn_of_row_labels"]
 
+MOST_LAGS = 400  # of rows that are compared
+_SERIES = (AR, MARKOV_CHAIN, RANDOM_WALK)
+_DATES = {"date", "datetime", "datetime64", "period", "timedelta", "timedelta64"}
 _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 
 
 def warn_of_row_labels(model: "Model") -> None:
-    """Warn if pandas would combine the rows of data in another way."""
+    """Warn of rows that pandas would combine otherwise, and of unsorted series."""
     component = model.component
     indexed: dict[Node, LabelledRows] = {}
     indexed |= {n: rows for n in component.observed if (rows := _rows_of(n)) is not None}
     pairs: dict[tuple[LabelledRows, LabelledRows], None] = {}
+    series: dict[Node, str] = {}  # nodes whose rows are the steps of a series, with its family
+    steps: dict[LabelledRows, str] = {}
     observed = dict(zip(component.likelihoods, component.observed, strict=True))
     for node in component.nodes:
         rows = _rows_of(node) if node not in indexed else None
@@ -48,6 +56,12 @@ def warn_of_row_labels(model: "Model") -> None:
         followed = [*_followed(node)]
         if isinstance(node, Distribution) and node in observed:
             followed.append(observed[node])
+        names = [series[n] for n in followed if n in series]
+        if isinstance(node, Distribution) and node.family in _SERIES:
+            names.append(node.family.name)
+        if names and len(node.shape) == 1:
+            series[node] = names[0]
+            steps |= {indexed[n]: names[0] for n in (node, *followed) if n in indexed}
         first, *others = dict.fromkeys(indexed[n] for n in followed if n in indexed) or (None,)
         if first is not None:
             indexed.setdefault(node, first)
@@ -59,6 +73,10 @@ def warn_of_row_labels(model: "Model") -> None:
     ]
     if found:
         warn_user(f"model: {_text(found)}", KinetographWarning)
+    for rows, family in steps.items():
+        if text := _unsorted_text(rows, family):
+            warn_user(f"model: {text}", KinetographWarning)
+            return
 
 
 def warn_of_other_rows(doing: str, what: str, given: Any, node: Node) -> None:
@@ -137,10 +155,14 @@ def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
     combined by position on purpose. Numbers of rows, as pandas makes them by itself, are not
     labels, unless both objects have the same numbers. Other labels of a dimension (`with_dim`) are
-    accepted.
+    accepted. Labels that occur several times must occur equally often.
     """
-    if a is b or a.equals(b) or not (a.is_unique and b.is_unique):
+    if a is b or a.equals(b):
         return ""
+    if not (a.is_unique and b.is_unique):
+        x, y = plain_labels(a), plain_labels(b)
+        in_order = np.array_equal(x, y) or not np.array_equal(np.sort(x), np.sort(y))
+        return "" if in_order or _lagged(x, y) else "the same labels in another order"
     if a.isin(b).all():
         same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
         return "" if same else "the same labels in another order"
@@ -157,8 +179,29 @@ def _continues(a: Any, b: Any) -> bool:
     return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
 
 
+def _lagged(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether one is the other, shifted by at most half its length."""
+    lags = range(1, min(len(a) // 2, MOST_LAGS) + 1)
+    pairs = ((x, y, lag) for x, y in ((a, b), (b, a)) for lag in lags if x[lag] == y[0])
+    return any(np.array_equal(x[lag:], y[:-lag]) for x, y, lag in pairs)
+
+
 def _first_difference(a: Any, b: Any) -> int:
     return next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
+
+
+def _unsorted_text(rows: LabelledRows, family: str) -> str:
+    """A text about dates of a series; empty if they are sorted."""
+    index = rows.index
+    if index.inferred_type not in _DATES or index.is_monotonic_increasing:
+        return ""
+    row = next(i for i in range(1, len(index)) if not index[i] >= index[i - 1])
+    return (
+        f"the rows of {describe(rows.node)}{site_text(rows.node)} are the steps of a series, "
+        f"kg.{family}{place_text()}, but their dates are not sorted: row {row} is {index[row]}, "
+        f"after {index[row - 1]} in row {row - 1}. Steps are taken in the order of the rows: sort "
+        "the data first, as in x.sort_index(), or write x.to_numpy() if the order is right"
+    )
 
 
 def _text(found: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "ess_tail",
     "mcse_mean",
     "monotone_time",
+    "rank_normalised",
     "rhat",
     "rhat_and_ess_bulk",
     "together",
@@ -49,7 +50,7 @@ def _split(x: np.ndarray) -> np.ndarray:
     return np.concatenate([x[..., :half], x[..., x.shape[-1] - half :]], axis=1)
 
 
-def _rank_normalised(x: np.ndarray) -> np.ndarray:
+def rank_normalised(x: np.ndarray) -> np.ndarray:
     """Normal scores of the ranks over all chains.
 
     Equal values share the mean of their ranks.
@@ -179,7 +180,7 @@ def ess_bulk(draws: Draws) -> np.ndarray:
     """Effective sample size of the rank-normalised draws."""
 
     def kernel(x: np.ndarray) -> np.ndarray:
-        return _where_finite(x, _ess(_rank_normalised(_split(x))))
+        return _where_finite(x, _ess(rank_normalised(_split(x))))
 
     return _shaped(_by_parts(kernel, draws), draws)
 
@@ -208,7 +209,7 @@ def rhat(draws: Draws) -> np.ndarray:
 
     def kernel(x: np.ndarray) -> np.ndarray:
         x = _split(x)
-        values = [_basic_rhat(_rank_normalised(part)) for part in (x, _folded(x))]
+        values = [_basic_rhat(rank_normalised(part)) for part in (x, _folded(x))]
         return _where_finite(x, np.fmax(*values))
 
     return _shaped(_by_parts(kernel, draws), draws)
@@ -253,13 +254,13 @@ def rhat_and_ess_bulk(
 
     def kernel(x: np.ndarray) -> np.ndarray:
         halves = _split(x)
-        scores = _rank_normalised(halves)
+        scores = rank_normalised(halves)
         moved = np.ptp(halves.reshape(len(halves), -1), axis=1) > 0
         r = np.where(moved, _basic_rhat(scores), np.nan)
         folded = _folded(halves)
         suspect = moved & ~(_basic_rhat(folded) < SUSPECT)
         if suspect.any():
-            spread = _basic_rhat(_rank_normalised(folded[suspect]))
+            spread = _basic_rhat(rank_normalised(folded[suspect]))
             r[suspect] = np.fmax(r[suspect], spread)
         return _where_finite(x, np.stack([r, _ess(scores)]))
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.errors import KinetographWarning
 from ..graph.markup import table
 from ..graph.public import public
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from ..models.result_types import Results
-from .check import check_tree
-from .diagnostics import ess_mean
+from .check import check_tree, walkers_of
+from .diagnostics import ess_mean, rank_normalised
 from .mean_errors import weight_errors
 from .mode_changes import changes_text
 from .summary import row_names
@@ -24,7 +25,7 @@ FEWEST = 100  # draws in which modes are looked for
 NAMED = 3  # quantities that are named for each mode
 MOST_NAMED, MOST_TOLD = 100, 4  # quantities that are searched for a warning, and modes in it
 MOVING = 20.0  # effective draws of a chain within its mode, below which it hardly moves
-LEAST_DISTANCE = 1.0  # of a named quantity, in standard deviations of all draws
+LEAST_DISTANCE = 1.0  # of a quantity that differs, in standard deviations of all draws
 
 
 @public
@@ -126,6 +127,11 @@ def modes(results: "Results") -> Modes:
     ValueError
         If there are fewer than 100 draws, or each quantity that varies is not finite at some draw.
 
+    Warns
+    -----
+    KinetographWarning
+        If chains hardly move within the modes, which may then be pieces of one mode.
+
     Examples
     --------
     >>> import kinetograph as kg
@@ -145,7 +151,15 @@ def modes(results: "Results") -> Modes:
         )
     if not names:
         _check_finite(results["posterior"].dataset)
-    return modes_of(values, names)
+    found = modes_of(values, names)
+    one_chain = walkers_of(results) == 1  # walkers of an ensemble move slowly
+    if one_chain and len(found) > 1 and not _least_moving(found, values) >= MOVING:
+        warn_user(
+            f"modes: chains hardly move within these {len(found)} modes, which may be pieces of "
+            "one mode: run longer, or rescale or reparametrise unknowns, until R-hat is near 1",
+            KinetographWarning,
+        )
+    return found
 
 
 def _check_finite(posterior: Any) -> None:
@@ -160,15 +174,21 @@ def _check_finite(posterior: Any) -> None:
 def several_modes(posterior: Any) -> Modes | None:
     """The modes of draws, or None.
 
-    None for one mode, for too few draws, and if no finite quantity varies.
+    None for one mode, for too few draws, and if no finite quantity varies. None, too, if a quantity
+    that differs between the modes moves slowly within them: then the chains have not yet mixed.
     """
     values, names = _columns(posterior)
+    return _several(values, names)
+
+
+def _several(values: np.ndarray, names: Sequence[str]) -> Modes | None:
     if not names or values.shape[0] * values.shape[1] < FEWEST:
         return None
     found = modes_of(values, names)
-    return found if len(found) > 1 else None
+    return found if len(found) > 1 and _least_moving(found, values) >= MOVING else None
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]) -> str:
     """A sentence on the modes of targets; empty for one mode.
 
@@ -176,13 +196,9 @@ def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]
     that differs between the modes moves slowly within them: then the chains have not yet mixed.
     """
     values, rows = _columns(posterior[sorted(names)])
-    if values.shape[0] * values.shape[1] < FEWEST:
-        return ""
     values, rows = values[..., :MOST_NAMED], rows[:MOST_NAMED]
-    found = modes_of(values, rows)
-    if len(found) < 2:
-        return ""
-    if not _least_moving(found, values, rows) >= MOVING:
+    found = _several(values, rows)
+    if found is None:
         return ""
     name = found.differences(0)[0]
     places = [f"{mean:.3g}" for mean in found.means[name][:MOST_TOLD]]
@@ -198,20 +214,18 @@ def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]
     )
 
 
-def _least_moving(found: Modes, values: np.ndarray, names: Sequence[str]) -> float:
+def _least_moving(found: Modes, values: np.ndarray) -> float:
     """The effective draws of a chain within its modes.
 
     They are of the slowest quantity. Only quantities that differ between the modes count. Chains
-    of one mode have to agree.
+    of one mode have to agree. Quantities are compared by their ranks, so that scales do not matter.
     """
-    differing = [
-        i
-        for i, name in enumerate(names)
-        if np.ptp(found.means[name]) > LEAST_DISTANCE * found._spreads[name]
-    ]
-    means = np.stack([found.means[names[i]] for i in differing], -1)
-    within = values[:, :: _every(values), differing] - means[found.labels]
-    return float(ess_mean(within).min()) / len(values)
+    scores = rank_normalised(np.moveaxis(values[:, :: _every(values)], -1, 0))
+    means = np.stack([scores[:, found.labels == mode].mean(1) for mode in range(len(found))], 1)
+    distances = np.ptp(means, 1)
+    differing = distances >= min(LEAST_DISTANCE, distances.max())
+    within = scores[differing] - means[differing][:, found.labels]
+    return float(ess_mean(np.moveaxis(within, 0, -1)).min()) / len(values)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -220,7 +234,10 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
     values = values[:, :: _every(values)]
     flat = values.reshape(-1, values.shape[-1])
     chain = np.repeat(np.arange(values.shape[0]), values.shape[1])
-    labels = divided(_between_whole_numbers(flat), chain)
+    points = _between_whole_numbers(flat)
+    scale = np.abs(points).max(0)
+    points = points / np.where(scale > 0, scale, 1.0)  # the square of a wide spread may overflow
+    labels = divided(points, chain)
     order = np.argsort(-np.bincount(labels), kind="stable")
     labels = np.argsort(order)[labels].reshape(values.shape[:2])
     members = (labels[..., None] == np.arange(len(order))).astype(float)
@@ -228,7 +245,7 @@ def modes_of(values: np.ndarray, names: Sequence[str]) -> Modes:
         name: np.array([flat[labels.ravel() == mode, i].mean() for mode in range(len(order))])
         for i, name in enumerate(names)
     }
-    spreads = {name: float(flat[:, i].std()) for i, name in enumerate(names)}
+    spreads = {name: float(scale[i] * points[:, i].std()) for i, name in enumerate(names)}
     return Modes(members.mean((0, 1)), weight_errors(members), means, labels, spreads)
 
 

@@ -1,7 +1,7 @@
 """`kg.summary`: a table of posterior means, intervals and diagnostics."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +29,34 @@ _QUANTILE = re.compile(r"q?(\d{1,2}(?:\.\d+)?)%?")  # names of columns in other 
 ROUNDING = 1e-6  # of a correlation matrix, also in single precision
 
 
+class _Column(np.ndarray):
+    """A column that is also read by the name of a row.
+
+    Operations on it return NumPy's arrays.
+    """
+
+    entry: Callable[[str], Any] | None = None
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and self.entry is not None:
+            return self.entry(key)
+        return np.asarray(self)[key]
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return array[()] if return_scalar else np.asarray(array)
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
 @public
 @dataclass(frozen=True, eq=False)
 class Summary:
     """A table with row names and columns of numbers; prints itself.
 
-    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, `table.to_dataframe()` a
-    pandas DataFrame, and `table.to_latex()` the text for a paper. Iterating gives the names of the
-    rows.
+    `table["mean"]` is a column, `table["mean", "theta[A]"]` and `table["mean"]["theta[A]"]` an
+    entry, `table.to_dataframe()` a pandas DataFrame, and `table.to_latex()` the text for a paper.
+    Iterating gives the names of the rows.
     """
 
     names: tuple[str, ...]
@@ -62,7 +82,11 @@ class Summary:
                 f"{_some(self.names)}{self._suggestion((column, *row))}"
             )
         values = self.columns[column]
-        return values[self.names.index(row[0])] if row else values
+        if row:
+            return values[self.names.index(row[0])]
+        view = values.view(_Column)
+        view.entry = lambda name: self[column, name]
+        return view
 
     def __array_ufunc__(self, function: Any, *_: Any, **__: Any) -> Any:
         raise TypeError(

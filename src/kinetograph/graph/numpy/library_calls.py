@@ -145,6 +145,9 @@ def instead(called: Called, array: str) -> str:
         symbol = _SYMBOLS.get(function.strip("_"))
         table = "series" if ".Series" in called.name else "df"
         hint = f"compute with the numbers of the table, as in {table}.to_numpy() @ {array}"
+        if function.strip("_") in ("matmul", "rmatmul", "dot"):
+            dims = "" if table == "series" else ", dims=('row', 'coef')"
+            hint = f"write kg.data({table}{dims}) @ {array}, which keeps the labels of the table"
         if function in ("assign", "insert", "with_columns"):
             hint = f"a table has numbers only: keep the array outside of it, eta = {array}"
         if symbol is not None:

@@ -1,11 +1,13 @@
 """Unknowns of the whole line where a parameter must be positive, or a probability."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.distributions.unbounded import Values, values_of
 
 ONES, TURNS = np.ones(3), np.array([1.0, -1.0, 0.0])
 B, S, C = kg.normal(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=3)
@@ -126,3 +128,29 @@ def test_what_may_not_is_not(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         make(x)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "negative", "positive", "uneven"),
+    [
+        ([1.0, 2.0], False, True, False),
+        ([-1, -2], True, False, False),
+        ([-1.0, 2.0], True, True, True),
+        ([0.0, 2.0], False, True, True),
+        ([False, False], False, False, True),
+        ([], False, False, False),
+    ],
+)
+def test_signs_of_numbers(numbers, negative, positive, uneven):
+    node = kg.data(np.array(numbers)).node
+    assert values_of(node) == Values(negative=negative, positive=positive, uneven=uneven)
+
+
+def test_signs_of_many_numbers_take_no_memory():
+    """The numbers may be in a file that is larger than memory."""
+    node = kg.data(np.arange(1_000_000.0)).node
+    tracemalloc.start()
+    values_of(node)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000

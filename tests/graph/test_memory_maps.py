@@ -5,7 +5,9 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
+import zarr
 
 import kinetograph as kg
 from kinetograph.graph.memory_maps import is_in_a_file
@@ -100,39 +102,90 @@ def test_a_model_of_a_file_is_the_model_of_its_values(tmp_path):
 
 LARGER_THAN_MEMORY = """
 import resource, sys, warnings
-import numpy as np, pytest
+import numpy as np, polars as pl, pytest, zarr
 import kinetograph as kg
 warnings.simplefilter("ignore")
 BAOAB, short = kg.samplers.BAOAB(1e-6), {"draws": 2, "warmup": 0, "chains": 1, "progress": False}
 kg.mcmc(kg.model(kg.normal(0, 1, name="x")), BAOAB, **short)
+SMALL
 kinds = {line.split(":")[0]: line.split()[1] for line in open("/proc/self/status") if "Vm" in line}
 limit = int(kinds["VmData"]) * 1024 + 250 * 2**20
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-count = 20_000_000
-x0 = np.memmap(sys.argv[1], float, "r", shape=(count, 2))
-y0 = np.memmap(sys.argv[2], np.int64, "r", shape=(count,))
-x, y = kg.data(x0, "x"), kg.data(y0, "y")
+count, part = 20_000_000, 250_000
+COPY
+x, y = kg.data(np.load("x.npy", mmap_mode="r"), "x"), kg.data(np.load("y.npy", mmap_mode="r"), "y")
 w = kg.normal(0, 1, shape=2, name="w")
 kg.observe(y, kg.poisson(kg.exp(x @ w)))
 tree = kg.mcmc(kg.model(w), BAOAB, shard="rows", initial={"w": [0.1, 0.1]}, seed=1, **short)
 assert np.isfinite(tree["posterior/w"]).all()
 assert abs(tree["sample_stats/lp"].values + count).max() < 100  # exp(0) - 0 in each row
 with pytest.raises(MemoryError):  # a copy of x has 320 MB
-    kg.data(np.memmap(sys.argv[1], float, "r+", shape=(count, 2)), "x")
+    kg.data(np.load("x.npy", mmap_mode="r+"), "x")
 print("done")
 """
 
+FILES = """
+file = {
+    "x": np.lib.format.open_memmap("x.npy", mode="w+", dtype=float, shape=(count, 2)),
+    "y": np.lib.format.open_memmap("y.npy", mode="w+", dtype=np.int64, shape=(count,)),
+}
+"""
+
+# What is done before the limit on memory, so that modules and threads exist, and under it.
+COPIES = {
+    "memory maps": ("", ""),
+    "zarr": (
+        'zarr.open_array("x.zarr")[:5]',
+        FILES
+        + """
+for name in ("x", "y"):
+    source = zarr.open_array(f"{name}.zarr")
+    for start in range(0, count, part):
+        file[name][start : start + part] = source[start : start + part]
+""",
+    ),
+    "parquet": (
+        'pl.scan_parquet("table.parquet").slice(5, 5).collect()',
+        FILES
+        + """
+for start in range(0, count, part):
+    rows = pl.scan_parquet("table.parquet").slice(start, part).collect()
+    file["x"][start : start + part] = rows.select("a", "b").to_numpy()
+    file["y"][start : start + part] = rows["y"].to_numpy()
+""",
+    ),
+}
+
+
+def written(path, kind, count, part):
+    """Files of zeros, or without blocks on the disk."""
+    if kind == "memory maps":
+        for name, shape, dtype in (("x", (count, 2), float), ("y", (count,), np.int64)):
+            np.lib.format.open_memmap(path / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)
+    elif kind == "zarr":
+        for name, shape, dtype in (("x", (count, 2), float), ("y", (count,), np.int64)):
+            chunks = (part, *shape[1:])
+            array = zarr.create_array(
+                path / f"{name}.zarr", shape=shape, dtype=dtype, chunks=chunks
+            )
+            array[part : 2 * part] = 0
+    else:
+        zeros = pl.repeat(0.0, count, eager=True)
+        columns = {"a": zeros, "b": zeros, "y": zeros.cast(pl.Int64)}
+        pl.DataFrame(columns).write_parquet(path / "table.parquet", row_group_size=part)
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
-def test_data_larger_than_memory(tmp_path):
-    """480 MB of data, in files without blocks on the disk, and 250 MB of memory."""
-    paths = [tmp_path / "x", tmp_path / "y"]
-    for path, size in zip(paths, (320_000_000, 160_000_000), strict=True):
-        with path.open("wb") as file:
-            file.truncate(size)
+@pytest.mark.parametrize("kind", COPIES)
+def test_data_larger_than_memory(tmp_path, kind):
+    """480 MB of data, copied to memory maps part by part, and 250 MB of memory."""
+    written(tmp_path, kind, 20_000_000, 250_000)
+    small, copy = COPIES[kind]
+    script = LARGER_THAN_MEMORY.replace("SMALL", small).replace("COPY", copy)
+    alone = {"JAX_PLATFORMS": "cpu", "POLARS_MAX_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", LARGER_THAN_MEMORY, *map(str, paths)],
-        env=os.environ | {"JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=600,
+        [sys.executable, "-c", script], cwd=tmp_path, env=os.environ | alone,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("done\n")

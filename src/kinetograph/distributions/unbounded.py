@@ -65,9 +65,10 @@ class Values(NamedTuple):
 def values_of(node: Node, depth: int = DEEPEST) -> Values:
     """The values that a node surely can have."""
     if isinstance(node, Data):
-        signs = node.value < 0, node.value > 0
-        uneven = not any(each.all() for each in signs)
-        return Values._make([False, False, *(bool(each.any()) for each in signs), uneven])
+        if not node.value.size:
+            return Values()
+        least, most = node.value.min(), node.value.max()  # arrays of signs could fill the memory
+        return Values(False, False, bool(least < 0), bool(most > 0), not (least > 0 or most < 0))
     if not isinstance(node, Apply):
         return _of_support(getattr(node, "support", None))
     if depth == 0:

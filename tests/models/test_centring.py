@@ -38,6 +38,22 @@ def nested():
     return top, spread, groups, sds, effects, rates, z
 
 
+def common():
+    """Scales outside of matrix products and sums, by a known factor, and of elements in order."""
+    mu, sd, spread = kg.normal(0, 1), kg.half_normal(1, shape=2), kg.half_normal(1, shape=3)
+    share, loading = kg.beta(2, 2), kg.normal(0, 1)
+    names = ("inside", "outside", "both", "turned", "twice", "signed", "plain")
+    z = {name: kg.normal(0, 1, shape=3, name=name) for name in names}
+    basis = np.arange(9.0).reshape(3, 3) / 9 - np.eye(3)
+    f = sd[0] * (basis @ z["inside"] - 2 * z["outside"]) + kg.exp(mu) * (
+        kg.sqrt(share) * z["both"] + mu
+    )
+    f = f + spread * z["turned"][::-1]  # no scale of the elements as they are
+    f = f + sd[1] * (z["twice"] + z["twice"] ** 2) + loading * (basis @ z["signed"]) + z["plain"]
+    kg.observe([2, 0, 1], kg.poisson(kg.exp(f / 20)))
+    return mu, sd, spread, share, loading, *z.values()
+
+
 def both(build):
     model = kg.model(build)
     rng = np.random.default_rng(1)
@@ -77,6 +93,7 @@ def singles():
         (non_centred, {"z": False}),
         (nested, {"groups": True, "effects": True, "rates": True, "z": False}),
         (indexed, {"z": False}),
+        (common, {"inside": False, "outside": False, "both": False}),
     ],
 )
 def test_the_maps(build, names):
@@ -104,6 +121,21 @@ def test_the_maps(build, names):
         of = jax.jit(lambda y: moved.value_and_gradient(y)[0])
         numeric = approx_fprime(np.asarray(y), lambda y: float(of(y)), 1e-7)
         np.testing.assert_allclose(of_slope, numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_a_common_scale_is_that_of_each_element():
+    """sd * (basis @ z) is basis @ (sd * z); exp(mu) * (sqrt(share) * z + mu) has two scales."""
+    model, centring, density, moved, c, x = both(common)
+    with x64():
+        y = np.asarray(centring.inverse(x, moved.forms, density.data))
+    values = model.transform(x)
+    mu, sd, _, share = (np.asarray(v) for v in list(values.values())[:4])
+    scales = {"inside": sd[0], "outside": sd[0], "both": np.sqrt(share) * np.exp(mu)}
+    for unknown in centring.shifts:
+        name, place = model.name(unknown), model.density.slices[unknown]
+        location = mu * np.exp(mu) if name == "both" else 0.0
+        expected = scales[name] ** c[place] * values[name] + c[place] * location
+        np.testing.assert_allclose(y[place], expected, rtol=1e-12)
 
 
 def test_the_density_of_the_coordinates_is_that_of_the_formula():

@@ -106,7 +106,18 @@ def trends():
     return a, sd, z, steps, walk
 
 
+def areas():
+    """Effects of areas by BYM2: scales outside of a matrix product and of a sum."""
+    a, sd, share = kg.normal(0, 1, name="a"), kg.half_normal(1, name="sd"), kg.beta(2, 2)
+    z, u = kg.normal(0, 1, shape=8, name="z"), kg.normal(0, 1, shape=3, name="u")
+    basis = np.cos(np.outer(np.arange(8.0), np.arange(3.0)))
+    effects = sd * (kg.sqrt(1 - share) * z + kg.sqrt(share) * (basis @ u))
+    kg.observe(COUNTS, kg.poisson(kg.exp(a + effects)), name="y")
+    return {"a": a, "sd": sd, "share": share, "z": z, "u": u}
+
+
 BUILDS = {
+    areas: {"a", "z", "u"},
     intercepts: {"b", "a", "z"},
     slopes: {"b", "z"},
     columns: {"a", "z", "other"},

@@ -69,6 +69,8 @@ def check(*models):
 def test_every_family(use):
     w = kg.normal(0, 1, name="w")
     for family in FAMILIES.values():
+        if use is unknown and family.key.startswith(("hurdle", "zero_inflated")):
+            continue  # no unknown follows a density with a mass at one value
         for shape in SHAPES:
             use(w, made(family, w, shape))
     check(kg.model(w))

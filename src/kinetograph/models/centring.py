@@ -19,8 +19,8 @@ from ..distributions.variable import Variable
 from ..graph.control.control_node import loops_in
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
+from .common_scales import non_centred_shifts
 from .gaussian_vectors import gaussian_vectors
-from .hierarchies import products
 from .joint_members import joint_normal
 from .joint_normal import JointNormal
 from .levels import Level, joined_runs, parts_of, placed, places_of, replaced
@@ -29,10 +29,7 @@ from .shifts import (
     Shift,
     centred,
     finite,
-    has_finite_slopes,
-    in_choices,
     log_scale,
-    non_centred,
     power,
     shifted,
     unshifted,
@@ -83,17 +80,13 @@ class Centring:
                 continue
             if all(map(self._has_value, shift.nodes)):
                 self.shifts[unknown] = shift
-        sides = in_choices(model)
-        for product in products(model):
-            shift = non_centred(product)
-            if shift is None or not self._has_value(shift.scale):
+        for unknown, shift in non_centred_shifts(model):
+            if not self._has_value(shift.scale):
                 continue
-            if product.node in sides and not has_finite_slopes(shift):
-                continue  # a slope that the model never uses may be infinite
             if shift.location is not None and not self._has_value(shift.location):
                 shift = shift._replace(location=None)
-            if not self._depends(shift, product.unknown):
-                self.shifts[product.unknown] = shift
+            if not self._depends(shift, unknown):
+                self.shifts[unknown] = shift
         # Maps of vectors and of a joint block are computed from all rows of the data.
         for vector in () if rows_are_shared else gaussian_vectors(model):
             self._add(vector)

@@ -16,12 +16,13 @@ import numpy as np
 
 from ..distributions.support import CholeskyCorrelation, CholeskyCovariance
 from ..distributions.variable import Variable
-from ..graph.node import FORM, Apply, Data, Node, ancestors
+from ..graph.node import FORM, Apply, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
 from ..graph.operations.shaping import DIAG, TRANSPOSE
+from .common_scales import users_among
 from .gaussian_laws import DenseLaw, ElementwiseLaw
-from .hierarchies import ScaledUnknown, is_real, products
+from .hierarchies import ScaledUnknown, is_real, is_standard_normal, products
 from .linear_systems import linear_systems
 from .normal_observations import normal_data
 from .normal_vector import GaussianVector, Users, used
@@ -43,11 +44,7 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
     terms = tuple(series_terms(model.density))
     of_terms = ancestors([*model.density.nodes, *(n for t in terms for n in t.plain_needs())])
     nodes = ancestors([*model.component.nodes, *of_terms])
-    users: Users = {}
-    for node in nodes:
-        if isinstance(node, Apply):
-            for parent in dict.fromkeys(node.parents):
-                users.setdefault(parent, []).append(node)
+    users = users_among(nodes)
     unknowns = set(model.density.unknowns)
     scaled = {product.unknown: product for product in products(model)}
     sums = running_sums(of_terms)
@@ -87,7 +84,7 @@ def _by_value(unknown: Variable, users: Users) -> GaussianVector | None:
 
 def _by_numbers(unknown: Variable, users: Users) -> GaussianVector | None:
     """Standard normal numbers that are multiplied with a Cholesky factor."""
-    if not _is_standard_normal(unknown) or not 1 <= len(unknown.shape) <= 2:
+    if not is_standard_normal(unknown) or not 1 <= len(unknown.shape) <= 2:
         return None
     product = next((n for n in users.get(unknown, ()) if n.operation is MATMUL), None)
     if product is None or product.shape != unknown.shape:
@@ -126,7 +123,7 @@ def _elements(
         parameters = (mean, scale)
     else:
         f, standard = product.node, True
-        if product.factor is not unknown or not _is_standard_normal(unknown):
+        if product.factor is not unknown or not is_standard_normal(unknown):
             return None
         parameters = (product.scale,)
         if product.location is not None:
@@ -145,17 +142,6 @@ def _elements(
 
 def _adds(use: Apply, addend: Node) -> bool:
     return use.operation is _ADD and addend in use.parents
-
-
-def _is_standard_normal(unknown: Variable) -> bool:
-    follows = unknown.distribution
-    if follows is None or follows.family.key != "normal" or not is_real(unknown):
-        return False
-    known = [follows.arguments[name] for name in ("mean", "sd")]
-    return all(
-        isinstance(node, Data) and node.literal and np.all(node.value == value)
-        for node, value in zip(known, (0.0, 1.0), strict=True)
-    )
 
 
 def _is_triangular(node: Node, *, upper: bool) -> bool:

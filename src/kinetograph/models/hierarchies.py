@@ -27,7 +27,16 @@ from .discovery import unknowns_above
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["LOCATION_SCALE", "Hierarchy", "hierarchies", "is_positive", "is_real", "products"]
+__all__ = [
+    "LOCATION_SCALE",
+    "Hierarchy",
+    "hierarchies",
+    "is_positive",
+    "is_real",
+    "is_scale",
+    "is_standard_normal",
+    "products",
+]
 
 # For each family: its parameters of location and scale, and the standard distribution.
 LOCATION_SCALE = {
@@ -152,6 +161,18 @@ def is_real(unknown: Variable) -> bool:
     )
 
 
+def is_standard_normal(unknown: Variable) -> bool:
+    """Whether an unknown has mean 0 and standard deviation 1."""
+    follows = unknown.distribution
+    if follows is None or follows.family.key != "normal" or not is_real(unknown):
+        return False
+    known = [follows.arguments[name] for name in ("mean", "sd")]
+    return all(
+        isinstance(node, Data) and node.literal and np.all(node.value == value)
+        for node, value in zip(known, (0.0, 1.0), strict=True)
+    )
+
+
 def is_positive(unknown: Variable) -> bool:
     """Whether the free numbers are the logarithm of the unknown."""
     return isinstance(unknown.support, Interval) and unknown.support.form == "log"
@@ -180,7 +201,7 @@ def products(model: "Model") -> Iterator[ScaledUnknown]:
             unknown = _moved_unknown(factor)
             if unknown in taken or not isinstance(unknown, Variable) or not _is_standard(unknown):
                 continue
-            if unknown not in model.component.unknowns or not _is_scale(scale):
+            if unknown not in model.component.unknowns or not is_scale(scale):
                 continue
             taken.add(unknown)
             around = next((n.parents for n in sums if node in n.parents), None)
@@ -251,7 +272,7 @@ def _is_standard(unknown: Variable) -> bool:
     return not unknowns_above(follows.parents)
 
 
-def _is_scale(node: Node) -> bool:
+def is_scale(node: Node) -> bool:
     """Whether a node depends on a positive unknown or an exponential."""
     above = ancestors([node])
     exponential = any(isinstance(n, Apply) and n.operation is _EXP for n in above)

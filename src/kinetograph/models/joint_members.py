@@ -15,10 +15,8 @@ from jax.scipy.linalg import block_diag
 from ..distributions.variable import Variable
 from ..graph.lower import Environment
 from ..graph.node import Apply, Node, ancestors
-from ..graph.operations.elementwise import ELEMENTWISE
-from ..graph.operations.indexing import READS, SLICE
 from ..graph.operations.linear_algebra import MATMUL
-from ..graph.operations.shaping import BROADCAST, CONCATENATE, RESHAPE, STACK, TRANSPOSE
+from .common_scales import LINEAR, PRODUCTS, SUMS, common_scales, users_among
 from .discovery import unknowns_above
 from .hierarchies import is_real, products
 from .joint_normal import JointNormal, Member
@@ -46,11 +44,7 @@ def joint_normal(
         return None
     follows = [u.distribution for u in model.density.unknowns if u.distribution is not None]
     laws = set(ancestors([node for distribution in follows for node in distribution.parents]))
-    users: dict[Node, list[Apply]] = {}
-    for node in model.density.nodes:
-        if isinstance(node, Apply):
-            for parent in dict.fromkeys(node.parents):
-                users.setdefault(parent, []).append(node)
+    users = users_among(model.density.nodes)
     found = _members(model, shifts, vectors, users)
     members = {member.unknown: (member, f) for member, f in found}
     maps = set(ancestors([node for member, _ in members.values() for node in member.nodes]))
@@ -64,7 +58,7 @@ def joint_normal(
     each = (*(s.location for s in shifts.values()), *(v.location for v in vectors.values()))
     locations = [location for location in each if location is not None]
     apart = coefficients.difference(ancestors(locations))
-    needed = apart or any(_is_mixed(members[unknown][1], users) for unknown in effects)
+    needed = apart or any(_is_mixed(unknown, users) for unknown in effects)
     fits = effects and sum(member.unknown.size for member in kept) <= MOST
     return JointNormal(kept, model.density.slices) if needed and fits else None
 
@@ -76,7 +70,7 @@ def _members(
     users: Mapping[Node, list[Apply]],
 ) -> Iterator[tuple[Member, Node]]:
     """The unknowns that may be members, and the nodes of their values."""
-    made = {product.unknown: product.node for product in products(model)}
+    made = {product.unknown: product for product in products(model)}
     for unknown in model.density.unknowns:
         vector, shift = vectors.get(unknown), shifts.get(unknown)
         if vector is not None:
@@ -91,27 +85,13 @@ def _members(
         if shift is None or not is_real(unknown):
             continue
         if shift.centred:
-            location = shift.location
-            law = _of_elements(unknown, location, (shift.scale,))
+            law = _of_elements(unknown, shift.location, (shift.scale,))
             yield Member(unknown, False, shift.nodes, law), unknown
         else:
-            value, scales = _scaled(unknown, made[unknown], shift.scale, users)
+            product = made.get(unknown)
+            value, scales = common_scales(unknown, product.node if product else unknown, users)
+            scales = (product.scale, *scales) if product else scales
             yield Member(unknown, True, scales, _of_elements(unknown, None, scales)), value
-
-
-def _scaled(
-    unknown: Variable, value: Node, scale: Node, users: Mapping[Node, list[Apply]]
-) -> tuple[Node, tuple[Node, ...]]:
-    """The last product of an unknown with unknown scales, and the scales."""
-    scales = [scale]
-    while len(uses := users.get(value, [])) == 1 and uses[0].operation is _MULTIPLY:
-        others = [parent for parent in uses[0].parents if parent is not value]
-        shapes = {other.shape for other in others}
-        fits = shapes == {()} or (shapes == {unknown.shape} and value.shape == unknown.shape)
-        if not fits or not unknowns_above(others):
-            break
-        value, scales = uses[0], [*scales, *others]
-    return value, tuple(scales)
 
 
 def _of_vector(vector: GaussianVector) -> Callable[[Environment], tuple[Any, Any]]:
@@ -154,7 +134,7 @@ def _linear_uses(f: Node, users: Mapping[Node, list[Apply]]) -> Iterator[tuple[N
     while waiting:
         node = waiting.pop()
         for user in users.get(node, ()):
-            if user.operation in _LINEAR:
+            if user.operation in LINEAR:
                 yield node, user
                 if user not in seen:
                     seen.add(user)
@@ -163,9 +143,7 @@ def _linear_uses(f: Node, users: Mapping[Node, list[Apply]]) -> Iterator[tuple[N
 
 def _has_known_factors(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
     """Whether sums and products with f have no other unknown factor."""
-    products = [
-        (node, user) for node, user in _linear_uses(f, users) if user.operation in _PRODUCTS
-    ]
+    products = [(node, user) for node, user in _linear_uses(f, users) if user.operation in PRODUCTS]
     others = [parent for node, user in products for parent in user.parents if parent is not node]
     return not unknowns_above(others)
 
@@ -177,14 +155,7 @@ def _is_mixed(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
     """
     uses = [user for _, user in _linear_uses(f, users)]
     linear = {f, *uses}
-    sums = (user for user in uses if user.operation in _SUMS)
+    sums = (user for user in uses if user.operation in SUMS)
     return any(user.operation is MATMUL for user in uses) or any(
         sum(parent in linear for parent in user.parents) > 1 for user in sums
     )
-
-
-_MULTIPLY = ELEMENTWISE["multiply"]
-_PRODUCTS = {_MULTIPLY, ELEMENTWISE["divide"], MATMUL}
-_SUMS = {ELEMENTWISE[name] for name in ("add", "subtract", "negative")}
-_MOVES = {*READS, SLICE, RESHAPE, TRANSPOSE, BROADCAST, STACK, CONCATENATE}
-_LINEAR = {*_PRODUCTS, *_SUMS, *_MOVES}

@@ -10,6 +10,8 @@ import pytest
 from tests.runs.rows_on_devices import model_of_rows, run_of_rows
 
 import kinetograph as kg
+from kinetograph.programs import engine
+from kinetograph.runs import row_sharding
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 RANDOM = np.random.default_rng(2)
@@ -180,6 +182,17 @@ def test_refused(name):
     make, arguments, text = REFUSED[name]
     with pytest.raises((kg.ModelError, ValueError, TypeError), match=rf"(?s)^mcmc: .*{text}"):
         run_of_rows(make(), **{"draws": 5} | arguments)
+
+
+def test_several_processes_are_refused(monkeypatch):
+    first = run_of_rows(model_of_rows(), kg.samplers.BAOAB(0.01), draws=2, warmup=0)
+    monkeypatch.setattr(row_sharding, "process_count", lambda: 2)
+    monkeypatch.setattr(engine, "_compile", lambda *_: pytest.fail("compiled"))
+    text = "shard= divides rows over the devices of one process, and this run has 2 processes"
+    with pytest.raises(ValueError, match=f"^mcmc: {text} .*; start one process, or"):
+        run_of_rows(model_of_rows(), draws=5)
+    with pytest.raises(ValueError, match=f"^extra_samples: {text} .*; start one process, or"):
+        kg.extra_samples(first, model_of_rows(), draws=2, progress=False)
 
 
 def test_rows_without_names():

@@ -73,8 +73,8 @@ def row_blocks(
     if process_count() > 1:
         raise ValueError(
             f"{doing}: shard= divides rows over the devices of one process, and this run has "
-            f"{process_count()} processes{place_text()}; leave out shard=: each process runs some "
-            "of the chains"
+            f"{process_count()} processes{place_text()}; start one process, or, in a new run, "
+            "leave out shard=: each process then runs some of the chains"
         )
     by = ArgumentOfRows(doing, "shard")
     if model.batch is not None:

@@ -89,6 +89,21 @@ def test_coordinates_are_tried_where_the_posterior_is_not_normal():
     np.testing.assert_allclose(information, [h, r], rtol=1e-9)
 
 
+@pytest.mark.parametrize(("size", "changes"), [(5, False), (500, True)])
+def test_many_elements_are_tried_from_a_smaller_mean(size, changes):
+    """D as written is 0.035; its mean over 500 elements is known well enough."""
+    spread = np.exp(0.035 / 2)
+    rows = np.ones((ROWS, size)) * np.array([1, -1, spread, spread, 1, 1])[:, None]
+    moments = VectorMoments.start(size, float)
+    moments = moments._replace(each=moments.each._replace(count=50.0, squares=49.0 * rows**2))
+    none = jax.tree.map(np.asarray, VectorChoice.start(size, float))
+    stacked = jax.tree.map(lambda x: np.asarray(x)[None], none._replace(window=moments))
+    written = np.stack([-np.ones(size), np.zeros(size)])[None]
+    with x64():
+        found = stacked.judged(written, [slice(0, size)], np.array([50]))[-1]
+    assert found.all() == found.any() == changes
+
+
 def test_worse_coordinates_are_left_for_good():
     state, rng = VectorChoice.start(5, float), np.random.default_rng(4)
     information = np.stack([-np.ones(5), np.zeros(5)])

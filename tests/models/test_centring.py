@@ -42,14 +42,15 @@ def common():
     """Scales outside of matrix products and sums, by a known factor, and of elements in order."""
     mu, sd, spread = kg.normal(0, 1), kg.half_normal(1, shape=2), kg.half_normal(1, shape=3)
     share, loading = kg.beta(2, 2), kg.normal(0, 1)
-    names = ("inside", "outside", "both", "turned", "twice", "signed", "plain")
+    names = ("inside", "outside", "both", "turned", "mixed", "twice", "squared", "signed", "plain")
     z = {name: kg.normal(0, 1, shape=3, name=name) for name in names}
     basis = np.arange(9.0).reshape(3, 3) / 9 - np.eye(3)
     f = sd[0] * (basis @ z["inside"] - 2 * z["outside"]) + kg.exp(mu) * (
         kg.sqrt(share) * z["both"] + mu
     )
-    f = f + spread * z["turned"][::-1]  # no scale of the elements as they are
-    f = f + sd[1] * (z["twice"] + z["twice"] ** 2) + loading * (basis @ z["signed"]) + z["plain"]
+    f = f + spread * (z["turned"][::-1] + basis @ z["mixed"])  # no scales of the elements
+    f = f + sd[1] * (z["twice"] + z["squared"] * z["squared"]) + basis @ z["twice"]
+    f = f + loading * (basis @ z["signed"]) + z["plain"]
     kg.observe([2, 0, 1], kg.poisson(kg.exp(f / 20)))
     return mu, sd, spread, share, loading, *z.values()
 

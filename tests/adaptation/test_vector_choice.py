@@ -163,6 +163,16 @@ def steps():
     return {"sd": sd, "x": x}
 
 
+def loop():
+    """The same walk by unknown numbers of a loop, with the density of the data as a factor."""
+    sd = kg.half_normal(1, name="sd")
+    x = [kg.normal(0, sd, name="first")]
+    for _ in range(1, SIZE):
+        x.append(kg.normal(x[-1], sd))
+    kg.factor(-0.5 * kg.sum((values() - kg.stack(x)) ** 2) / NOISE**2)
+    return {"sd": sd, "x": kg.stack(x)}
+
+
 def values():
     return np.cumsum(np.random.default_rng(5).normal(size=SIZE))
 
@@ -191,7 +201,13 @@ def exact():
 
 @pytest.mark.parametrize(
     ("build", "method"),
-    [(walk, "threads"), (walk, "batch"), (numbers, "threads"), (steps, "threads")],
+    [
+        (walk, "threads"),
+        (walk, "batch"),
+        (numbers, "threads"),
+        (steps, "threads"),
+        (loop, "threads"),
+    ],
 )
 def test_the_posterior_of_a_walk_is_exact(build, method):
     tree = kg.mcmc(kg.model(build), seed=2, chain_method=method, progress=False)

@@ -284,6 +284,22 @@ def stationary_recurrences():
     return {"mu": mu, "rho": rho, "sd": sd, "start": start, "scaled": scaled, **vectors}
 
 
+def numbers():
+    """A series whose numbers are unknowns of a loop, after another first number; and of order 2."""
+    mu, sd = kg.normal(0, 1, shape=2, name="mu"), kg.half_normal(1, name="sd")
+    rho = kg.uniform(-1, 1, name="rho")
+    x, second = [kg.normal(mu[0], 2, name="first")], [kg.normal(0, 1), kg.normal(0, 1)]
+    for t in range(1, 9):
+        x.append(kg.normal(mu[0] + rho * (x[-1] - mu[0]), sd * (1 + t / 9), name=f"x{t}"))
+        second.append(kg.normal(rho * second[-1] - 0.3 * second[-2], sd, name=f"second{t}"))
+    for value in (kg.stack(x[1:]), kg.stack(second[2:])):
+        kg.factor(kg.sum(0.8 * value - 0.5 * value * value))
+    unknowns = {f"start{k}": v for k, v in enumerate(second[:2])}
+    for v in (*x, *second[2:]):
+        unknowns[v.node.name] = v
+    return {"mu": mu, "sd": sd, "rho": rho, **unknowns}
+
+
 def differences(forward, y, width=1e-5):
     """The derivative of the free state by central differences."""
     changes = width * np.eye(len(y))
@@ -319,6 +335,7 @@ BUILDS = {
     sums_by_loops: {"z": None, "apart": "mu", "rows": "mu"},
     recurrences_by_loops: {"z": "sd", "after": None, "rows": None},
     recurrences_by_scans: {"z": "sd", "after": None, "rows": None},
+    numbers: {"x1": None, "second1": None},
     stationary_recurrences: {
         **dict.fromkeys(("zero", "looped", "rows"), "mu"),
         **dict.fromkeys(("joined", "after", "scaled")),  # mu - sd x has no location
@@ -373,7 +390,7 @@ def scored():
 
 NORMAL = [levels, measured, measured_numbers, repeated, negative, scored, sums_of_tables]
 NORMAL += [sums_after_a_value, sums_by_loops, recurrences_by_loops, recurrences_by_scans]
-NORMAL += [stationary_recurrences]
+NORMAL += [stationary_recurrences, numbers]
 
 
 @pytest.mark.parametrize("build", NORMAL)
@@ -422,7 +439,7 @@ def test_known_normal_data():
     np.testing.assert_allclose(r, expected)
 
 
-@pytest.mark.parametrize("build", [walks, process, correlated, sums])
+@pytest.mark.parametrize("build", [walks, process, correlated, sums, numbers])
 def test_evidence_has_the_slope_of_the_likelihood(build):
     """The oracle: the slope of the terms of the data, for a small change of f."""
     model = kg.model(build)
@@ -454,6 +471,9 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
             slope = (np.arange(4) - level - np.cumsum(0.5 - x[9:13] * x[3] / 2)) / 0.25
             np.testing.assert_allclose(rows[0, :4], level, rtol=1e-12)
             np.testing.assert_allclose(rows[1, :4], slope, rtol=1e-8, atol=1e-8)
+        if build is numbers:
+            np.testing.assert_allclose(rows[0], x[places], rtol=1e-12)
+            np.testing.assert_allclose(rows[1], 0.8 - x[places], rtol=1e-8, atol=1e-8)
         if build is process:
             counts = np.array([1, 0, 3, 2])
             np.testing.assert_allclose(rows[1, :4], counts - np.exp(rows[0, :4]), rtol=1e-5)

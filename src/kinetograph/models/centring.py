@@ -110,7 +110,7 @@ class Centring:
         """Add a vector if its law is known before the vector."""
         without = vector._replace(data=None)
         for one in (vector, without, without._replace(location=None)):
-            if one.data is None and (vector.system or not one.joint):
+            if one.data is None and ((vector.system and vector.data) or not one.joint):
                 return  # the forms of shifts, or of each unknown, are as good
             if not all(map(self._has_value, one.nodes)):
                 continue
@@ -247,7 +247,12 @@ class Centring:
             law, location = vector.law(environment)
             parts = [self._part(vector, v) for v in (x, gradient, y, slope)]
             unknown_rows, slopes = map(vector.rows, parts[:2])
-            if vector.system:
+            if vector.system and vector.data is None:
+                value = unknown_rows
+                # log p(z) = -z^2 / 2 is a part of the log density.
+                numbers, to_unknown = jax.vjp(lambda x: jnp.stack(law.numbers(x)[1]), value)  # noqa: B023
+                likelihood = slopes + to_unknown(numbers)[0]
+            elif vector.system:
                 value = law.value(unknown_rows)
                 h, r = vector.information(environment)
                 likelihood = jnp.broadcast_to(r - h * value, vector.shape)
@@ -357,6 +362,7 @@ class Centring:
         vector, part = self.vectors[unknown], self.vector_parts[unknown]
         if vector.data is None:
             h, r = (vector.rows(row[part]) for row in information)
+            h, r = (h[0], r[0]) if vector.system else (h, r)
             h = jnp.maximum(h, 0.0)
         else:
             h, r = vector.information(environment)

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Apply, Node, ancestors
+from ..graph.operations.shaping import stack
+from ..graph.rewriting.step_columns import NotAlike
 from .discovery import unknowns_above
 from .linear_nodes import MOST_STATES, System, is_noise
-from .linear_rows import LINEAR, NotLinearSeries
-from .normal_observations import is_known, normal_data
+from .linear_rows import LINEAR, NotLinearSeries, SeriesExpression
+from .normal_observations import NormalData, is_known, normal_data
 from .normal_vector import GaussianVector
 from .series_columns import alike_numbers
-from .system_law import SystemLaw
+from .system_law import MOST_WRITTEN, SystemLaw
 
 if TYPE_CHECKING:
     from .model import Model
@@ -32,8 +34,9 @@ MOST_DATA = 4  # for each step, where data are about some elements of a series
 
 
 def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[GaussianVector]:
-    """The systems whose data are normal, among terms of a model."""
+    """The systems of a model whose data are normal, and series of numbers with other data."""
     seen: set[Node] = set()
+    taken: set[Variable] = set()
     groups = alike_numbers(model.density)
     every = {number for group in groups for number in group}
     for term in terms:
@@ -54,8 +57,34 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
         for system in (System(f.shape[0], numbers), *_of_parts(f, numbers)):
             found = _system(model, f, system, terms)
             if found is not None:
-                yield _with_firsts(model, f, system, terms) or found
+                found = _with_firsts(model, f, system, terms) or found
+                taken.update(found.unknowns)
+                yield found
                 break
+    for group in groups:
+        if taken.isdisjoint(group) and len(group) > FEWEST_STEPS:
+            series = _series_of_numbers(model, group)
+            if series is not None:
+                yield series
+
+
+def _series_of_numbers(model: "Model", group: set[Variable]) -> GaussianVector | None:
+    """Numbers with values before them in their means, whose data are not normal."""
+    f = stack(sorted(group, key=lambda number: number.serial))
+    found = System(f.shape[0], group)
+    try:
+        of_f = found.observed(f)
+        found.finish()
+    except (NotLinearSeries, NotAlike):
+        return None
+    noises = tuple(found.noises)
+    if len(noises) != 1 or len(found.states) not in range(1, MOST_WRITTEN + 1):
+        return None
+    if noises[0].unknowns != f.parents:
+        return None
+    if not found.constants_are_known() or not set(model.density.unknowns).issuperset(group):
+        return None
+    return _vector(found, of_f, f)
 
 
 def _with_firsts(
@@ -119,14 +148,19 @@ def _system(
     data = normal_data(f, unknowns, terms)
     if data is None:
         return None
-    parameters = tuple(found.constants)
+    return _vector(found, of_f, f, data)
+
+
+def _vector(
+    found: System, of_f: SeriesExpression, f: Node, data: NormalData | None = None
+) -> GaussianVector:
+    parameters, noises = tuple(found.constants), tuple(found.noises)
 
     def law(_: tuple[int, ...], *values: Any) -> SystemLaw:
         return found.law(of_f, dict(zip(parameters, values, strict=True)))
 
-    head = unknowns[0]
     return GaussianVector(
-        head,
+        noises[0].unknowns[0],
         False,
         parameters,
         law,

@@ -48,7 +48,7 @@ from .written_matrices import (
     transposed,
 )
 
-__all__ = ["LinearRow", "SystemLaw"]
+__all__ = ["MOST_WRITTEN", "LinearRow", "SystemLaw"]
 
 MOST_WRITTEN = 3  # states of a system whose matrices are written out
 

@@ -171,7 +171,7 @@ def test_names(name, text):
         ),
         (lambda x: jax.grad(lambda y: y)(x), r"jax.grad .*; here it is kg.gradients\(y, xs\)"),
         (lambda x: jax.vmap(lambda y: y)(x), r"jax.vmap .*; write kg.vmap\(...\)"),
-        (lambda x: pl.Series([1.0, 2.0]) @ x, r"polars.*, as in series.to_numpy\(\) @ unknown"),
+        (lambda x: pl.Series([1.0, 2.0]) @ x, r"polars.*; write kg.data\(series\) @ unknown"),
     ],
 )
 def test_functions_of_jax_and_polars(use, text, unknown):

@@ -91,6 +91,8 @@ def _unopened(
     subject = f"{title}: {argument}: " if argument not in ("", title) else f"{title}: "
     replacement = kind(f"{subject}{text}")
     replacement.errno = error.errno
+    if kind is MissingFileError:  # the text of other errors would change
+        replacement.filename = path
     replacement.__cause__ = error
     return replacement
 

@@ -45,6 +45,9 @@ class DataError(KinetographError, ValueError):
 class MissingFileError(KinetographError, FileNotFoundError):
     """A file or folder that does not exist, given by its path."""
 
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""  # not the number of the system's error
+
 
 class ModelError(KinetographError, ValueError):
     """Targets, unknowns and observations that do not make a model."""

@@ -268,7 +268,7 @@ def test_deep_chains_stay_as_written_below_the_first_levels():
     def build():
         scale, x = kg.half_normal(1), [kg.normal(0, 1, name="x0")]
         for i in range(1, 40):
-            x.append(kg.normal(x[-1], scale, name=f"x{i}"))
+            x.append(kg.student(4, x[-1], scale, name=f"x{i}"))
         kg.observe(1.0, kg.normal(x[-1], 1))
         return scale, *x
 

@@ -876,4 +876,35 @@ def test_what_is_not_a_system(build):
         return s, error
 
     vectors = Centring(kg.model(whole)).vectors.values()
-    assert not any(vector.system for vector in vectors)
+    assert not any(vector.system and vector.data for vector in vectors)
+
+
+@pytest.mark.parametrize(
+    ("build", "count"),
+    [(numbers_of_other_data, 1), (coupled_numbers, 1), (numbers_of_two_series, 2)],
+)
+def test_series_that_are_no_system_of_their_data(build, count):
+    """A series of numbers has coordinates given all data, and the other series if it is known."""
+
+    def whole():
+        s, error = kg.half_normal(1, shape=2, name="s"), kg.half_normal(1, name="error")
+        build(*noises(), s, error)
+        return s, error
+
+    model = kg.model(whole)
+    centring, rng = Centring(model), np.random.default_rng(2)
+    vectors = centring.vectors.values()
+    assert [len(v.unknowns) >= STEPS for v in vectors if v.system] == [True] * count
+    x = rng.normal(size=model.free_size)
+    size = len(centring.vector_places)
+    information = np.stack([rng.uniform(0, 3, size), rng.normal(size=size)])
+    forms = centring.written._replace(information=information)
+    with x64():
+        data = model.bind().data
+        y = centring.inverse(x, forms, data)
+        assert np.abs(y - x)[centring.vector_places].max() > 0.1
+        forward = jax.jit(lambda y: centring.forward(y, forms, data))
+        back, log_jacobian = forward(y)
+        np.testing.assert_allclose(back, x, rtol=1e-8, atol=1e-8)
+        slopes = jax.jacobian(lambda y: forward(y)[0])(y)
+    np.testing.assert_allclose(log_jacobian, np.linalg.slogdet(slopes)[1], rtol=1e-8)

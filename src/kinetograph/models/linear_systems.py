@@ -34,7 +34,7 @@ MOST_DATA = 4  # for each step, where data are about some elements of a series
 
 
 def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[GaussianVector]:
-    """The systems of a model whose data are normal, and series of numbers with other data."""
+    """The systems with normal data, and series with other data."""
     seen: set[Node] = set()
     taken: set[Variable] = set()
     groups = alike_numbers(model.density)
@@ -69,7 +69,7 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
 
 
 def _series_of_numbers(model: "Model", group: set[Variable]) -> GaussianVector | None:
-    """Numbers with values before them in their means, whose data are not normal."""
+    """A series of numbers whose data are not normal."""
     f = stack(sorted(group, key=lambda number: number.serial))
     found = System(f.shape[0], group)
     try:

@@ -61,6 +61,25 @@ def factor():
 
 
 @pytest.mark.parametrize(
+    "index",
+    [
+        pd.RangeIndex(12),
+        pd.Index(list("abcdefghijkl")),
+        pd.date_range("2020-01-01", periods=12, freq="MS"),
+        pd.date_range("2020-01-01", periods=12, tz="UTC"),
+        pd.period_range("2020-01", periods=12, freq="M"),
+        pd.MultiIndex.from_product([["a", "b"], range(6)]),
+    ],
+    ids=["numbers", "text", "dates", "zone", "periods", "levels"],
+)
+def test_columns_without_other_missing_values_are_warned_of(index):
+    """pandas combines 10 of the rows; by position, some labels agree and others do not."""
+    y, x = (pd.Series(DATA[name].values, index).drop(index[k]) for name, k in (("y", 3), ("x", 8)))
+    with pytest.warns(kg.KinetographWarning, match="different labels: row 3 is "):
+        kg.model(*line(x, y))
+
+
+@pytest.mark.parametrize(
     "build",
     [
         lambda: line(DATA["x"].sort_values(), DATA["y"]),
@@ -218,6 +237,7 @@ HOURS = pd.date_range("2024", periods=12, freq="h", tz="UTC")
         (NAMED["y"][1:], NAMED["y"][:-1]),
         (SHUFFLED["x"][:6], NAMED["y"][:6]),
         (DATA["x"][6:], DATA["y"][:6]),
+        (DATA["x"].drop(2), DATA["y"][1:].reset_index(drop=True)),
         (DATA["x"].set_axis(HOURS), DATA["y"].set_axis(HOURS.tz_convert("Europe/Oslo"))),
         (DATA["x"].set_axis(DATA.index.astype("Int64")), DATA["y"].set_axis([*range(12)])),
         (NAMED["x"], pd.Series(DATA["y"].to_numpy(), index=list("ab") * 6)),

@@ -153,8 +153,8 @@ def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
     """A text about how two indices differ.
 
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
-    combined by position on purpose. Numbers of rows, as pandas makes them by itself, are not
-    labels, unless both objects have the same numbers. Other labels of a dimension (`with_dim`) are
+    combined by position on purpose; no label is then in the same row of both. Numbers of rows, as
+    pandas makes them by itself, are not labels, unless both objects have the same numbers. Other labels of a dimension (`with_dim`) are
     accepted. Labels that occur several times must occur equally often.
     """
     if a is b or a.equals(b):
@@ -166,11 +166,24 @@ def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
     if a.isin(b).all():
         same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
         return "" if same else "the same labels in another order"
-    if with_dim or not (named(plain_labels(a)) and named(plain_labels(b))):
+    if with_dim:
+        return ""
+    if _agree_in_part(a, b):
+        return "different labels"
+    if not (named(plain_labels(a)) and named(plain_labels(b))):
         return ""
     in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
     meant = in_order or _continues(a, b) or _continues(b, a)
     return "" if meant or a.inferred_type != b.inferred_type else "different labels"
+
+
+def _agree_in_part(a: Any, b: Any) -> bool:
+    """Whether some rows have equal labels, as after `x.dropna()` and `y.dropna()`."""
+    places = np.arange(len(a))
+    if a.dtype != b.dtype or any(np.array_equal(each, places) for each in (a, b)):
+        return False
+    equal = np.asarray(a == b)
+    return bool(equal.any() and not equal.all())
 
 
 def _continues(a: Any, b: Any) -> bool:

@@ -154,8 +154,9 @@ def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
 
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
     combined by position on purpose; no label is then in the same row of both. Numbers of rows, as
-    pandas makes them by itself, are not labels, unless both objects have the same numbers. Other labels of a dimension (`with_dim`) are
-    accepted. Labels that occur several times must occur equally often.
+    pandas makes them by itself, are not labels, unless both objects have the same numbers. Other
+    labels of a dimension (`with_dim`) are accepted. Labels that occur several times must occur
+    equally often.
     """
     if a is b or a.equals(b):
         return ""

@@ -284,6 +284,43 @@ def stationary_recurrences():
     return {"mu": mu, "rho": rho, "sd": sd, "start": start, "scaled": scaled, **vectors}
 
 
+def results_of_states():
+    """Results of steps that are linear in states: by a loop, by `kg.scan`, and filled arrays."""
+    mu, rho = kg.normal(0, 1, shape=2, name="mu"), kg.uniform(-1, 1, name="rho")
+    sd, spread = kg.half_normal(1, shape=2, name="sd"), 1 / kg.sqrt(1 - rho**2)
+    looped, scanned, filled, walk = (
+        kg.normal(0, 1, shape=n, name=name)
+        for n, name in ((25, "looped"), (5, "scanned"), (6, "filled"), ((4, 2), "walk"))
+    )
+
+    def trip(x, z):
+        x = rho * x + z
+        return x, mu[1] - sd[0] * x
+
+    @kg.function
+    def fill(z, rho, mu, sd, spread):
+        x, y, state = np.zeros(6), np.zeros((5, 2)), z[0] * spread
+        x[0] = mu[0] + state / sd[0]
+        y[0] = mu
+        for t in kg.range(1, 6):
+            state = rho * state + z[t]
+            x[t] = mu[0] + state / sd[0]
+        for t in kg.range(1, 5):
+            y[t] = y[t - 1] + sd * walk[t - 1]
+        return x, y
+
+    state, first = looped[0] * spread, scanned[0] * spread
+    values = [3 - sd[1] * state]
+    for t in range(1, 25):
+        state = rho * state + looped[t]
+        values.append(3 - sd[1] * state)
+    later = kg.scan(trip, first, scanned[1:])[1]
+    of_scan = kg.concatenate([(mu[1] - sd[0] * first)[None], later])
+    for f in (kg.stack(values), of_scan, *fill(filled, rho, mu, sd, spread)):
+        kg.observe(np.cos(np.arange(f.size)).reshape(f.shape), kg.normal(f, 0.5))
+    return mu, rho, sd, looped, scanned, filled, walk
+
+
 def numbers():
     """A series whose numbers are unknowns of a loop, after another first number; and of order 2."""
     mu, sd = kg.normal(0, 1, shape=2, name="mu"), kg.half_normal(1, name="sd")
@@ -336,6 +373,7 @@ BUILDS = {
     recurrences_by_loops: {"z": "sd", "after": None, "rows": None},
     recurrences_by_scans: {"z": "sd", "after": None, "rows": None},
     numbers: {"x1": None, "second1": None},
+    results_of_states: dict.fromkeys(("looped", "scanned", "filled")) | {"walk": "mu"},
     stationary_recurrences: {
         **dict.fromkeys(("zero", "looped", "rows"), "mu"),
         **dict.fromkeys(("joined", "after", "scaled")),  # mu - sd x has no location
@@ -390,7 +428,7 @@ def scored():
 
 NORMAL = [levels, measured, measured_numbers, repeated, negative, scored, sums_of_tables]
 NORMAL += [sums_after_a_value, sums_by_loops, recurrences_by_loops, recurrences_by_scans]
-NORMAL += [stationary_recurrences, numbers]
+NORMAL += [stationary_recurrences, numbers, results_of_states]
 
 
 @pytest.mark.parametrize("build", NORMAL)
@@ -648,6 +686,7 @@ def test_first_elements_that_are_not_rewritten(shape, first):
         lambda x, y, z, sd: (x + sd * kg.stack([z, z]).sum(), y, None),  # not by elements
         lambda x, y, z, sd: (kg.cond(y > 2, lambda: x, lambda: -x) + sd * z, y, None),
         lambda x, y, z, sd: (-x, y, None),
+        lambda x, y, z, sd: (x + sd * z, y + 1, y * (x + sd * z)),  # a scale of each row
     ],
 )
 def test_scans_that_are_not_rewritten(step):

@@ -348,6 +348,25 @@ def loop_of_fewer_noises():
     return s1, s2, error
 
 
+def filled_arrays():
+    """A local linear trend as arrays that a loop fills, whose first values are unknown."""
+    (s1, s2, error), (z1, z2) = unknown_scales(), noises()
+    start = kg.normal(0, 1, name="start")
+
+    @kg.function
+    def trend(z1, z2, start, s1, s2):
+        level, slope = np.zeros(STEPS), np.zeros(STEPS)
+        level[0] = start + s1 * z1[0]
+        slope[0] = s2 * z2[0]
+        for t in kg.range(1, STEPS):
+            slope[t] = 0.9 * slope[t - 1] + s2 * z2[t]
+            level[t] = level[t - 1] + slope[t - 1] + s1 * z1[t]
+        return level
+
+    kg.observe(Y, kg.normal(2 - trend(z1, z2, start, s1, s2), error))
+    return s1, s2, error
+
+
 def scan_after_two_values():
     """The two values before are noises."""
     s1, s2, error = unknown_scales()
@@ -565,6 +584,7 @@ BUILDS = [
     loop_over_a_series,
     scan,
     scan_by_old_slope,
+    filled_arrays,
     scan_after_noises,
     scan_of_second_order,
     autoregression,

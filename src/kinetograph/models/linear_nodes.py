@@ -13,7 +13,8 @@ from ..graph.node import Apply, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import SLICE
 from ..graph.operations.reductions import CUMULATIVE
-from ..graph.operations.shaping import CONCATENATE, STACK
+from ..graph.operations.shaping import CONCATENATE, RESHAPE, STACK
+from ..graph.rewriting.filled_arrays import joined_rows
 from ..graph.rewriting.step_columns import NotAlike
 from .hierarchies import is_real
 from .linear_loops import SeriesLoop
@@ -206,6 +207,7 @@ class System:
         if isinstance(node, Variable):
             return self._noise(node)
         assert isinstance(node, Apply)
+        node = joined_rows(node)
         moving = sum(map(self.moves, node.parents))
         if node.operation in _ADDITIVE or (node.operation in LINEAR and moving == 1):
             return combined(node, [self.expression(parent) for parent in node.parents])
@@ -336,7 +338,13 @@ class System:
     def _joined(self, first: Node, rest: Node) -> SeriesExpression:
         """First elements, and a late series."""
         late = self.late(rest)
-        if first.shape != (late,) or self.moves(first):
+        if first.shape != (late,):
+            raise NotLinearSeries
+        parts = isinstance(first, Apply) and first.operation in (STACK, RESHAPE)
+        if parts and first.size == len(first.parents):
+            starts = [self.number(each, step) for step, each in enumerate(first.parents)]
+            return self.started(self.expression(rest), starts)
+        if self.moves(first):
             raise NotLinearSeries
         self.constants[first] = None
 

@@ -10,6 +10,9 @@ in kg.concatenate([[m], m + sd * kg.cumsum(z)]). It may be the first value of a 
 
     first = z[0] / kg.sqrt(1 - rho**2)
     kg.concatenate([first[None], kg.scan(lambda x, z: (rho * x + z,) * 2, first, z[1:])[1]])
+
+or the first element of an array that a loop fills. The values may be linear in the states of a
+recurrence, as in m + sd * x.
 """
 
 from collections.abc import Iterable
@@ -25,6 +28,7 @@ from ..graph.operations.indexing import SLICE
 from ..graph.operations.reductions import CUMULATIVE
 from ..graph.operations.shaping import CONCATENATE, RESHAPE, STACK
 from ..graph.rewriting.alike import are_equal
+from ..graph.rewriting.filled_arrays import joined_rows
 from ..graph.rewriting.stacked_steps import plan_steps
 from .early_reads import early_reads
 from .gaussian_laws import StepLaw
@@ -62,9 +66,10 @@ class _Steps(NamedTuple):
 
 def running_sums(nodes: Iterable[Node]) -> list[RunningSum]:
     """The running sums among nodes."""
-    operations = [node for node in nodes if isinstance(node, Apply)]
+    operations = [(node, joined_rows(node)) for node in nodes if isinstance(node, Apply)]
     kinds = (_with_first, _cumulative, _stacked, _scanned)
-    return [found for kind in kinds for found in map(kind, operations) if found is not None]
+    pairs = [(node, kind(form)) for kind in kinds for node, form in operations]
+    return [found._replace(total=node) for node, found in pairs if found is not None]
 
 
 def _cumulative(total: Apply) -> RunningSum | None:

@@ -20,12 +20,12 @@ def scanned_steps(node: Apply) -> LinearSteps | None:
     if found is None:
         return None
     scan, value = found
-    outputs = scan.subgraphs[0].outputs
-    carried = [i for i in range(scan.carried) if are_equal(outputs[i], value)]
-    if len(carried) != 1:
-        return None
     with within(None):
-        return linear_steps(value, _ValueParts(scan, carried[0]))
+        for place in range(scan.carried):
+            steps = linear_steps(value, _ValueParts(scan, place))
+            if steps is not None:
+                return steps
+    return None
 
 
 def result_of(node: Apply) -> tuple[Scan, Node] | None:
@@ -88,8 +88,14 @@ class _ValueParts(ScanParts):
 
     def __init__(self, scan: Scan, place: int) -> None:
         super().__init__(scan)
-        self._value, self._first = scan.subgraphs[0].inputs[place], scan.parents[place]
+        (body,) = scan.subgraphs
+        self._value, self._first = body.inputs[place], scan.parents[place]
+        self._next = body.outputs[place]
         self._moving = self.above({self._value})
+
+    def is_state(self, part: Node) -> bool:
+        """Whether a part is the value that the next trip reads."""
+        return are_equal(part, self._next)
 
     def before(self, part: Node) -> Node | None:
         """The value before the first trip.
@@ -101,6 +107,10 @@ class _ValueParts(ScanParts):
     def moves(self, part: Node) -> bool:
         """Whether a part depends on the value before."""
         return part in self._moving
+
+    def constant(self, part: Node) -> Node | None:
+        """A node outside for a part, if all trips have the same."""
+        return None if part in self._by_row else super().whole(part)
 
     def inputs(self, part: Node) -> tuple[Operation, Sequence[Node]] | None:
         """The operation of a part, and its operands."""

@@ -95,6 +95,8 @@ class Rowwise:
     ----------
     kept, filled
         The places of carried variables, and of variables that are filled row by row.
+    arrays, inputs
+        The arrays that are filled, and the rows that are inputs of the trips.
     origins
         For each carried value, the place of the variable that it belongs to.
     types
@@ -110,22 +112,22 @@ class Rowwise:
         """
         self._loop = loop
         self._body = loop.subgraphs[-1]
-        self._filled: list[_Filled] = []
+        self.arrays: list[_Filled] = []
         self._reads: list[_Read] = []
         self._now: dict[Node, Instead] = {}
         self._known = counters(self._body, loop.carried)
         trips = self._bound(most) if self._known else None
         if trips:
             self._find(set(left), trips)
-        self.trips = trips if self._filled or self._reads else None
-        self.filled = [f.own.place for f in self._filled]
+        self.trips = trips if self.arrays or self._reads else None
+        self.filled = [f.own.place for f in self.arrays]
         self.kept = [i for i in range(loop.carried) if i not in self.filled]
-        self.origins = [*self.kept, *(f.own.place for f in self._filled for _ in range(f.lags))]
-        self.types = tuple(f.type for f in self._filled)
-        coming = [f.own for f in self._filled if f.starts] + [
+        self.origins = [*self.kept, *(f.own.place for f in self.arrays for _ in range(f.lags))]
+        self.types = tuple(f.type for f in self.arrays)
+        coming = [f.own for f in self.arrays if f.starts] + [
             r.rows for r in self._reads if not r.lag
         ]
-        self._coming = list(dict.fromkeys(coming))
+        self.inputs = list(dict.fromkeys(coming))
 
     # Planning
     def _moving(self, node: Node) -> _Moving | None:
@@ -222,16 +224,16 @@ class Rowwise:
         lags = max((read.lag for read in reads), default=0)
         row = (*inner.shape[:axis], *inner.shape[axis + 1 :])
         kind = jax.ShapeDtypeStruct(row, inner.dtype)
-        self._filled.append(_Filled(own, not anew, lags, kind))
+        self.arrays.append(_Filled(own, not anew, lags, kind))
 
     # Running
     def enter(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The first carried values and the input rows."""
         carried = [tensors[i] for i in self.kept]
-        for f in self._filled:
+        for f in self.arrays:
             array = tensors[f.own.place]
             carried += [row_before(array, f.own, lag, f.type) for lag in range(1, f.lags + 1)]
-        return carried, [input_rows(tensors[rows.place], rows, self.trips) for rows in self._coming]
+        return carried, [input_rows(tensors[rows.place], rows, self.trips) for rows in self.inputs]
 
     def variables(self, carried: Sequence[Any]) -> list[Any]:
         """The carried values in the places of the loop's variables.
@@ -245,10 +247,10 @@ class Rowwise:
         self, carried: Sequence[Any], coming: Sequence[Any]
     ) -> tuple[list[Any], dict[Node, Instead]]:
         """The body's variables in a trip, and replacements of operations."""
-        rows = dict(zip(self._coming, coming, strict=True))
+        rows = dict(zip(self.inputs, coming, strict=True))
         recent = self._recent(carried)
         variables = self.variables(carried)
-        for f in self._filled:
+        for f in self.arrays:
             blank = jnp.zeros(f.type.shape, f.type.dtype)
             variables[f.own.place] = rows[f.own] if f.starts else blank
         instead = dict(self._now)
@@ -260,7 +262,7 @@ class Rowwise:
     def _recent(self, carried: Sequence[Any]) -> dict[int, list[Any]]:
         """The carried rows, by the place of their array."""
         left = iter(carried[len(self.kept) :])
-        return {f.own.place: [next(left) for _ in range(f.lags)] for f in self._filled}
+        return {f.own.place: [next(left) for _ in range(f.lags)] for f in self.arrays}
 
     def end(self, carried: Sequence[Any], after: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The values carried to the next trip, and the output rows.
@@ -269,7 +271,7 @@ class Rowwise:
         """
         recent = self._recent(carried)
         on = [after[place] for place in self.kept]
-        for f in self._filled:
+        for f in self.arrays:
             on += [after[f.own.place], *recent[f.own.place]][: f.lags]
         return on, [after[place] for place in self.filled]
 
@@ -281,7 +283,7 @@ class Rowwise:
         `trips` is the number of trips that were made, or None for the largest number.
         """
         variables = self.variables(carried)
-        for f, written in zip(self._filled, rows, strict=True):
+        for f, written in zip(self.arrays, rows, strict=True):
             variables[f.own.place] = with_rows(tensors[f.own.place], written, f.own, trips)
         return variables
 

@@ -5,6 +5,7 @@ It is *delayed* if its nodes are the nodes of another column some steps before.
 """
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,15 +187,32 @@ class StepColumns:
         """The steps, if they are linear in the value before."""
         return linear_steps(self.column, self)
 
-    def before(self, column: Column) -> Node | None:
-        """The value before the first step.
+    @cached_property
+    def _state(self) -> Column | None:
+        """The only column that later steps read, if there is one."""
+        kinds = ((column, kind) for column, kind in self.kinds.items() if column not in self.free)
+        read = {kind.column for _, kind in kinds if isinstance(kind, DelayedColumn)}
+        return read.pop() if len(read) == 1 else None
 
-        None for columns that are not the values before.
+    def is_state(self, column: Column) -> bool:
+        """Whether the nodes are the values that the next steps read."""
+        return column == self._state
+
+    def before(self, column: Column) -> Node | None:
+        """The state before the first step.
+
+        None for columns that are not the states before.
         """
-        return column[0] if self.kinds[column] == DelayedColumn(self.column, 1) else None
+        whole = self._state is not None and self.kinds[column] == DelayedColumn(self._state, 1)
+        return column[0] if whole else None
+
+    def constant(self, column: Column) -> Node | None:
+        """The node of a column with the same value in all steps."""
+        kind = self.kinds[column]
+        return kind if isinstance(kind, Node) else None
 
     def moves(self, column: Column) -> bool:
-        """Whether the nodes depend on the values before."""
+        """Whether the nodes depend on the states before."""
         return column not in self.free
 
     def inputs(self, column: Column) -> tuple[Operation, Sequence[Column]] | None:

@@ -48,7 +48,7 @@ class StepParts(Protocol):
         """Whether a part depends on the state before."""
 
     def constant(self, part: Any) -> Node | None:
-        """A node for a part, if it is the same in all steps."""
+        """A node for a part, if all steps have the same."""
 
     def inputs(self, part: Any) -> tuple[Operation, Sequence[Any]] | None:
         """The operation of a part, and its operands; None for other parts."""

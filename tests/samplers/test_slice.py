@@ -244,7 +244,7 @@ def test_agrees_with_reference_draws(name):
     ("old", "new"),
     thinned(
         [
-            ("found < level", "found < level - 1"),  # a little outside the slice
+            ("log_p_new < level", "log_p_new < level - 1"),  # a little outside the slice
             ("> level and to_left > 0", "> level + 1 and to_left > 0"),  # too short to the left
             ("level = log_p + log1p(", "level = log_p + 0.8 * log1p("),
         ],

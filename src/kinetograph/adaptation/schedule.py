@@ -77,8 +77,8 @@ class Adaptation(NamedTuple):
         It is None if forms are not chosen.
         """
         choices = (self.centring, self.vectors, self.joint)
-        found = [int(choice.changed) for choice in choices if choice is not None]
-        return max(found, default=None)
+        changes = [int(choice.changed) for choice in choices if choice is not None]
+        return max(changes, default=None)
 
 
 Hypers = dict[str, Any]

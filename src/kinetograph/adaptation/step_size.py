@@ -61,11 +61,11 @@ class DualAveraging(NamedTuple):
         return DualAveraging(self.mu, error, log_average, log_step, count, averaged)
 
 
-def risen_target(hyper: dict[str, Any], asked: Any) -> Any:
-    """The target acceptance, which rises if `asked`, up to its limit.
+def risen_target(hyper: dict[str, Any], rises: Any) -> Any:
+    """The target acceptance, raised where `rises`, up to its limit.
 
     A divergence asks for a rise, because a higher target gives smaller steps.
     """
     target, limit = hyper["target_acceptance"], hyper["target_limit"]
     risen = jnp.minimum(limit, 1.0 - RISE * (1.0 - target))
-    return jnp.where(asked & (target < limit), risen, target).astype(jnp.asarray(target).dtype)
+    return jnp.where(rises & (target < limit), risen, target).astype(jnp.asarray(target).dtype)

@@ -110,8 +110,8 @@ class VectorChoice(NamedTuple):
         back = alone & in_use & (written < used - WORSE)
         again = alone & in_use & ~back & (used > worth)
         takes, leaves = (x[..., None, :] for x in (first | again, back))
-        found = moments.information(parts).astype(information.dtype)
-        new = np.where(takes, found, information)
+        estimates = moments.information(parts).astype(information.dtype)
+        new = np.where(takes, estimates, information)
         new = np.where(leaves, np.array([[-1.0], [0.0]], new.dtype), new)
         changes = first | back | again
         any_change = np.any(changes, -1)

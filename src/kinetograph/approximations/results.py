@@ -104,8 +104,8 @@ def as_tree(
     named = zip(model.target_names, model.targets, targets_at(objective, free), strict=True)
     kept = {name: (node, by_chain(values)) for name, node, values in named}
     group = as_group(model, kept, lead)
-    found = _unknowns_at(model, free).items()
-    unknowns = {name: (node, by_chain(values[0])) for name, (node, values) in found}
+    by_name = _unknowns_at(model, free).items()
+    unknowns = {name: (node, by_chain(values[0])) for name, (node, values) in by_name}
     labels = {"chain": np.arange(chains), "draw": np.arange(len(free) // chains)}
     of_draws = {name: (lead, by_chain(values)) for name, values in statistics.items()}
     groups = {

@@ -121,8 +121,8 @@ def _answer(
         names = _taken_by_name(call_parameters)
         for word in named:
             if word not in names:
-                if told := _of_count(title, word, named[word]):
-                    return told
+                if answer := _of_count(title, word, named[word]):
+                    return answer
                 advice = _of_object(values[0], function, word, ()) if bound else ""
                 if advice and not _hint(title, word, names):
                     return f"{title}: unknown parameter {word}{place_text()}; {advice}"
@@ -135,8 +135,8 @@ def _answer(
     else:
         missing = [p.name for p in _missing_parameters(call_parameters, len(positional), named)]
         for word in _unknown_words(call_parameters, named):
-            if told := _of_count(title, word, named[word]):
-                return told
+            if answer := _of_count(title, word, named[word]):
+                return answer
             if word not in missing and _hint(title, word, missing):
                 return no_parameter(title, word, _taken_by_name(call_parameters))
     if Parameter.VAR_POSITIONAL not in kinds and len(positional) > len(by_position):
@@ -243,8 +243,8 @@ def _not_of_targets(
     ):
         names = _taken_by_name(parameters)
         for word in _unknown_words(parameters, named):
-            if told := _of_count(title, word, named[word]):
-                return told
+            if answer := _of_count(title, word, named[word]):
+                return answer
             if not isinstance(named[word], Array) and _hint(title, word, names):
                 return no_parameter(title, word, names)
     return None
@@ -428,10 +428,12 @@ def _missing(
         takes = f"; write kg.{title}(model, results) with the results of kg.mcmc(model)"
     if missing == ["results"] and hasattr(values[0], "subtree"):
         return f"{title}: the model is missing{place_text()}; write kg.{title}(model, results)"
-    if "shape" in named and (own := [n for n in missing if n in WORDS.get("shape", ())]):
+    if "shape" in named and (
+        shape_parameters := [n for n in missing if n in WORDS.get("shape", ())]
+    ):
         takes = (
-            f"; shape= is the shape of the array, and the shape parameter of {title} is {own[0]}: "
-            f"write {own[0]}={brief(named['shape'])}"
+            f"; shape= is the shape of the array, and the shape parameter of {title} is "
+            f"{shape_parameters[0]}: write {shape_parameters[0]}={brief(named['shape'])}"
         )
     if any(name in named for name in missing):
         takes = "; it is given by position, as the first value"

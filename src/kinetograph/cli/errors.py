@@ -111,7 +111,7 @@ def _usage(error: click.UsageError) -> str:
 
         word = error.option_name.lstrip("-").replace("-", "_")
         options = {name: p.opts[0] for p in error.ctx.command.params if (name := p.name)}
-        here = [options[own] for own in WORDS.get(word, ()) if own in options]
+        here = [options[meaning] for meaning in WORDS.get(word, ()) if meaning in options]
         if word in FORMATS and "--format" in options.values():
             here = [f"--format {word}"]
         if here:

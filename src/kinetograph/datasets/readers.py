@@ -101,14 +101,14 @@ class Graph:
             known = Array(window.node)
             # The new window must not be computed from the old one: XLA would copy the old window in
             # every trip.
-            found = cond(
+            indices = cond(
                 start == Array(first.node),
                 lambda: known,
                 lambda: _table(order, start + np.arange(count)),
             )
-            window.assign(found)
+            window.assign(indices)
             first.assign(start)
-            return found[numbers.passes - start, numbers.places]
+            return indices[numbers.passes - start, numbers.places]
 
         return Order(at)
 
@@ -174,11 +174,11 @@ class Plain:
                 del orders[number]
             places = np.asarray(numbers.places)
             passes = np.broadcast_to(numbers.passes, places.shape)
-            found = np.empty(places.shape, _INT)
+            indices = np.empty(places.shape, _INT)
             for number in np.unique(passes):
                 chosen = passes == number
-                found[chosen] = order(int(number))[places[chosen]]
-            return found[()]
+                indices[chosen] = order(int(number))[places[chosen]]
+            return indices[()]
 
         return Order(at)
 

@@ -65,10 +65,10 @@ def draw(source: Source, size: Any, alpha: Any, beta: Any) -> Any:
 
 def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
     from_end = jnp.where(left, k, size - k)
-    own = jnp.where(left, size - k + beta, k + alpha)
+    numerator = jnp.where(left, size - k + beta, k + alpha)
     over = (size - from_end + 1.0) * (from_end - 1.0 + jnp.where(left, alpha, beta))
     inside = from_end > 0
-    return jnp.where(inside, from_end * own / jnp.where(inside, over, 1.0), 0.0)
+    return jnp.where(inside, from_end * numerator / jnp.where(inside, over, 1.0), 0.0)
 
 
 def _log_sum(x: Any, size: Any, alpha: Any, beta: Any) -> Any:

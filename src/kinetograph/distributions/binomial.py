@@ -100,7 +100,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     n_few, p_few = jnp.where(few, size, 0.0), jnp.where(few, p, 0.0)
     odds = p_few / (1 - p_few)
     none = jnp.exp(xlog1py(n_few, -p_few))
-    found = search(
+    searched = search(
         source, few, none, lambda k: (n_few - k) / (k + 1) * odds, jnp.minimum(n_few, n_few * p_few)
     )
 
@@ -134,7 +134,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
         return k, inside & (height <= log_probability(k, size, p) - top)
 
     large = first_accepted(source, propose, [size, p, top], many, np.float64(0), sure)
-    count = jnp.minimum(jnp.where(few, found, large).astype(np.int64), trials)
+    count = jnp.minimum(jnp.where(few, searched, large).astype(np.int64), trials)
     return jnp.where(valid, jnp.where(mirrored, trials - count, count), -1)
 
 

@@ -106,8 +106,8 @@ def hurdle_negative_binomial(
     --------
     >>> import kinetograph as kg
     >>> zero = kg.beta(1, 1, name="zero")
-    >>> follows = kg.hurdle_negative_binomial(zero, mean=3.0, dispersion=0.5)
-    >>> likelihood = kg.observe([0, 0, 4], follows)
+    >>> distribution = kg.hurdle_negative_binomial(zero, mean=3.0, dispersion=0.5)
+    >>> likelihood = kg.observe([0, 0, 4], distribution)
     """
     by_mean, parameters = two_of("hurdle_negative_binomial", size, prob, mean, log_mean, dispersion)
     family = HURDLE_NEGATIVE_BINOMIAL_MEAN if by_mean else HURDLE_NEGATIVE_BINOMIAL

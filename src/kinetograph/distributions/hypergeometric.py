@@ -79,7 +79,7 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
         return jnp.maximum((good - i) * (size - i), 0.0) / ((i + 1) * (bad - size + i + 1))
 
     none = jnp.exp(jnp.where(some, _terms(0.0, good, bad, size)[0], 0.0))
-    found = search(source, few, none, lambda i: jnp.where(some, up(i), 0.0), mean)
+    searched = search(source, few, none, lambda i: jnp.where(some, up(i), 0.0), mean)
 
     many = valid & ~few
 
@@ -109,7 +109,7 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
         return z, inside & (2 * jnp.log(u) <= log_probability(z, *given) - top)
 
     large = first_accepted(source, propose, [*given, top], many, np.float64(0))
-    count = jnp.where(few, found, large).astype(np.int64)
+    count = jnp.where(few, searched, large).astype(np.int64)
     count = jnp.minimum(count, jnp.minimum(rare, taken))
     count = jnp.where(m > n, taken - count, count)  # objects of the first kind
     count = jnp.where(taken < k, m - count, count)

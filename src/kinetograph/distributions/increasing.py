@@ -156,14 +156,14 @@ def _terms(
 def _draw(base: Family, same: bool, differ: list[bool], source: Source, *parameters: Any) -> Any:
     """Draw sorted numbers, or repeat draws until they are in order."""
     assert base.draw is not None
-    draw, own = base.draw, _of_elements(base, differ, parameters)
+    draw, of_elements = base.draw, _of_elements(base, differ, parameters)
     if same:
-        return jnp.sort(draw(source, *own), -1)
+        return jnp.sort(draw(source, *of_elements), -1)
 
     def attempt(state: Any) -> Any:
         number, value = state
         key = source.row(number).key
-        new = draw(Source(key, source.shape, source.dtype), *own)
+        new = draw(Source(key, source.shape, source.dtype), *of_elements)
         return number + 1, jnp.where(_in_order(value), value, new)
 
     def going(state: Any) -> Any:

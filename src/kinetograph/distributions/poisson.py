@@ -80,7 +80,7 @@ def draw(source: Source, rate: Any) -> Any:
     valid = (rate >= 0) & (rate <= LARGEST_RATE)
     few = valid & (rate < SEARCH)
     small = jnp.where(few, rate, 0.0)
-    found = search(source, few, jnp.exp(-small), lambda k: small / (k + 1), small)
+    searched = search(source, few, jnp.exp(-small), lambda k: small / (k + 1), small)
 
     many = valid & ~few
     rate = jnp.where(many, rate, SEARCH)
@@ -104,7 +104,7 @@ def draw(source: Source, rate: Any) -> Any:
         return k, inside & (height <= -deviance(k, rate) - log_factorial_rest(k))
 
     large = first_accepted(source, propose, [rate], many, np.float64(0), sure)
-    return counts(valid, jnp.where(few, found, large))
+    return counts(valid, jnp.where(few, searched, large))
 
 
 def draw_by_log_rate(source: Source, log_rate: Any) -> Any:

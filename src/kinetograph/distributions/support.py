@@ -364,8 +364,8 @@ def bound_nodes(support: Any) -> tuple[Node, ...]:
     """The nodes that a support depends on, such as its bounds."""
     if isinstance(support, AnyOf):
         return tuple(node for part in support.parts for node in bound_nodes(part))
-    own = getattr(support, "outer", ())
-    bounds = (getattr(support, "lower", None), getattr(support, "upper", None), *own)
+    outer = getattr(support, "outer", ())
+    bounds = (getattr(support, "lower", None), getattr(support, "upper", None), *outer)
     return tuple(b for b in bounds if isinstance(b, Node))
 
 

@@ -203,11 +203,11 @@ def _unknowns(node: Node) -> set[Node] | None:
 
     The result is None if the search meets too many nodes.
     """
-    seen, pending = {node}, [node]
+    above, pending = {node}, [node]
     while pending:
-        new = {p for p in pending.pop().parents if p not in seen and not isinstance(p, Data)}
-        seen |= new
+        new = {p for p in pending.pop().parents if p not in above and not isinstance(p, Data)}
+        above |= new
         pending += new
-        if len(seen) > MOST:
+        if len(above) > MOST:
             return None
-    return {each for each in seen if not isinstance(each, (Apply, Data))}
+    return {each for each in above if not isinstance(each, (Apply, Data))}

@@ -64,10 +64,10 @@ def weighted(base: Family) -> Weighted:
 
 
 def _terms(base: Family, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
-    *own, weights = parameters
+    *of_base, weights = parameters
     without = weights == 0.0
     still_forms = base.still_forms(without, forms)
-    density = base.log_density(*base.still(without, x, *own), small=small, **still_forms)
+    density = base.log_density(*base.still(without, x, *of_base), small=small, **still_forms)
     return (jnp.where(without, 0.0, weights * density),)
 
 

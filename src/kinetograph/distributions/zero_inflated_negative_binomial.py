@@ -69,8 +69,8 @@ def zero_inflated_negative_binomial(
     --------
     >>> import kinetograph as kg
     >>> zero = kg.beta(1, 1, name="zero")
-    >>> follows = kg.zero_inflated_negative_binomial(zero, mean=3.0, dispersion=0.5)
-    >>> likelihood = kg.observe([0, 0, 4], follows)
+    >>> distribution = kg.zero_inflated_negative_binomial(zero, mean=3.0, dispersion=0.5)
+    >>> likelihood = kg.observe([0, 0, 4], distribution)
     """
     by_mean, parameters = two_of(
         "zero_inflated_negative_binomial", size, prob, mean, log_mean, dispersion

@@ -53,15 +53,15 @@ def used_as_numbers(factors: Iterable[str]) -> set[str]:
 
     They stand alone, or are arguments of a function of formulaic other than C.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for text in factors:
         try:
             tree = ast.parse(text, mode="eval").body
         except SyntaxError:  # a quoted name of a column
-            found.add(text)
+            names.add(text)
             continue
         parts: list[ast.expr] = [tree]
         if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
             parts = tree.args if tree.func.id in {*TRANSFORMS} - {"C", "hashed"} else []
-        found |= {part.id for part in parts if isinstance(part, ast.Name)}
-    return found
+        names |= {part.id for part in parts if isinstance(part, ast.Name)}
+    return names

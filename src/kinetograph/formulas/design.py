@@ -139,10 +139,10 @@ class Design:
         """Refuse dates as numbers, and labels of another type than the model's."""
         levels = "effects of a level for each are C({0})"
         check_no_dates(frame, self._numbers, repr(self.text), levels)
-        for name, own in self._dates.items():
-            if type(value := frame[name].iloc[0]) is not type(own):
+        for name, date in self._dates.items():
+            if type(value := frame[name].iloc[0]) is not type(date):
                 raise DataError(
-                    f"formula: {name!r} has {value!r} in {row_text(frame, 0)}, but {own!r} in the "
+                    f"formula: {name!r} has {value!r} in {row_text(frame, 0)}, but {date!r} in the "
                     f"model's data{place_text()}; give the column the same type"
                 )
 
@@ -289,7 +289,7 @@ def _columns_in(formula: Any, frame: pd.DataFrame, calls: Collection[str]) -> se
 
     The variables of splines are not among formulaic's `required_variables`.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for term in formula:
         for factor in term.factors:
             if str(factor.expr) in calls:
@@ -298,8 +298,8 @@ def _columns_in(formula: Any, frame: pd.DataFrame, calls: Collection[str]) -> se
                 parsed = ast.parse(str(factor.expr), mode="eval")
             except SyntaxError:  # a quoted name of a column
                 continue
-            found |= {node.id for node in ast.walk(parsed) if isinstance(node, ast.Name)}
-    return {name for name in found if name in frame}
+            names |= {node.id for node in ast.walk(parsed) if isinstance(node, ast.Name)}
+    return {name for name in names if name in frame}
 
 
 def evaluated(

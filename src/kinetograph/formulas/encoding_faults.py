@@ -44,15 +44,17 @@ def encoding_fault(
             "cs(x, df=5) is a cubic spline here; effects that differ between the classes "
             "of a response (cs of brms) need family='categorical'"
         )
-    if found := re.fullmatch(r"(.+) is not in list", reason):
+    if match := re.fullmatch(r"(.+) is not in list", reason):
         levels = {name: levels_of(frame[name]) for name in needed if name in frame}
-        shown = (f"{name} are {', '.join(map(str, own[:12]))}" for name, own in levels.items())
-        reason = f"{found[1]} is not a level; the levels of {', of '.join(shown)}"
-    if found := re.search(r"outside of the nominated levels.*: \{(.+)\}", reason):
-        reason = f"levels= lacks {found[1]}, which the data have; add it, or leave these rows out"
+        shown = (
+            f"{name} are {', '.join(map(str, values[:12]))}" for name, values in levels.items()
+        )
+        reason = f"{match[1]} is not a level; the levels of {', of '.join(shown)}"
+    if match := re.search(r"outside of the nominated levels.*: \{(.+)\}", reason):
+        reason = f"levels= lacks {match[1]}, which the data have; add it, or leave these rows out"
         if "levels=" not in text.replace(" ", ""):
             reason = (
-                f"{_of_levels(text)} has {found[1]}, a level that the model's data do not have; "
+                f"{_of_levels(text)} has {match[1]}, a level that the model's data do not have; "
                 f"leave these rows out{_of_edges(text)}"
             )
     advice = _of_dates(frame, needed)

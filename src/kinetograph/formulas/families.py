@@ -397,9 +397,9 @@ def families_with(parameter: str, family: ResponseFamily) -> str:
 
     A family whose name ends with that of the user's family comes first.
     """
-    own = [name for name in _SPREADS if name in family.links]
-    if parameter in (*_SPREADS, *_OTHER_SPREADS) and own:
-        return f"; here it is {own[0]}"
+    parameters = [name for name in _SPREADS if name in family.links]
+    if parameter in (*_SPREADS, *_OTHER_SPREADS) and parameters:
+        return f"; here it is {parameters[0]}"
     names = [other.name for other in FAMILIES.values() if parameter in other.links]
     near = [name for name in names if name.endswith(f"_{family.name}")] or names
     if not near:
@@ -429,9 +429,9 @@ def family_named(name: Any) -> ResponseFamily:
     if wanted not in names:
         similar = closest(wanted.partition("(")[0], names)  # R writes poisson()
         hint = f"; did you mean {names[similar].name!r}?" if similar else ""
-        found = re.fullmatch(r"(\w+)\s*\((?:\s*link\s*=)?\s*['\"]?(\w+)['\"]?\s*\)", name)
-        if found and plain(found[1]) in names:  # R writes family = Gamma(link = "log")
-            hint = f"; write family={names[plain(found[1])].name!r}, link={found[2]!r}"
+        match = re.fullmatch(r"(\w+)\s*\((?:\s*link\s*=)?\s*['\"]?(\w+)['\"]?\s*\)", name)
+        if match and plain(match[1]) in names:  # R writes family = Gamma(link = "log")
+            hint = f"; write family={names[plain(match[1])].name!r}, link={match[2]!r}"
         if wanted == plain("zero_one_inflated_beta"):
             hint = f"; {ZEROS_AND_ONES}"
         raise ValueError(

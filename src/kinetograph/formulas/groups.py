@@ -216,8 +216,8 @@ class Grouping:
                 advice = "give new_levels='draw' to draw the effects of new levels from their "
                 advice += "distribution"
                 if (same := texts.get(self._text(new[0]))) is not None:
-                    got, own = next((a, b) for a, b in zip(new[0], same) if a != b)
-                    advice = f"it is {got!r}, but the model has {own!r}: convert the column"
+                    got, expected = next((a, b) for a, b in zip(new[0], same) if a != b)
+                    advice = f"it is {got!r}, but the model has {expected!r}: convert the column"
                 raise DataError(
                     f"formula: {self.factor!r} has {self._text(new[0])!r} in "
                     f"{row_text(frame, row)}, a level that the model's data do not have"

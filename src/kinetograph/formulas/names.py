@@ -34,11 +34,11 @@ def check_names(
         raise name_fault(frame, response, "the response and of a dimension of results")
     if response in arrays:
         raise name_fault(frame, response, "the response and of an unknown")
-    own = {array.node for array in arrays.values()}
-    seen = {response, *arrays}
+    array_nodes = {array.node for array in arrays.values()}
+    taken = {response, *arrays}
     for node in ancestors([distribution.node], above=lambda node: tuple(above(node))):
-        if node.name is None or node in own or node is distribution.node:
+        if node.name is None or node in array_nodes or node is distribution.node:
             continue
-        if node.name in seen:
+        if node.name in taken:
             raise name_fault(frame, node.name)
-        seen.add(node.name)
+        taken.add(node.name)

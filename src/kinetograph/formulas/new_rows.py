@@ -19,15 +19,15 @@ __all__ = ["ROWS", "of_same_rows", "rows_key", "typed_as", "without_names"]
 ROWS = "new_rows"  # the attribute of predictions that identifies their rows
 
 
-def typed_as(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def typed_as(frame: pd.DataFrame, model_frame: pd.DataFrame) -> pd.DataFrame:
     """New rows with the types of the model's columns.
 
     True and False in a column of objects are booleans. Texts and categories are converted to each
     other, as methods of pandas in a formula differ between them.
     """
     changed: dict[str, Any] = {}
-    for name in frame.columns.intersection(own.columns):
-        column, like = frame[name], own[name]
+    for name in frame.columns.intersection(model_frame.columns):
+        column, like = frame[name], model_frame[name]
         if isinstance(column, pd.DataFrame) or isinstance(like, pd.DataFrame):
             continue
         categories = isinstance(column.dtype, pd.CategoricalDtype)
@@ -39,7 +39,7 @@ def typed_as(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
         elif not categories and isinstance(like.dtype, pd.CategoricalDtype):
             known = column.isin(like.cat.categories).all()
             changed |= {name: column.astype(like.dtype)} if known else {}
-    return with_variables(frame.assign(**changed) if changed else frame, variables_in(own))
+    return with_variables(frame.assign(**changed) if changed else frame, variables_in(model_frame))
 
 
 def without_names(array: Array, first: int) -> Array:
@@ -53,10 +53,10 @@ def without_names(array: Array, first: int) -> Array:
     return array
 
 
-def rows_key(frame: pd.DataFrame, own: pd.DataFrame) -> str:
+def rows_key(frame: pd.DataFrame, model_frame: pd.DataFrame) -> str:
     """A text that identifies the values in the model's columns."""
     digest = hashlib.blake2s(digest_size=8)
-    for name in sorted(map(str, frame.columns.intersection(own.columns))):
+    for name in sorted(map(str, frame.columns.intersection(model_frame.columns))):
         column = frame[name].astype(object).map(str).to_numpy(object)
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(pd.util.hash_array(column)).tobytes())

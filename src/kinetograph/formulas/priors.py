@@ -205,8 +205,8 @@ def _length_prior(u: Unknown) -> Array:
         law = stats.invgamma(np.exp(logs[0]), scale=np.exp(logs[1]))
         return [law.logcdf(low) - np.log(0.01), law.logsf(high) - np.log(0.01)]
 
-    found = optimize.root(misfit, [0.0, 0.0])
-    alpha, scale = np.exp(found.x) if found.success else (3.0, high)
+    solution = optimize.root(misfit, [0.0, 0.0])
+    alpha, scale = np.exp(solution.x) if solution.success else (3.0, high)
     return inverse_gamma(float(alpha), float(scale), **u.place)
 
 

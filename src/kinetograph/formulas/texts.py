@@ -208,8 +208,8 @@ def reason_of(error: Exception, text: str = "") -> str:
     if "Unknown operator" in reason and comparison:
         return f"a comparison is not a term; write I({comparison[0].strip()})"
     if "numerical scaling" in reason or "when scaling" in reason:
-        found = re.search(r"[\w.]+\s*[*/]\s*[\d.]+|[\d.]+\s*[*/]\s*[\w.]+", text)
-        return f"a number does not multiply a term; write I({found[0] if found else '2 * x'})"
+        product = re.search(r"[\w.]+\s*[*/]\s*[\d.]+|[\d.]+\s*[*/]\s*[\w.]+", text)
+        return f"a number does not multiply a term; write I({product[0] if product else '2 * x'})"
     if operands := re.search(r"[\w.]+\s*%\s*[\w.]+", text):
         return f"% is not an operator of terms; write I({operands[0]})"
     if "matching context marker" in reason and text.count("(") != text.count(")"):

@@ -116,8 +116,8 @@ def _meant_prior(key: Any, keys: set[str]) -> str:
     whole = str(key).partition("[")[0]
     if str(key).endswith("]") and whole in keys:
         return f"; give all of its coefficients: {{{whole!r}: kg.normal(0, [1, 2, ...])}}"
-    found = re.fullmatch(r"sd_(.+?)__.+|[^|]+\|(.+?)(?:_sigma)?", str(key))
-    here = f"sd_{found[1] or found[2]}" if found else ""
+    match = re.fullmatch(r"sd_(.+?)__.+|[^|]+\|(.+?)(?:_sigma)?", str(key))
+    here = f"sd_{match[1] or match[2]}" if match else ""
     return f"; here it is {here!r}" if here in keys else meant(key, keys)
 
 
@@ -176,7 +176,7 @@ def _replaced(prior: Any, key: str, unknown: Unknown) -> Array:
 def _wrong_shape(shape: Any, key: str, unknown: Unknown) -> ValueError:
     dims = unknown.place.get("dims")
     first = dims[0] if isinstance(dims, tuple) and dims else dims
-    labels = [] if (found := getattr(first, "labels", None)) is None else list(found)
+    labels = [] if (values := getattr(first, "labels", None)) is None else list(values)
     elements = f", of {', '.join(map(str, labels))}" if labels else ""
     return ValueError(
         f"formula: the prior of {key!r} has shape {shape}, but {unknown.name} has shape "

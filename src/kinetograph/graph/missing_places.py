@@ -28,16 +28,16 @@ def missing_in_variables() -> str:
     frame = user_frame()
     if frame is None:
         return ""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for scope in (local_variables(frame), frame.f_globals):
         for name, value in list(scope.items()):
-            mask = _mask(value) if not name.startswith("_") and id(value) not in found else None
+            mask = _mask(value) if not name.startswith("_") and id(value) not in texts else None
             if mask is not None and mask.any():
                 place = tuple(int(i) for i in np.argwhere(mask)[0])
                 more = int(mask.sum()) - 1
                 rest = f" and {more} more" if more else ""
-                found[id(value)] = f"{name} is nan{index_text(place)}{rest}"
-    return ", ".join([*found.values()][:_MOST])
+                texts[id(value)] = f"{name} is nan{index_text(place)}{rest}"
+    return ", ".join([*texts.values()][:_MOST])
 
 
 def _mask(value: Any) -> np.ndarray | None:

@@ -236,9 +236,9 @@ def variable_here(value: object) -> str | None:
         return None
     code, visible = frame.f_code, frame.f_globals
     local = local_variables(frame) if code.co_flags & inspect.CO_OPTIMIZED else {}
-    found = [name for name, held in local.items() if held is value]
-    found += [name for name in code.co_names if visible.get(name) is value]
-    return next((name for name in found if not name.startswith("_")), None)
+    names = [name for name, held in local.items() if held is value]
+    names += [name for name in code.co_names if visible.get(name) is value]
+    return next((name for name in names if not name.startswith("_")), None)
 
 
 def variable_name(obj: object, frame: FrameType | None = None) -> str | None:

@@ -159,15 +159,15 @@ class Centring:
 
     def _depends(self, each: "Shift | GaussianVector", *unknowns: Variable) -> bool:
         """Whether a map depends on unknowns, through other maps, too."""
-        maps, seen = self._maps(), set[Node]()
+        maps, visited = self._maps(), set[Node]()
         waiting = list(each.nodes)
         while waiting:
             for node in ancestors([waiting.pop()]):
                 if node in unknowns:
                     return True
-                if node in maps and node not in seen:
+                if node in maps and node not in visited:
                     waiting += maps[node].nodes  # type: ignore[index]
-                seen.add(node)
+                visited.add(node)
         return False
 
     def _level(self, unknowns: Sequence[Variable]) -> Level:

@@ -48,8 +48,8 @@ def non_centred_shifts(model: "Model") -> Iterator[tuple[Variable, Shift]]:
         if product is None and not (unknown.shape and is_standard_normal(unknown)):
             continue
         value = unknown if product is None else product.node
-        last, found = common_scales(unknown, value, users)
-        scales = [scale for scale in found if is_scale(scale)]
+        last, factors = common_scales(unknown, value, users)
+        scales = [scale for scale in factors if is_scale(scale)]
         shift = None if product is None else non_centred(product)
         if product is None and scales:
             shift = Shift(None, _product(scales), False)

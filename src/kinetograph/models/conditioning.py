@@ -202,11 +202,11 @@ def _component(
     old: Component, roots: Sequence[Node], fixed: list[Variable], cut: list[Variable]
 ) -> Component:
     """The component with the same statements and the remaining unknowns."""
-    seen: set[Node] = set()
+    visited: set[Node] = set()
     stated = [*old.likelihoods, *old.factors]
     standing = [v.distribution for v in fixed if v not in cut and v.distribution is not None]
-    reached = set(unknowns_above([*roots, *stated, *fixed, *standing], seen, set(cut)))
-    nodes = sorted(seen, key=lambda node: node.serial)
+    reached = set(unknowns_above([*roots, *stated, *fixed, *standing], visited, set(cut)))
+    nodes = sorted(visited, key=lambda node: node.serial)
     unknowns, discrete = (
         [v for v in group if v in reached and v not in fixed]
         for group in (old.unknowns, old.discrete)

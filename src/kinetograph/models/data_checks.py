@@ -82,49 +82,53 @@ def _what(value: Any) -> str:
     return describe(value.node) if isinstance(value, Array) else in_words(value)
 
 
-def _fits(shape: tuple[int, ...], follows: Distribution) -> bool:
-    event = follows.event_shape
+def _fits(shape: tuple[int, ...], distribution: Distribution) -> bool:
+    event = distribution.event_shape
     try:
-        fits = np.broadcast_shapes(shape, follows.shape) == shape
+        fits = np.broadcast_shapes(shape, distribution.shape) == shape
     except ValueError:
         return False
     return fits and shape[len(shape) - len(event) :] == event
 
 
-def check_shape(node: Node, follows: Distribution) -> None:
+def check_shape(node: Node, distribution: Distribution) -> None:
     """Refuse data whose shape does not fit a distribution."""
-    if _fits(node.shape, follows):
+    if _fits(node.shape, distribution):
         return
-    family, own_shape = follows.family, follows.shape
+    family, own_shape = distribution.family, distribution.shape
     hint = ""
-    if isinstance(follows.support, Pairs) and node.shape[-1:] != (2,):
+    if isinstance(distribution.support, Pairs) and node.shape[-1:] != (2,):
         hint = (
             "\n  Give the ends of the intervals as pairs (low, high) along the last axis, of shape "
             f"{(*node.shape, 2)}."
         )
     single = [axis for axis, size in enumerate(node.shape) if size == 1]
     smaller = [tuple(np.delete(node.shape, axis)) for axis in single]
-    if axis := [axis for axis, shape in zip(single, smaller, strict=True) if _fits(shape, follows)]:
+    if axis := [
+        axis for axis, shape in zip(single, smaller, strict=True) if _fits(shape, distribution)
+    ]:
         index = ", ".join("0" if i == axis[-1] else ":" for i in range(len(node.shape)))
         hint = f"\n  The data have an axis of length 1: observe {describe(node)}[{index}]."
-    elif len(node.shape) == 2 and _fits(node.shape[::-1], follows):
+    elif len(node.shape) == 2 and _fits(node.shape[::-1], distribution):
         hint = "\n  The data look transposed: each row is a separate realisation."
     elif 1 in own_shape and tuple(n for n in own_shape if n != 1) == node.shape:
         index = ", ".join("0" if n == 1 else ":" for n in own_shape)
         hint = f"\n  The parameters have an axis of length 1: write parameter[{index}]."
     else:
-        hint = hint or _transposed(node, follows)
+        hint = hint or _transposed(node, distribution)
     raise ShapeError(
         f"observe: the data do not fit the distribution{place_text()}\n"
-        f"{shapes_of(follows.expression(), own_shape, describe(node), node.shape)}\n"
+        f"{shapes_of(distribution.expression(), own_shape, describe(node), node.shape)}\n"
         f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
     )
 
 
-def _transposed(node: Node, follows: Distribution) -> str:
+def _transposed(node: Node, distribution: Distribution) -> str:
     """A hint at a parameter whose axes are exchanged."""
-    family, shapes = follows.family, [parent.shape for parent in follows.parents]
-    for i, (parameter, parent) in enumerate(zip(family.parameters, follows.parents, strict=True)):
+    family, shapes = distribution.family, [parent.shape for parent in distribution.parents]
+    for i, (parameter, parent) in enumerate(
+        zip(family.parameters, distribution.parents, strict=True)
+    ):
         if parameter.event_ndim != 1 or len(parent.shape) != 2:
             continue
         shape = parent.shape[::-1]
@@ -156,7 +160,7 @@ def shapes_of(expression: str, own: tuple[int, ...], value: str, shape: tuple[in
 def check_support(
     doing: str,
     node: Data,
-    follows: Distribution,
+    distribution: Distribution,
     whole: Node | None = None,
     placed: Callable[[tuple[int, ...]], tuple[int, ...]] = tuple,
 ) -> None:
@@ -164,7 +168,7 @@ def check_support(
 
     If the values are a part of `whole`, `placed` gives the place in it of a place in the part.
     """
-    value, support = node.value, follows.family.support(*follows.parents)
+    value, support = node.value, distribution.family.support(*distribution.parents)
     by_parts = is_in_a_file(value) and _has_single_bounds(support)
     if by_parts and holds_in_parts(support.contains, value):
         return
@@ -178,10 +182,10 @@ def check_support(
     if isinstance(support, WholeNumbers):
         support = support.at(place, value.shape)
     raise DataError(
-        f"{doing}: {follows.family.name} data must be {support.describe()}, but "
+        f"{doing}: {distribution.family.name} data must be {support.describe()}, but "
         f"{describe(node if whole is None else whole)} is {value[place]}{index_text(shown_place)}"
-        f"{place_text()}{_labels_from_one(value, support)}{_zeros(value[place], follows)}"
-        f"{_logarithms(value[place], follows)}{_other_size(value, follows)}"
+        f"{place_text()}{_labels_from_one(value, support)}{_zeros(value[place], distribution)}"
+        f"{_logarithms(value[place], distribution)}{_other_size(value, distribution)}"
     )
 
 
@@ -193,26 +197,26 @@ def _has_single_bounds(support: Support) -> bool:
     return all((b.size if isinstance(b, Node) else np.size(b)) == 1 for b in bounds)
 
 
-def _zeros(value: Any, follows: Distribution) -> str:
+def _zeros(value: Any, distribution: Distribution) -> str:
     """Advice for a 0 that a family of positive numbers excludes."""
-    name = WITH_ZEROS.get(follows.family.name)
+    name = WITH_ZEROS.get(distribution.family.name)
     return f"; for data with zeros use kg.{name}" if name and value == 0 else ""
 
 
-def _logarithms(value: Any, follows: Distribution) -> str:
+def _logarithms(value: Any, distribution: Distribution) -> str:
     """Advice for a negative number that may be a logarithm."""
-    if not follows.family.name.endswith("lognormal") or not value < 0:
+    if not distribution.family.name.endswith("lognormal") or not value < 0:
         return ""
-    mean, sd = follows.family.parameters[-2:]
+    mean, sd = distribution.family.parameters[-2:]
     return (
-        f"; {follows.family.name} takes the numbers themselves: of their logarithms observe "
+        f"; {distribution.family.name} takes the numbers themselves: of their logarithms observe "
         f"kg.normal({mean.name}, {sd.name})"
     )
 
 
-def _other_size(value: np.ndarray, follows: Distribution) -> str:
+def _other_size(value: np.ndarray, distribution: Distribution) -> str:
     """The order of the parameters if another one fits as `size`."""
-    parameters, parents = follows.family.parameters, follows.parents
+    parameters, parents = distribution.family.parameters, distribution.parents
     numbers = {
         parameter.name: parent.value
         for parameter, parent in zip(parameters, parents, strict=True)
@@ -224,7 +228,7 @@ def _other_size(value: np.ndarray, follows: Distribution) -> str:
     if not any(number == np.floor(number) >= np.max(value) for number in numbers.values()):
         return ""
     order = ", ".join(parameter.name for parameter in parameters)
-    return f"; the order of the values is {follows.family.name}({order})"
+    return f"; the order of the values is {distribution.family.name}({order})"
 
 
 def _labels_from_one(value: np.ndarray, support: Support) -> str:

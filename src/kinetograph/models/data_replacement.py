@@ -147,9 +147,9 @@ def _check_statements(
             node.family.check_values(node.parents)
         elif is_density(node) and node.context is None and not check_density("set_data", node):  # type: ignore[arg-type]
             other |= {n for n in node.parents if isinstance(n, Data) and n in changed}
-    for follows, node in zip(component.likelihoods, component.observed, strict=True):
-        if node in changed or set(follows.parents) & set(changed):
-            check_support("set_data", node, follows)
+    for distribution, node in zip(component.likelihoods, component.observed, strict=True):
+        if node in changed or set(distribution.parents) & set(changed):
+            check_support("set_data", node, distribution)
     return other
 
 

@@ -86,8 +86,10 @@ class Density:
     @cached_property
     def maps(self) -> tuple[Node, ...]:
         """The nodes of the user's own bijectors."""
-        own = [v.support for v in self.unknowns if isinstance(v.support, CustomBijectorSupport)]
-        return tuple(ancestors([node for s in own for node in (s.image, s.log_det)]))
+        supports = [
+            v.support for v in self.unknowns if isinstance(v.support, CustomBijectorSupport)
+        ]
+        return tuple(ancestors([node for s in supports for node in (s.image, s.log_det)]))
 
     @cached_property
     def _roots(self) -> tuple[Node, ...]:
@@ -142,8 +144,8 @@ class Density:
 
         They are read by one split, whose derivative is one concatenation.
         """
-        found: Sequence[Any] = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
-        return dict(zip(self.unknowns, found, strict=True))
+        parts: Sequence[Any] = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
+        return dict(zip(self.unknowns, parts, strict=True))
 
     def images(
         self, pieces: Mapping[Variable, Any], environment: Environment, scope: Scope | None

@@ -55,24 +55,24 @@ def discover(roots: Iterable[Node]) -> Component:
 
 
 def unknowns_above(
-    nodes: Iterable[Node], seen: set[Node] | None = None, cut: Container[Node] = ()
+    nodes: Iterable[Node], visited: set[Node] | None = None, cut: Container[Node] = ()
 ) -> list[Variable]:
     """All unknowns that the nodes depend on, directly or through other unknowns.
 
-    Nodes in `seen` are skipped, and new nodes are added to it. The search does not go above nodes
-    in `cut`.
+    Nodes in `visited` are skipped, and new nodes are added to it. The search does not go above the
+    nodes in `cut`.
     """
-    seen = set() if seen is None else seen
-    stack = [node for node in dict.fromkeys(nodes) if node not in seen]
-    seen.update(stack)
+    visited = set() if visited is None else visited
+    stack = [node for node in dict.fromkeys(nodes) if node not in visited]
+    visited.update(stack)
     unknowns: list[Variable] = []
     while stack:
         node = stack.pop()
         if isinstance(node, Variable):
             unknowns.append(node)
         for parent in () if node in cut else above(node):
-            if parent not in seen:
-                seen.add(parent)
+            if parent not in visited:
+                visited.add(parent)
                 stack.append(parent)
     return unknowns
 

@@ -143,14 +143,14 @@ def log_density(distribution: Array, value: Any) -> Array:
     np.float64(-1.4542)
     """
     example = "(kg.normal(mean, sd), value)"
-    follows = unused_distribution("log_density", distribution, "first", example, value, reads=True)
+    unused = unused_distribution("log_density", distribution, "first", example, value, reads=True)
     node = as_node(value, "log_density")
-    result = density_at("log_density", follows, node)
+    result = density_at("log_density", unused, node)
     consume(distribution, "the distribution of a log_density", result)
     return Array(result)
 
 
-def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
+def density_at(doing: str, distribution: Distribution, node: Node) -> Apply:
     """The node of the log density of a distribution at a node.
 
     Raises
@@ -160,15 +160,15 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     DataError
         If a known value lies outside the support.
     """
-    placed = at_node(doing, follows, node)
+    placed = at_node(doing, distribution, node)
     if isinstance(node, Data):
-        check_support(doing, node, follows)
-    operation = LOG_DENSITY.get(follows.family.key, DERIVED)
+        check_support(doing, node, distribution)
+    operation = LOG_DENSITY.get(distribution.family.key, DERIVED)
     return evaluated(operation, placed, placed.batch_shape, **_choices(placed))
 
 
 def at_node(
-    doing: str, follows: Distribution, node: Node, noun: str = "distribution"
+    doing: str, distribution: Distribution, node: Node, noun: str = "distribution"
 ) -> Distribution:
     """The distribution that a node follows, broadcast to a common shape.
 
@@ -177,37 +177,37 @@ def at_node(
     ShapeError
         If value and distribution do not fit together.
     """
-    ndim = follows.family.event_ndim
+    ndim = distribution.family.event_ndim
     event = node.shape[len(node.shape) - ndim :]
     try:
-        shape = np.broadcast_shapes(node.shape, follows.shape)
+        shape = np.broadcast_shapes(node.shape, distribution.shape)
     except ValueError:
         shape = None
-    if shape is None or (ndim and follows.event_shape != event):
+    if shape is None or (ndim and distribution.event_shape != event):
         raise ShapeError(
             f"{doing}: the value does not fit the {noun}{place_text()}\n"
-            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
+            + shapes_of(distribution.expression(), distribution.shape, describe(node), node.shape)
         )
-    placed = Distribution(follows.family, follows.parents, shape)
+    placed = Distribution(distribution.family, distribution.parents, shape)
     placed.target = node
     return placed
 
 
 def evaluated(
-    operation: Operation, follows: Distribution, shape: tuple[int, ...], **attributes: Any
+    operation: Operation, distribution: Distribution, shape: tuple[int, ...], **attributes: Any
 ) -> Apply:
     """An operation on a distribution's target and parameters, with their forms."""
-    forms = follows.forms()
-    parents = (*follows.arguments.values(), *forms.values())
+    forms = distribution.forms()
+    parents = (*distribution.arguments.values(), *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
-    always = {"family": follows.family.key, "shape": shape, "forms": tuple(forms)}
+    always = {"family": distribution.family.key, "shape": shape, "forms": tuple(forms)}
     return Apply(operation, parents, shape, dtype, always | attributes)
 
 
-def _choices(follows: Distribution) -> dict[str, Any]:
+def _choices(distribution: Distribution) -> dict[str, Any]:
     """The attributes of a density that follow from the values of data."""
-    return {"small": follows.small(), "support": _known_support(follows)}
+    return {"small": distribution.small(), "support": _known_support(distribution)}
 
 
 def parameters_of(node: Apply) -> tuple[Node, ...]:
@@ -241,11 +241,11 @@ def check_density(doing: str, node: Apply) -> bool:
     target, parameters = node.parents[0], parameters_of(node)
     family.check_values(parameters)
     event = target.shape[len(target.shape) - family.event_ndim :]
-    follows = Distribution(family, parameters, (*node.attributes["shape"], *event))
-    follows.target = target
+    distribution = Distribution(family, parameters, (*node.attributes["shape"], *event))
+    distribution.target = target
     if isinstance(target, Data):
-        check_support(doing, target, follows)
-    return all(_equal(value, node.attributes[key]) for key, value in _choices(follows).items())
+        check_support(doing, target, distribution)
+    return all(_equal(value, node.attributes[key]) for key, value in _choices(distribution).items())
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -256,14 +256,16 @@ def _equal(a: Any, b: Any) -> bool:
     return not isinstance(b, (dict, tuple)) and np.array_equal(a, b)
 
 
-def _known_support(follows: Distribution) -> dict[str, Any]:
+def _known_support(distribution: Distribution) -> dict[str, Any]:
     """The support, as arguments of `_guarded`.
 
     A bound that is a parameter is given by its place.
     """
-    support = follows.family.support(*follows.parents)
+    support = distribution.family.support(*distribution.parents)
     lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)
-    low, high = ((follows.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper))
+    low, high = (
+        (distribution.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper)
+    )
     arguments: dict[str, Any] = {"kind": "other", "low": low, "high": high, "edges": (True, True)}
     if support is REAL:
         arguments["kind"] = "real"

@@ -65,19 +65,19 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
 
 def _by_value(unknown: Variable, users: Users) -> GaussianVector | None:
     """A vector with a distribution of vectors."""
-    follows = unknown.distribution
-    if follows is None or not is_real(unknown) or unknown.shape[-1:] in ((), (0,), (1,)):
+    distribution = unknown.distribution
+    if distribution is None or not is_real(unknown) or unknown.shape[-1:] in ((), (0,), (1,)):
         return None
-    found = LAWS.get(follows.family.key)
-    if found is None:
+    entry = LAWS.get(distribution.family.key)
+    if entry is None:
         return None
-    names, law = found
-    parameters = tuple(follows.arguments[name] for name in names)
-    if follows.family.key == "ar" and parameters[0].shape[-1] != 1:
+    names, law = entry
+    parameters = tuple(distribution.arguments[name] for name in names)
+    if distribution.family.key == "ar" and parameters[0].shape[-1] != 1:
         return None
-    if follows.family.key == "multivariate_normal" and not _is_small(unknown.shape):
+    if distribution.family.key == "multivariate_normal" and not _is_small(unknown.shape):
         return None
-    markov = follows.family.key != "multivariate_normal"
+    markov = distribution.family.key != "multivariate_normal"
     f, location = used(_ADD, unknown, unknown, users)
     return GaussianVector(unknown, False, parameters, law, f, location, markov=markov)
 
@@ -112,14 +112,14 @@ def _elements(
     unknown: Variable, product: ScaledUnknown | None, users: Users
 ) -> GaussianVector | None:
     """An unknown with independent normal elements."""
-    follows = unknown.distribution
-    if not unknown.shape or follows is None or follows.family.key != "normal":
+    distribution = unknown.distribution
+    if not unknown.shape or distribution is None or distribution.family.key != "normal":
         return None
     f: Node | None
     parameters: tuple[Node, ...]
     if product is None:
         f, standard = unknown, False
-        mean, scale = (follows.arguments[name] for name in ("mean", "sd"))
+        mean, scale = (distribution.arguments[name] for name in ("mean", "sd"))
         parameters = (mean, scale)
     else:
         f, standard = product.node, True

@@ -75,24 +75,24 @@ def hierarchies(model: "Model") -> list[Hierarchy]:
     """The unknowns of a model whose spread is an unknown scale."""
     names = model.known_as
     unknowns = model.component.unknowns
-    found: list[Hierarchy] = []
+    every: list[Hierarchy] = []
     for unknown in unknowns:
         form = unknown.distribution and _centred(model, unknown, unknown.distribution, names)
         if form:
-            found.append(form)
+            every.append(form)
     forms = (product for product in products(model) if _is_non_centred(product))
-    found += (_of_product(model, names, product) for product in forms)
-    return _joined(found)[:MOST]
+    every += (_of_product(model, names, product) for product in forms)
+    return _joined(every)[:MOST]
 
 
-def _joined(found: list[Hierarchy]) -> list[Hierarchy]:
+def _joined(every: list[Hierarchy]) -> list[Hierarchy]:
     """The hierarchies, with one entry for alike unknowns.
 
     The unknowns of a loop differ only by name. Steps of one series differ by the step before them,
     too.
     """
     groups: dict[Any, list[Hierarchy]] = {}
-    for each in found:
+    for each in every:
         name = each.unknown.partition(" ")[0]
         texts = each.written.removeprefix(name), each.instead.removeprefix(name)
         key = each.instead if each.instead == _SERIES else texts
@@ -104,13 +104,13 @@ def _joined(found: list[Hierarchy]) -> list[Hierarchy]:
 
 
 def _centred(
-    model: "Model", unknown: Variable, follows: Distribution, names: dict[int, str]
+    model: "Model", unknown: Variable, distribution: Distribution, names: dict[int, str]
 ) -> Hierarchy | None:
     """The hierarchy of a centred unknown; None if its scale is known."""
-    if follows.family.key not in LOCATION_SCALE:
+    if distribution.family.key not in LOCATION_SCALE:
         return None
-    location, scale, standard = LOCATION_SCALE[follows.family.key]
-    arguments = follows.arguments
+    location, scale, standard = LOCATION_SCALE[distribution.family.key]
+    arguments = distribution.arguments
     scales = _names_above(model, arguments[scale])
     if not scales:
         return None
@@ -119,7 +119,7 @@ def _centred(
     spread += standard.format(_shape(unknown.shape), df=df)
     centre = describe(arguments[location], names)
     value = spread if centre in ("0", "0.0") else f"{centre} + {spread}"
-    value = f"kg.exp({value})" if follows.family.key == "lognormal" else value
+    value = f"kg.exp({value})" if distribution.family.key == "lognormal" else value
     name = model.name(unknown)
     series = _series_before(unknown)
     return Hierarchy(
@@ -127,7 +127,7 @@ def _centred(
         True,
         describe(arguments[scale], names),
         scales,
-        f"{name} ~ {follows.expression(names)}",
+        f"{name} ~ {distribution.expression(names)}",
         f"{name} = {value}" if len(series) < FEWEST_STEPS else _SERIES,
     )
 
@@ -135,8 +135,8 @@ def _centred(
 def _series_before(unknown: Variable) -> list[Variable]:
     """An unknown, the unknown in its location, and so on."""
     series = [unknown]
-    while (follows := series[-1].distribution) is not None:
-        location = follows.arguments[LOCATION_SCALE[follows.family.key][0]]
+    while (distribution := series[-1].distribution) is not None:
+        location = distribution.arguments[LOCATION_SCALE[distribution.family.key][0]]
         above = ancestors([location], lambda node: isinstance(node, Variable))
         before = [
             node
@@ -144,7 +144,7 @@ def _series_before(unknown: Variable) -> list[Variable]:
             if isinstance(node, Variable)
             and node.shape == unknown.shape
             and node.distribution is not None
-            and node.distribution.family is follows.family
+            and node.distribution.family is distribution.family
         ]
         if not before or len(series) == FEWEST_STEPS:
             break
@@ -163,10 +163,10 @@ def is_real(unknown: Variable) -> bool:
 
 def is_standard_normal(unknown: Variable) -> bool:
     """Whether an unknown has mean 0 and standard deviation 1."""
-    follows = unknown.distribution
-    if follows is None or follows.family.key != "normal" or not is_real(unknown):
+    distribution = unknown.distribution
+    if distribution is None or distribution.family.key != "normal" or not is_real(unknown):
         return False
-    known = [follows.arguments[name] for name in ("mean", "sd")]
+    known = [distribution.arguments[name] for name in ("mean", "sd")]
     return all(
         isinstance(node, Data) and node.literal and np.all(node.value == value)
         for node, value in zip(known, (0.0, 1.0), strict=True)
@@ -217,10 +217,10 @@ def _is_non_centred(product: ScaledUnknown) -> bool:
 
     The product of an amplitude and a curve, `A * kg.exp(-k * t)`, has more elements than A.
     """
-    follows = product.unknown.distribution
-    assert follows is not None
-    standard = LOCATION_SCALE[follows.family.key][:2]
-    values = (follows.arguments[name] for name in standard)
+    distribution = product.unknown.distribution
+    assert distribution is not None
+    standard = LOCATION_SCALE[distribution.family.key][:2]
+    values = (distribution.arguments[name] for name in standard)
     return product.node.shape == product.factor.shape and all(
         isinstance(value, Data) and np.all(value.value == known)
         for value, known in zip(values, (0, 1), strict=True)
@@ -262,14 +262,14 @@ def _moved_unknown(node: Node) -> Node:
 
 def _is_standard(unknown: Variable) -> bool:
     """Whether an unknown has a location, a scale and known parameters."""
-    follows = unknown.distribution
+    distribution = unknown.distribution
     if (
-        follows is None
-        or follows.family.key not in LOCATION_SCALE
-        or follows.family.key == "lognormal"
+        distribution is None
+        or distribution.family.key not in LOCATION_SCALE
+        or distribution.family.key == "lognormal"
     ):
         return False
-    return not unknowns_above(follows.parents)
+    return not unknowns_above(distribution.parents)
 
 
 def is_scale(node: Node) -> bool:

@@ -42,11 +42,11 @@ def joint_normal(
     """
     if model.density.loops:
         return None
-    follows = [u.distribution for u in model.density.unknowns if u.distribution is not None]
-    laws = set(ancestors([node for distribution in follows for node in distribution.parents]))
+    distributions = [u.distribution for u in model.density.unknowns if u.distribution is not None]
+    laws = set(ancestors([node for distribution in distributions for node in distribution.parents]))
     users = users_among(model.density.nodes)
-    found = _members(model, shifts, vectors, users)
-    members = {member.unknown: (member, f) for member, f in found}
+    pairs = _members(model, shifts, vectors, users)
+    members = {member.unknown: (member, f) for member, f in pairs}
     maps = set(ancestors([node for member, _ in members.values() for node in member.nodes]))
     kept = tuple(  # no map and no law of an unknown depends on a member
         member
@@ -74,10 +74,10 @@ def _members(
     for unknown in model.density.unknowns:
         vector, shift = vectors.get(unknown), shifts.get(unknown)
         if vector is not None:
-            follows = unknown.distribution
-            assert follows is not None
+            distribution = unknown.distribution
+            assert distribution is not None
             if vector.data is None and not vector.markov:
-                standard = not unknowns_above(follows.parents)
+                standard = not unknowns_above(distribution.parents)
                 yield Member(unknown, standard, vector.parameters, _of_vector(vector)), vector.f
             continue
         known = centred(unknown) if shift is None and is_real(unknown) else None
@@ -98,12 +98,12 @@ def _of_vector(vector: GaussianVector) -> Callable[[Environment], tuple[Any, Any
     order = vector.flat(np.arange(vector.size).reshape(vector.shape))
 
     def law(environment: Environment) -> tuple[Any, Any]:
-        found = vector.law_of(vector.shape, *(environment[node] for node in vector.parameters))
-        mean = vector.flat(jnp.broadcast_to(found.mean, vector.shape))
-        if hasattr(found, "scales"):
-            return mean, vector.flat(jnp.broadcast_to(found.scales, vector.shape))
+        vector_law = vector.law_of(vector.shape, *(environment[node] for node in vector.parameters))
+        mean = vector.flat(jnp.broadcast_to(vector_law.mean, vector.shape))
+        if hasattr(vector_law, "scales"):
+            return mean, vector.flat(jnp.broadcast_to(vector_law.scales, vector.shape))
         n = vector.shape[-1]
-        factors = jnp.broadcast_to(found.factor, (*vector.shape, n)).reshape(-1, n, n)
+        factors = jnp.broadcast_to(vector_law.factor, (*vector.shape, n)).reshape(-1, n, n)
         matrix = block_diag(*factors)
         return mean, matrix[order][:, order]
 
@@ -130,14 +130,14 @@ def _of_elements(
 
 def _linear_uses(f: Node, users: Mapping[Node, list[Apply]]) -> Iterator[tuple[Node, Apply]]:
     """The operations that are linear in f, each with its operand."""
-    waiting, seen = [f], {f}
+    waiting, visited = [f], {f}
     while waiting:
         node = waiting.pop()
         for user in users.get(node, ()):
             if user.operation in LINEAR:
                 yield node, user
-                if user not in seen:
-                    seen.add(user)
+                if user not in visited:
+                    visited.add(user)
                     waiting.append(user)
 
 

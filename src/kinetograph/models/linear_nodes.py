@@ -54,12 +54,12 @@ _ADDITIVE = {ELEMENTWISE["add"], ELEMENTWISE["subtract"]}
 
 def is_noise(unknown: Variable) -> bool:
     """Whether an unknown may have a noise for each step."""
-    follows = unknown.distribution
-    if follows is None or not is_real(unknown) or len(unknown.shape) != 1:
+    distribution = unknown.distribution
+    if distribution is None or not is_real(unknown) or len(unknown.shape) != 1:
         return False
-    key = follows.family.key
+    key = distribution.family.key
     if key == "ar":
-        return _order(follows) <= MOST_STATES
+        return _order(distribution) <= MOST_STATES
     return key in ("normal", "random_walk")
 
 
@@ -280,11 +280,11 @@ class System:
 
     def _noise(self, unknown: Variable) -> SeriesExpression:
         """An unknown with a mean or a value before, and a noise."""
-        follows = unknown.distribution
-        assert follows is not None
-        if follows.family.key != "normal":
-            return self._process(unknown, follows)
-        mean, sd = self.expression(follows.arguments["mean"]), follows.arguments["sd"]
+        distribution = unknown.distribution
+        assert distribution is not None
+        if distribution.family.key != "normal":
+            return self._process(unknown, distribution)
+        mean, sd = self.expression(distribution.arguments["mean"]), distribution.arguments["sd"]
         return self.noise(SystemNoise((unknown,), self.late(unknown)), mean, self.constant(sd))
 
     def noise(
@@ -294,14 +294,14 @@ class System:
         key = NOISE, len(self.noises)
         return self._named(noise, with_noise(key, mean, sd))
 
-    def _process(self, unknown: Variable, follows: Distribution) -> SeriesExpression:
+    def _process(self, unknown: Variable, distribution: Distribution) -> SeriesExpression:
         """A process; its latest values are states."""
-        key, names = follows.family.key, LAWS[follows.family.key][0]
-        nodes = [follows.arguments[name] for name in names]
+        key, names = distribution.family.key, LAWS[distribution.family.key][0]
+        nodes = [distribution.arguments[name] for name in names]
         self.constants |= dict.fromkeys(nodes)
         late = self.late(unknown)
         states = [self.new_state(late=late)]
-        for _ in range(_order(follows) - 1):
+        for _ in range(_order(distribution) - 1):
             states.append(self.delayed(states[-1]))
         before, noise = [(BEFORE, k) for k in states], (NOISE, len(self.noises))
 

@@ -86,8 +86,10 @@ def first_unknowns(starts: Mapping[int, Node], steps: int) -> tuple[Variable, ..
 def laws_of(system: "System", node: Node, step: int) -> tuple[SeriesExpression, SeriesExpression]:
     """The mean and the standard deviation of an element of an unknown."""
     unknown, place = element_of(node)
-    follows = unknown.distribution  # type: ignore[attr-defined]
-    mean, sd = (_element(system, follows.arguments[name], place, step) for name in ("mean", "sd"))
+    distribution = unknown.distribution  # type: ignore[attr-defined]
+    mean, sd = (
+        _element(system, distribution.arguments[name], place, step) for name in ("mean", "sd")
+    )
     return mean, sd
 
 
@@ -127,7 +129,7 @@ def _element(system: "System", node: Node, place: int, step: int) -> SeriesExpre
 
 
 def _is_normal(unknown: Variable) -> bool:
-    follows = unknown.distribution
-    if follows is None or not is_real(unknown) or len(unknown.shape) > 1:
+    distribution = unknown.distribution
+    if distribution is None or not is_real(unknown) or len(unknown.shape) > 1:
         return False
-    return follows.family.key == "normal"
+    return distribution.family.key == "normal"

@@ -69,16 +69,16 @@ def missing_of(node: Node) -> Incomplete | None:
     return _MISSING.get(node)
 
 
-def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) -> None:
+def observe_incomplete(array: Array, node: Incomplete, distribution: Distribution) -> None:
     """State a likelihood for data with missing values.
 
     The array becomes the array of all values, observed and unknown.
     """
-    family = follows.family
-    check_shape(node, follows)
-    _check_family(node, follows)
-    rows = _MissingRows(node, follows)
-    if rows.in_part.any() and (follows.support is not REAL or family.event_ndim != 1):
+    family = distribution.family
+    check_shape(node, distribution)
+    _check_family(node, distribution)
+    rows = _MissingRows(node, distribution)
+    if rows.in_part.any() and (distribution.support is not REAL or family.event_ndim != 1):
         raise ModelError(
             f"observe: {describe(node)} has {family.name} values that are partly missing, and the "
             "density of their observed part is not available. Leave these values out, or mark "
@@ -102,21 +102,21 @@ def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) ->
     array.node = completed
 
 
-def _check_family(node: Incomplete, follows: Distribution) -> None:
+def _check_family(node: Incomplete, distribution: Distribution) -> None:
     """Raise ModelError for missing values whose distribution an unknown cannot have."""
-    if isinstance(follows.family, Censored) or follows.family.atom is not None:
+    if isinstance(distribution.family, Censored) or distribution.family.atom is not None:
         raise ModelError(
             f"observe: {describe(node)} has missing values, which cannot be inferred under the "
-            f"distribution {follows.family.name}; leave the missing elements out"
+            f"distribution {distribution.family.name}; leave the missing elements out"
         )
 
 
 class _MissingRows:
     """The data as rows: one number, vector or matrix each."""
 
-    def __init__(self, node: Incomplete, follows: Distribution) -> None:
-        self.node, self.follows = node, follows
-        ndim = len(node.shape) - follows.family.event_ndim
+    def __init__(self, node: Incomplete, distribution: Distribution) -> None:
+        self.node, self.complete = node, distribution
+        ndim = len(node.shape) - distribution.family.event_ndim
         self.batch, self.event = node.shape[:ndim], node.shape[ndim:]
         self.count = math.prod(self.batch)
         self.values = node.value.reshape((self.count, *self.event))
@@ -142,10 +142,10 @@ class _MissingRows:
 
     def distribution(self, chosen: np.ndarray) -> Distribution:
         """The distribution of the chosen rows."""
-        family, places = self.follows.family, np.flatnonzero(chosen)
+        family, places = self.complete.family, np.flatnonzero(chosen)
         parents = tuple(
             _of_rows(parameter, parent, self.batch, places)
-            for parameter, parent in zip(family.parameters, self.follows.parents, strict=True)
+            for parameter, parent in zip(family.parameters, self.complete.parents, strict=True)
         )
         return Distribution(family, parents, (len(places), *self.event))
 
@@ -167,7 +167,7 @@ class _MissingRows:
             numbered[f"{self.label}_missing_at"] = shape, missing_places
         row_labels = {dim: _labels(self.node, at, self.node.coords) for dim, at in numbered.items()}
         coords = {**self.node.coords, **row_labels}
-        is_whole = self.follows.family.discrete and bool(np.all(values == np.floor(values)))
+        is_whole = self.complete.family.discrete and bool(np.all(values == np.floor(values)))
         values = np.array(values, np.int64 if is_whole else None)
         values.setflags(write=False)
         name = None if self.label is None else f"{self.label}_{part}"
@@ -244,9 +244,9 @@ def _seen(rows: _MissingRows, array: Array) -> Node:
 
 def _unknown(rows: _MissingRows, chosen: np.ndarray) -> Node:
     """An unknown in place of the chosen rows."""
-    follows = rows.distribution(chosen)
-    dtype = np.dtype(np.int64) if follows.family.discrete else float_dtype()
-    unknown = Variable(follows.support, follows.shape, dtype, distribution=follows)
+    distribution = rows.distribution(chosen)
+    dtype = np.dtype(np.int64) if distribution.family.discrete else float_dtype()
+    unknown = Variable(distribution.support, distribution.shape, dtype, distribution=distribution)
     return reshape(_named(rows, unknown), -1)
 
 

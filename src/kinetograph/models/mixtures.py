@@ -274,7 +274,7 @@ def responsibilities(distribution: Array, value: Any) -> Array:
     return Array(result)
 
 
-def responsibilities_at(doing: str, follows: Distribution, node: Node) -> Apply:
+def responsibilities_at(doing: str, distribution: Distribution, node: Node) -> Apply:
     """The node of the probabilities of a mixture's components, given a node.
 
     Raises
@@ -282,8 +282,8 @@ def responsibilities_at(doing: str, follows: Distribution, node: Node) -> Apply:
     ShapeError
         If value and mixture do not fit together.
     """
-    placed = at_node(doing, follows, node, "mixture")
-    shape = (*placed.batch_shape, follows.parents[0].shape[-1])
+    placed = at_node(doing, distribution, node, "mixture")
+    shape = (*placed.batch_shape, distribution.parents[0].shape[-1])
     return evaluated(RESPONSIBILITIES, placed, shape)
 
 

@@ -113,22 +113,22 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
             "posterior, and model.set_data gives other data"
         )
     check_name("observe", name, _with_parameters(distribution, name))
-    follows = _distribution(data, distribution)
+    unused = _distribution(data, distribution)
     if (given := incomplete(data)) is not None:
         given.name = given.name or name
         given.variable = given.variable or name_in_scope(data)
-        observe_incomplete(data, given, follows)
+        observe_incomplete(data, given, unused)
         consume(distribution, f"the likelihood of {describe(given)}", given)
         return data  # type: ignore[no-any-return]
-    array = _as_data(data, name, isinstance(follows.support, Pairs))
-    if not isinstance(data, Array) and not follows.family.discrete:
+    array = _as_data(data, name, isinstance(unused.support, Pairs))
+    if not isinstance(data, Array) and not unused.family.discrete:
         array = _real(array)
     node = array.node
     assert isinstance(node, Data)
-    ours = FAMILIES.get(follows.family.name) is follows.family  # not a density of the user
-    if node.dtype == bool and ours and not follows.family.discrete:
+    ours = FAMILIES.get(unused.family.name) is unused.family  # not a density of the user
+    if node.dtype == bool and ours and not unused.family.discrete:
         warn_user(
-            f"observe: {describe(node)} holds True and False, and {follows.family.name} is a "
+            f"observe: {describe(node)} holds True and False, and {unused.family.name} is a "
             f"distribution of real numbers{place_text()}; write "
             "kg.observe(data, kg.bernoulli(prob))",
             KinetographWarning,
@@ -139,9 +139,9 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         node.variable = node.variable or name_in_scope(data)
     else:
         node.variable = name_in_scope(data) or node.variable
-    check_shape(node, follows)
-    check_support("observe", node, follows)
-    likelihood = Distribution(follows.family, follows.parents, node.shape)
+    check_shape(node, unused)
+    check_support("observe", node, unused)
+    likelihood = Distribution(unused.family, unused.parents, node.shape)
     likelihood.target = node
     if not add_statement(likelihood, node, data, describe(node)):
         if CURRENT.context is not None:

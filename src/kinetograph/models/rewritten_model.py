@@ -98,17 +98,17 @@ class Remaker(Rewriter):
         return made
 
     def _unknown(self, unknown: Variable) -> Variable:
-        follows = unknown.distribution
-        if follows is None or missing_of(unknown) is not None:
+        original = unknown.distribution
+        if original is None or missing_of(unknown) is not None:
             self._refuse(unknown, _DEPENDS)
-        family, old = follows.family, follows.parents
+        family, old = original.family, original.parents
         new = tuple(map(self, old))
         family.check_values(new)
-        event_from_parameters = family.event_shape(*(p.shape for p in old)) == follows.event_shape
-        event = None if event_from_parameters else follows.event_shape
+        event_from_parameters = family.event_shape(*(p.shape for p in old)) == original.event_shape
+        event = None if event_from_parameters else original.event_shape
         shapes = (family.full_shape(parents, None, event) for parents in (old, new))
-        distribution = Distribution(family, new, grown(follows.shape, *shapes))
-        distribution._place = follows._place
+        distribution = Distribution(family, new, grown(original.shape, *shapes))
+        distribution._place = original._place
         made = Variable(
             distribution.support,
             distribution.shape,
@@ -121,21 +121,21 @@ class Remaker(Rewriter):
         made.called, made._place = unknown.called, unknown._place
         return made
 
-    def likelihood(self, follows: Distribution, data: Data) -> Distribution:
+    def likelihood(self, distribution: Distribution, data: Data) -> Distribution:
         """The distribution of data, written again if needed."""
-        family, parents = follows.family, tuple(map(self, follows.parents))
-        if parents == follows.parents and data is follows.target:
-            return follows
+        family, parents = distribution.family, tuple(map(self, distribution.parents))
+        if parents == distribution.parents and data is distribution.target:
+            return distribution
         family.check_values(parents)
         own_shape = family.full_shape(
             parents, None, data.shape[len(data.shape) - family.event_ndim :]
         )
         check_shape(data, Distribution(family, parents, own_shape))
         made = Distribution(family, parents, data.shape)
-        made._place = follows._place
+        made._place = distribution._place
         check_support(self.doing, data, made)
         made.target = data
-        if data is not follows.target:
+        if data is not distribution.target:
             data._owned = made
         return made
 
@@ -144,11 +144,11 @@ class Remaker(Rewriter):
         family = family_of(node.attributes["family"])
         target, *parameters = operands
         event = target.shape[len(target.shape) - family.event_ndim :]
-        follows = Distribution(
+        distribution = Distribution(
             family, tuple(parameters), family.full_shape(parameters, None, event)
         )
         write = responsibilities_at if node.operation is RESPONSIBILITIES else density_at
-        return write(self.doing, follows, target)
+        return write(self.doing, distribution, target)
 
     def _refuse(self, node: Node, why: str) -> NoReturn:
         raise ModelError(
@@ -159,8 +159,8 @@ class Remaker(Rewriter):
 
 def _priors(unknown: Variable) -> tuple[Node, ...]:
     """The nodes that an unknown's bounds and distribution depend on."""
-    follows = unknown.distribution
-    return (*unknown.parents, *(() if follows is None else follows.parents))
+    distribution = unknown.distribution
+    return (*unknown.parents, *(() if distribution is None else distribution.parents))
 
 
 def with_data(
@@ -192,10 +192,10 @@ def with_data(
     remake.made |= {v: v for v in component.cut}  # their distributions are not part of the model
     standing = [v.distribution for v in map(remake.unknown, inferred) if v.distribution]
     likelihoods, observed = [], []
-    for follows, node in zip(component.likelihoods, component.observed, strict=True):
+    for distribution, node in zip(component.likelihoods, component.observed, strict=True):
         data = remake(node)
         assert isinstance(data, Data)
-        likelihoods.append(remake.likelihood(follows, data))
+        likelihoods.append(remake.likelihood(distribution, data))
         observed.append(data)
     factors = [remake(node) for node in component.factors]
     targets = {remake(node): name for node, name in model._made_of[0].items()}

@@ -66,13 +66,13 @@ def warn_of_row_labels(model: "Model") -> None:
         if first is not None:
             indexed.setdefault(node, first)
             pairs |= dict.fromkeys((first, other) for other in others)
-    found = [
+    unequal = [
         (a, b, how)
         for a, b in pairs
         if (how := index_difference(a.index, b.index, a.is_dim or b.is_dim))
     ]
-    if found:
-        warn_user(f"model: {_text(found)}", KinetographWarning)
+    if unequal:
+        warn_user(f"model: {_text(unequal)}", KinetographWarning)
     for rows, family in steps.items():
         if text := _unsorted_text(rows, family):
             warn_user(f"model: {text}", KinetographWarning)
@@ -218,11 +218,11 @@ def _unsorted_text(rows: LabelledRows, family: str) -> str:
     )
 
 
-def _text(found: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
-    a, b, how = found[0]
+def _text(pairs: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
+    a, b, how = pairs[0]
     x, y = (f"{describe(each.node)}{site_text(each.node)}" for each in (a, b))
     place = _first_difference(a.index, b.index)
-    more = f" (and {len(found) - 1} more such pairs)" if len(found) > 1 else ""
+    more = f" (and {len(pairs) - 1} more such pairs)" if len(pairs) > 1 else ""
     owners = "the indices of their pandas objects"
     way_out = "x.loc[y.index], or write x.to_numpy() if the positions are right"
     if a.is_dim or b.is_dim:

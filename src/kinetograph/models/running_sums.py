@@ -122,14 +122,14 @@ def summed_steps(
     unknown: Variable, sums: Iterable[RunningSum], users: Users
 ) -> GaussianVector | None:
     """The vector of an unknown whose elements are steps of a sum."""
-    follows = unknown.distribution
-    if follows is None or follows.family.key != "normal" or not is_real(unknown):
+    distribution = unknown.distribution
+    if distribution is None or distribution.family.key != "normal" or not is_real(unknown):
         return None
     pairs = ((each, _lines(each, unknown)) for each in sums)
     found, lines = next(((each, lines) for each, lines in pairs if lines), (None, None))
     if found is None or lines is None:
         return None
-    mean, sd = (follows.arguments[name] for name in ("mean", "sd"))
+    mean, sd = (distribution.arguments[name] for name in ("mean", "sd"))
     columns = found.axis == 0 and len(unknown.shape) == 2
     line, start, before = *lines, None
     f, scale, location = _around(found, unknown, users)

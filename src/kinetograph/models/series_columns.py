@@ -79,5 +79,7 @@ def _normal_law(node: Node) -> Distribution | None:
     """The distribution of a normal unknown that is a number."""
     if not isinstance(node, Variable) or node.shape != () or not is_real(node):
         return None
-    follows = node.distribution
-    return follows if follows is not None and follows.family.key == "normal" else None
+    distribution = node.distribution
+    return (
+        distribution if distribution is not None and distribution.family.key == "normal" else None
+    )

@@ -72,14 +72,14 @@ def has_finite_slopes(shift: Shift) -> bool:
 
 def centred(unknown: Variable) -> Shift | None:
     """The location and scale by which an unknown is distributed."""
-    follows = unknown.distribution
-    if follows is None or follows.family.key not in LOCATION_SCALE:
+    distribution = unknown.distribution
+    if distribution is None or distribution.family.key not in LOCATION_SCALE:
         return None
-    fits = is_positive if follows.family.key == "lognormal" else is_real
+    fits = is_positive if distribution.family.key == "lognormal" else is_real
     if not fits(unknown):
         return None
-    location, scale, _ = LOCATION_SCALE[follows.family.key]
-    return Shift(follows.arguments[location], follows.arguments[scale], True)
+    location, scale, _ = LOCATION_SCALE[distribution.family.key]
+    return Shift(distribution.arguments[location], distribution.arguments[scale], True)
 
 
 def non_centred(product: ScaledUnknown) -> Shift | None:

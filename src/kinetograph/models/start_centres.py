@@ -38,11 +38,11 @@ def start_centres(model: "Model") -> np.ndarray | None:
     density = model.density
     centres = np.zeros(density.free_size)
     for unknown in density.unknowns:
-        found = _prior(unknown)
-        if found is None:
+        prior = _prior(unknown)
+        if prior is None:
             continue
         shape = density.bijectors[unknown].free_shape
-        location, scale = (np.broadcast_to(value, shape).ravel() for value in found)
+        location, scale = (np.broadcast_to(value, shape).ravel() for value in prior)
         far = np.isfinite(location) & (abs(location) - HALF_WIDTH > FAR * scale)
         centres[density.slices[unknown]] = np.where(far, location, 0.0)
     return centres if centres.any() else None
@@ -50,10 +50,10 @@ def start_centres(model: "Model") -> np.ndarray | None:
 
 def _prior(unknown: Variable) -> tuple[Any, Any] | None:
     """Known location and scale of a prior on the free scale."""
-    follows = unknown.distribution
-    if follows is None:
+    distribution = unknown.distribution
+    if distribution is None:
         return None
-    key, arguments = follows.family.key, follows.arguments
+    key, arguments = distribution.family.key, distribution.arguments
     if key in LOCATION_SCALE:
         fits = is_positive if key == "lognormal" else is_real
         location, scale = (_known(arguments[name]) for name in LOCATION_SCALE[key][:2])

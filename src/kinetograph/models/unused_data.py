@@ -95,19 +95,20 @@ def _unused_data(model: "Model") -> str:
         for name, node in arrays.items()
         if isinstance(node, Data) and not node.literal and node._owned is None and node not in used
     ]
-    follows, first = "distribution", names[:1]
+    distribution, first = "distribution", names[:1]
     if predictor and not names:
         node = arrays[predictor]
         names = first = _unused_numbers(variables, node.shape, [n.value for n in numbers])
         if node not in used:
             names = [*names, predictor]
-            follows = predictor if isinstance(node, Variable) else follows
+            distribution = predictor if isinstance(node, Variable) else distribution
     if not names:
         return ""
     verb = "is" if len(names) == 1 else "are"
     return (
         f"nothing is observed{place_text()}, so that the posterior is the prior; "
-        f"{in_a_list(names)} {verb} not used: write kg.observe({(first or ['data'])[0]}, {follows})"
+        f"{in_a_list(names)} {verb} not used: write kg.observe({(first or ['data'])[0]}, "
+        f"{distribution})"
     )
 
 

@@ -100,11 +100,11 @@ _OBSERVABLES: Mapping[str, Any] = {
 
 def observables_of(sampler: Sampler, columns: tuple[str, ...]) -> list[Any]:
     """The observables that the columns and averages need."""
-    found = [_OBSERVABLES[name] for name in columns if name in _OBSERVABLES]
+    observables = [_OBSERVABLES[name] for name in columns if name in _OBSERVABLES]
     if "step_size" in sampler.declared():
-        found.append(step_width)
+        observables.append(step_width)
     has_slot = "kinetic_energy" in columns and not isinstance(sampler, (HMC, NUTS))
-    return [*found, inertia] if has_slot else found
+    return [*observables, inertia] if has_slot else observables
 
 
 def values_of(

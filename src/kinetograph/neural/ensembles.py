@@ -129,8 +129,8 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
     def _check_mixing(self) -> None:
         """Warn if members disagree at most of the rows examined."""
         values = self._function_values(self._outputs(self._probe))
-        found = diagnostics.rhat(values)
-        apart = ~(found <= MIXED)  # NaN, too
+        rhat = diagnostics.rhat(values)
+        apart = ~(rhat <= MIXED)  # NaN, too
         if 2 * apart.sum() > len(apart):
             more = f"warmup={max(2 * self.warmup, 1000)} or thin={2 * self.thin}"
             if self.sampler is not None:
@@ -140,7 +140,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
             warn_user(
                 f"{type(self).__name__}: the predictions of members disagree: R-hat is above "
                 f"{MIXED} at {apart.sum()} of {len(apart)} training rows, at most "
-                f"{np.max(found):.2f}; the draws do not represent the posterior yet. Take more "
+                f"{np.max(rhat):.2f}; the draws do not represent the posterior yet. Take more "
                 f"steps, {more}; summary() has R-hat of each row",
                 SamplingWarning,
             )

@@ -200,13 +200,13 @@ class NetworkPart(NamedTuple):
         """The initial free parameters of a walker."""
         key = jax.random.key(self.seed)
         file = options["parse_parameters_file"]
-        own = 0 if options["walker_starts"] == "same" else walker
+        number = 0 if options["walker_starts"] == "same" else walker
         if file is not None:
-            w = _row_of_file(file, options["parse_steps"], own, self.names)
+            w = _row_of_file(file, options["parse_steps"], number, self.names)
         elif options["initial"] == "prior":
-            w = _of_prior(jax.random.fold_in(key, own), len(self.layout.free), options)
+            w = _of_prior(jax.random.fold_in(key, number), len(self.layout.free), options)
         else:
-            tree = self.network.start(jax.random.fold_in(key, own), self.row, self.width)
+            tree = self.network.start(jax.random.fold_in(key, number), self.row, self.width)
             w = np.asarray(self.layout.vector(tree))[self.layout.free]
         noise = jax.random.normal(jax.random.fold_in(key, 2**20 + walker), w.shape)
         values: np.ndarray = w + options["walker_jitter"] * np.asarray(noise)

@@ -148,11 +148,11 @@ def continued_files(
         path = options[name]
         if path is None or not os.path.exists(path):
             continue
-        own = files.get(os.path.realpath(path))
-        found = [own] if own is not None and own.is_in(path) else []
-        found = found or [begun for begun in files.values() if begun.is_in(path)]
-        if found:
-            continued[name] = max(found, key=lambda begun: begun.length)
+        same_path = files.get(os.path.realpath(path))
+        candidates = [same_path] if same_path is not None and same_path.is_in(path) else []
+        candidates = candidates or [begun for begun in files.values() if begun.is_in(path)]
+        if candidates:
+            continued[name] = max(candidates, key=lambda begun: begun.length)
         elif made and not _lowest_step(path) > made:
             raise DataError(
                 f"{name}: {path!r} does not have the rows that this simulation wrote before its "

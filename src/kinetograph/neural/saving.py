@@ -85,8 +85,8 @@ def save_state(simulation: Any, path: str) -> None:
 def _made_of(simulation: Any) -> dict[str, Any]:
     """The network and the options that a state has."""
     options = simulation._options.items()
-    own = {name: value for name, value in options if OPTIONS[name].group not in _OWN}
-    return {"network": simulation._given_network, **own}
+    chosen = {name: value for name, value in options if OPTIONS[name].group not in _OWN}
+    return {"network": simulation._given_network, **chosen}
 
 
 def _stored(value: Any) -> str | None:

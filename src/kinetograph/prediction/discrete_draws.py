@@ -41,8 +41,8 @@ def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Reco
         environment: Environment = {**data, **{v: value[v] for v in unknowns}}
         evaluate(marginal.needs(), environment)
         bits = jnp.concatenate([number[None], *(jnp.ravel(v).astype(float) for v in values)])
-        found = marginal.draw(environment, bits, {v: value[v] for v in known})
-        return [found[v] for v in drawn]
+        drawn_values = marginal.draw(environment, bits, {v: value[v] for v in known})
+        return [drawn_values[v] for v in drawn]
 
     def draw_all(rows: Any, arguments: Sequence[Any]) -> list[Any]:
         data = model.bind(arguments).data

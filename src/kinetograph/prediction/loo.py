@@ -229,8 +229,8 @@ def _unreliable(elpd: Any, lpd: np.ndarray) -> np.ndarray:
 
     `lpd` holds the log of the mean density of each unit, over draws of the whole posterior.
     """
-    own = lpd.ravel() - elpd.elpd_i.values.ravel() > OWN_EFFECT
-    limit = np.where(own, np.minimum(SAFE_K, elpd.good_k), elpd.good_k)
+    influential = lpd.ravel() - elpd.elpd_i.values.ravel() > OWN_EFFECT
+    limit = np.where(influential, np.minimum(SAFE_K, elpd.good_k), elpd.good_k)
     return np.flatnonzero(~(elpd.pareto_k.values.ravel() <= limit))
 
 

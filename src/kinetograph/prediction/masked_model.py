@@ -42,7 +42,7 @@ class MaskedModel:
 
     def __init__(self, doing: str, model: Model, observations: Observations) -> None:
         self.doing, self.original, self.observations = doing, model, observations
-        old, left_out = model.component, {follows for _, follows in observations.parts}
+        old, left_out = model.component, {distribution for _, distribution in observations.parts}
         with model.its_values():
             each = [Array(density_at(doing, d, node)) for node, d in observations.parts]
             kept = make_data(np.ones(observations.shape, bool)).node

@@ -203,7 +203,7 @@ def _chosen(doing: str, model: Model, var_name: Any) -> list[tuple[Node, Distrib
         )
     if var_name is not None and not isinstance(var_name, str):
         raise TypeError(f"{doing}: var_name must be a name, got {shown(var_name)}")
-    numbers = [(node, follows) for node, follows in observed.values() if not node.shape]
+    numbers = [(node, distribution) for node, distribution in observed.values() if not node.shape]
     if var_name is None:
         if len(observed) in (1, len(numbers)):
             return list(observed.values())
@@ -219,7 +219,11 @@ def _chosen(doing: str, model: Model, var_name: Any) -> list[tuple[Node, Distrib
     chosen = observed[var_name]
     if chosen not in numbers:
         return [chosen]
-    return [(node, follows) for node, follows in numbers if follows.site == chosen[1].site]
+    return [
+        (node, distribution)
+        for node, distribution in numbers
+        if distribution.site == chosen[1].site
+    ]
 
 
 def log_mean_exp(values: np.ndarray, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:

@@ -165,7 +165,7 @@ def _with_densities(
         reason = "observes nothing" if group == "log_likelihood" else "has no distributions"
         raise ModelError(f"{doing}: the model {reason}, so no density can be computed")
     posterior_draws, names = recorded_of(doing, model, results)
-    marginalised = _marginalised(group, model, [follows for follows, _ in pairs], given)
+    marginalised = _marginalised(group, model, [distribution for distribution, _ in pairs], given)
     marginalised_parts = (
         {}
         if marginalised is None
@@ -202,15 +202,15 @@ def _with_densities(
     }
     dataset = as_group(group, drawn, ("chain", "draw"), model.coords, model.data)
     effects = _effects(model) if group == "log_prior" else set()
-    for follows, node in pairs:
+    for distribution, node in pairs:
         if (
             marginalised is not None
-            and follows in marginalised_parts
-            and marginalised.shared(follows)
+            and distribution in marginalised_parts
+            and marginalised.shared(distribution)
         ):
             dataset[model.name(node)].attrs["given"] = given
         if group == "log_prior":
-            of_unknowns = any(isinstance(n, Variable) for n in ancestors(follows.parents))
+            of_unknowns = any(isinstance(n, Variable) for n in ancestors(distribution.parents))
             of_unknowns |= node in effects
             dataset[model.name(node)].attrs["hierarchical"] = int(of_unknowns)
     return with_group(with_current_data(model, results), group, dataset)
@@ -247,7 +247,7 @@ def _marginalised(
     if term is None:
         return None
     inside = {each.node for each in term.terms}
-    dependent = [follows for follows in wanted if follows in inside]
+    dependent = [distribution for distribution in wanted if distribution in inside]
     if not dependent:
         return None
     left_out: list[Node] = []

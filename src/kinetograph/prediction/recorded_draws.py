@@ -145,18 +145,18 @@ def _check_axes(doing: str, model: Model, node: Node, results: Any) -> None:
     """Refuse draws along another dimension, or with other labels."""
     name = model.name(node)
     groups = [results["posterior"].dataset, unknowns_of(results)]
-    found = next((group[name] for group in groups if name in group), None)
-    if found is None:
+    recorded = next((group[name] for group in groups if name in group), None)
+    if recorded is None:
         return
-    there = [dim for dim in found.dims if dim not in ("chain", "draw")]
+    there = [dim for dim in recorded.dims if dim not in ("chain", "draw")]
     for i, (dim, other) in enumerate(zip(model.dims(node), there, strict=True)):
         if dim is None or other == f"{name}_dim_{i}":
             continue
         difference = f"an axis of {name} is {other!r} in the results, and {dim!r} in the model"
         if dim == other:
-            if dim not in found.coords or dim not in model.coords:
+            if dim not in recorded.coords or dim not in model.coords:
                 continue
-            labels, expected = plain_labels(found.coords[dim].values), model.coords[dim]
+            labels, expected = plain_labels(recorded.coords[dim].values), model.coords[dim]
             if labels_agree(labels, expected):
                 continue
             k = int(np.argmax(labels != expected))

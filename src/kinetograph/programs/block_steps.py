@@ -245,8 +245,8 @@ class BlockSteps:
             if warmup.joint_places is not None:
                 rows = [v[warmup.joint_places] for v in (*position[::2], *moved[::2])]
                 joint = jnp.stack(rows), position.q
-            before, found = chain.hyper | tuned, (forms, evidence, joint)
-            adapted, hyper = warmup.update(state, before, done, phases, moved, info, *found)
+            before, choices = chain.hyper | tuned, (forms, evidence, joint)
+            adapted, hyper = warmup.update(state, before, done, phases, moved, info, *choices)
             return jnp.zeros_like(warming), adapted, {name: hyper[name] for name in tuned}
 
         # A loop with at most one trip: a branch would copy the state.

@@ -87,16 +87,16 @@ def informed(
         return jax.jit(mapped, compiler_options=options)
 
     key = "joint information", program.data_axes, batch is None
-    found = program.model.functions.get(key, make)(state, tuple(data))
-    asked = np.asarray(state.hyper["joint"])[..., 0, 0] == WANTED
+    information = program.model.functions.get(key, make)(state, tuple(data))
+    wanted = np.asarray(state.hyper["joint"])[..., 0, 0] == WANTED
     hyper: dict[str, Any] = jax.tree.map(np.asarray, dict(state.hyper))
     assert program.centring is not None
     assert program.centring.joint is not None
     places = program.centring.joint.places
-    changes = np.broadcast_to(asked[..., None], (*asked.shape, len(places)))
+    changes = np.broadcast_to(wanted[..., None], (*wanted.shape, len(places)))
     metric = jax.tree.map(np.asarray, state.adaptation.metric)
     metric, hyper = restarted(metric, hyper, changes, np.ones(len(places)), places)
-    hyper["joint"] = np.where(asked[..., None, None], found, hyper["joint"])
+    hyper["joint"] = np.where(wanted[..., None, None], information, hyper["joint"])
     return state._replace(hyper=hyper, adaptation=state.adaptation._replace(metric=metric))
 
 
@@ -106,6 +106,6 @@ def _information(program: "Program", state: ChainState, data: Any) -> Any:
     assert centring.joint is not None
     assert adaptation.joint is not None
     dtype = state.hyper["joint"].dtype
-    found = centring.joint_information(adaptation.joint.centre, program.bound(data))
+    information = centring.joint_information(adaptation.joint.centre, program.bound(data))
     unused = jnp.asarray(centring.joint.written, dtype).at[0, 0].set(UNUSED)
-    return jnp.where(jnp.all(jnp.isfinite(found)), found.astype(dtype), unused)
+    return jnp.where(jnp.all(jnp.isfinite(information)), information.astype(dtype), unused)

@@ -57,8 +57,8 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
 
     check_tree(tree, "diagnose")
     chosen = [*chosen_forms(tree).values(), *chosen_precisions(tree).values()] if forms else []
-    told = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
-    about_forms = [Advice("forms", sum(values.shape[1] for values in chosen), told)]
+    text = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
+    about_forms = [Advice("forms", sum(values.shape[1] for values in chosen), text)]
     return (about_forms if chosen else []) + findings(tree)
 
 

@@ -93,9 +93,9 @@ def _exchange(parts: Sequence[GroupMoments]) -> tuple[float, int]:
 
     The unit is one standard deviation. The distance is 0 if no row has changed its place.
     """
-    found = 0.0, 0
+    farthest = 0.0, 0
     if not 2 <= len(parts[0][0]) <= MOST_ORDERED:
-        return found
+        return farthest
     from scipy.optimize import linear_sum_assignment  # here, because the import takes long
 
     for (a, a_sd), (b, b_sd) in combinations(parts, 2):
@@ -109,8 +109,8 @@ def _exchange(parts: Sequence[GroupMoments]) -> tuple[float, int]:
             far, spread = abs(a - b)[moved].max(0), np.maximum(a_sd, b_sd)[moved].max(0)
             distances = [_far(*pair) for pair in zip(far, spread, strict=True)]
             place = int(np.argmax(distances))
-            found = max(found, (distances[place], place))
-    return found
+            farthest = max(farthest, (distances[place], place))
+    return farthest
 
 
 def _reflection(parts: Sequence[GroupMoments]) -> float:
@@ -119,14 +119,14 @@ def _reflection(parts: Sequence[GroupMoments]) -> float:
     The unit is one standard deviation. The distance is 0 if the signs do not change. In a matrix
     the signs of one row or column may change.
     """
-    found = 0.0
+    farthest = 0.0
     for (a, a_sd), (b, b_sd) in combinations(parts, 2):
         sd = np.minimum(a_sd, b_sd)
         for at in _vectors(a.shape):
             x, y, scale = a[at], b[at], sd[at]
             if scale.all() and np.mean(((x + y) / scale) ** 2) < SAME**2:
-                found = max(found, _far(abs(x - y).max(), scale[abs(x - y).argmax()]))
-    return found
+                farthest = max(farthest, _far(abs(x - y).max(), scale[abs(x - y).argmax()]))
+    return farthest
 
 
 def _vectors(shape: tuple[int, ...]) -> Iterator[tuple[slice | int, ...]]:

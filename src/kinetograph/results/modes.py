@@ -184,8 +184,8 @@ def several_modes(posterior: Any) -> Modes | None:
 def _several(values: np.ndarray, names: Sequence[str]) -> Modes | None:
     if not names or values.shape[0] * values.shape[1] < FEWEST:
         return None
-    found = modes_of(values, names)
-    return found if len(found) > 1 and _least_moving(found, values) >= MOVING else None
+    every = modes_of(values, names)
+    return every if len(every) > 1 and _least_moving(every, values) >= MOVING else None
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -197,16 +197,16 @@ def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]
     """
     values, rows = _columns(posterior[sorted(names)])
     values, rows = values[..., :MOST_NAMED], rows[:MOST_NAMED]
-    found = _several(values, rows)
-    if found is None:
+    several = _several(values, rows)
+    if several is None:
         return ""
-    name = found.differences(0)[0]
-    places = [f"{mean:.3g}" for mean in found.means[name][:MOST_TOLD]]
-    more = "" if len(found) <= MOST_TOLD else " and others"
-    text = f"The draws lie in {len(found)} modes ({name} near {', '.join(places)}{more})"
+    name = several.differences(0)[0]
+    places = [f"{mean:.3g}" for mean in several.means[name][:MOST_TOLD]]
+    more = "" if len(several) <= MOST_TOLD else " and others"
+    text = f"The draws lie in {len(several)} modes ({name} near {', '.join(places)}{more})"
     every = _every(values)
     arrays = [(n, x[:, ::every]) for n, x in _numbers(posterior[sorted(names)]) if n in unknowns]
-    if changes := changes_text(arrays, found.labels):
+    if changes := changes_text(arrays, several.labels):
         return f"{text}, {changes}. "
     return (
         f"{text}, whose weights are not known unless chains move between them: kg.temper(model) "
@@ -214,17 +214,17 @@ def modes_text(posterior: Any, names: Collection[str], unknowns: Collection[str]
     )
 
 
-def _least_moving(found: Modes, values: np.ndarray) -> float:
+def _least_moving(every: Modes, values: np.ndarray) -> float:
     """The effective draws of a chain within its modes.
 
     They are of the slowest quantity. Only quantities that differ between the modes count. Chains
     of one mode have to agree. Quantities are compared by their ranks, so that scales do not matter.
     """
     scores = rank_normalised(np.moveaxis(values[:, :: _every(values)], -1, 0))
-    means = np.stack([scores[:, found.labels == mode].mean(1) for mode in range(len(found))], 1)
+    means = np.stack([scores[:, every.labels == mode].mean(1) for mode in range(len(every))], 1)
     distances = np.ptp(means, 1)
     differing = distances >= min(LEAST_DISTANCE, distances.max())
-    within = scores[differing] - means[differing][:, found.labels]
+    within = scores[differing] - means[differing][:, every.labels]
     return float(ess_mean(np.moveaxis(within, 0, -1)).min()) / len(values)
 
 

@@ -80,8 +80,8 @@ def _same_data(model: Model, results: Any) -> bool:
         if data.data_vars.keys() != there.keys():
             return False
         for name, values in data.data_vars.items():
-            found = np.asarray(there[name].values)
-            equal_nan = found.dtype.kind == "f" and values.dtype.kind == "f"
-            if not np.array_equal(found, values.values, equal_nan=equal_nan):
+            recorded = np.asarray(there[name].values)
+            equal_nan = recorded.dtype.kind == "f" and values.dtype.kind == "f"
+            if not np.array_equal(recorded, values.values, equal_nan=equal_nan):
                 return False
     return True

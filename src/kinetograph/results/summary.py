@@ -98,8 +98,8 @@ class Summary:
     def _suggestion(self, keys: Sequence[Any]) -> str:
         """A suggestion for wrong keys, in any order of column and row."""
         for key in keys:
-            if found := _QUANTILE.fullmatch(str(key)):
-                probability = abs(2 * float(found[1]) - 100) / 100
+            if match := _QUANTILE.fullmatch(str(key)):
+                probability = abs(2 * float(match[1]) - 100) / 100
                 call = f"kg.summary(results, probability={probability:.3g}) has that quantile"
                 return f"; {call if probability else 'it is the median'}"
         column = next((c for key in keys if (c := closest(key, self.columns))), None)

@@ -44,9 +44,11 @@ class BlockSession:
     has its own scale. Without names the block consists of all unknowns.
     """
 
-    def __init__(self, outside: Any, names: Sequence[str] | None, at: Point, own: bool) -> None:
-        self.names, self.whole = names, unscaled(outside, at) if own else outside
-        self.at = in_coordinates_of(self.whole, at) if own else at
+    def __init__(
+        self, outside: Any, names: Sequence[str] | None, at: Point, outermost: bool
+    ) -> None:
+        self.names, self.whole = names, unscaled(outside, at) if outermost else outside
+        self.at = in_coordinates_of(self.whole, at) if outermost else at
         begin, parts, places = 0, {}, [np.arange(0)]
         for name in names or ():
             where, shape = outside.space.parts[name]
@@ -63,7 +65,7 @@ class BlockSession:
         inside.block, inside.own_scale = self, False
         inside.space = outside.space._replace(shape=(*outside.space.shape[:-1], begin), parts=parts)
         inside.hyper = {name: self._of_block(value) for name, value in outside.hyper.items()}
-        self.scale = self._checked(inside) if own else None
+        self.scale = self._checked(inside) if outermost else None
         inside.point = lambda q, potential, gradient: self.taken(
             self.whole.point(q, potential, gradient)
         )

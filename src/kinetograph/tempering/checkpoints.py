@@ -86,15 +86,15 @@ def _last(hidden: Path) -> State | None:
     KinetographError
         If all are damaged.
     """
-    found: list[State] = []
+    states: list[State] = []
     problems: list[str] = []
     for twin in twins(hidden / "state"):
         try:
             head, _, arrays = read_sealed(twin).partition(b"\n")
-            found.append(json.loads(head) | arrays_of(arrays))
+            states.append(json.loads(head) | arrays_of(arrays))
         except Damaged as error:
             problems += [str(error)] * twin.exists()
-    if problems and not found:
+    if problems and not states:
         raise KinetographError(
             f"temper: {hidden.parent}: the checkpoints are damaged ({'; '.join(problems)}), so the "
             "run cannot be continued; remove the folder, and begin again"
@@ -104,4 +104,4 @@ def _last(hidden: Path) -> State | None:
             f"temper: {hidden.parent}: {problems[0]}; the run continues from the other checkpoint",
             KinetographWarning,
         )
-    return max(found, key=lambda state: int(state["number"]), default=None)
+    return max(states, key=lambda state: int(state["number"]), default=None)

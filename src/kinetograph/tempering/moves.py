@@ -131,5 +131,5 @@ def correlations(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """The absolute correlation of each column with its values before."""
     before, after = before - before.mean(0), after - after.mean(0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (before * after).sum(0) / np.sqrt((before**2).sum(0) * (after**2).sum(0))
-    return np.where(np.isfinite(found), np.abs(found), 0.0)
+        coefficients = (before * after).sum(0) / np.sqrt((before**2).sum(0) * (after**2).sum(0))
+    return np.where(np.isfinite(coefficients), np.abs(coefficients), 0.0)

@@ -179,16 +179,16 @@ class NestedParticles(Annealing):
 def nested(task: TemperingTask, particles: int) -> Any:
     """The results tree of particles of the posterior."""
     with stoppable() as check:
-        found = task.along(NestedParticles, particles, min(GROUP, particles), check)
-        archive = found.archive
+        run = task.along(NestedParticles, particles, min(GROUP, particles), check)
+        archive = run.archive
         assert archive is not None
-        moved, first = found.drawn(archive)
+        moved, first = run.drawn(archive)
     families = np.bincount(archive.first, archive.weights, minlength=particles)
     ancestors = 1 / float((families**2).sum())
     warn_of_few(ancestors, particles)
-    settings = np.array([rung.settings for rung in found.rungs])
-    masses = np.bincount(archive.level, archive.weights, minlength=len(found.rungs) + 1)
-    columns = columns_of(found) | {
+    settings = np.array([rung.settings for rung in run.rungs])
+    masses = np.bincount(archive.level, archive.weights, minlength=len(run.rungs) + 1)
+    columns = columns_of(run) | {
         "level": ("rung", settings[:, 0], {"description": "the level of the log likelihood"}),
         "width": ("rung", settings[:, 1], {"description": "the width of the level"}),
         "mass": ("rung", masses[1:], {"description": "posterior mass of the particles from here"}),
@@ -196,9 +196,9 @@ def nested(task: TemperingTask, particles: int) -> Any:
     attributes = {
         "particles": particles,
         "log_evidence": archive.log_evidence,
-        "log_evidence_se": math.sqrt(found.variance(archive)),
+        "log_evidence_se": math.sqrt(run.variance(archive)),
         "effective_ancestors": ancestors,
-        "gradients": found.gradients + moved.gradients,
+        "gradients": run.gradients + moved.gradients,
         "sampling_time": task.checkpoints.seconds,
     }
     return as_results(task, "nested", moved.free, {"ancestor": first}, columns, attributes)

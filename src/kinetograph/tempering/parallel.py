@@ -99,25 +99,25 @@ def _begin(
     task: TemperingTask, chains: int, rng: np.random.Generator, check: Callable[[], None]
 ) -> State:
     """Replicas at a ladder of equal rejection, which start at particles."""
-    found = task.along(Annealing, max(PILOT, chains), GROUP, check, keeps=True)
-    known = np.array([0.0, *(rung.settings[0] for rung in found.rungs)])
+    run = task.along(Annealing, max(PILOT, chains), GROUP, check, keeps=True)
+    known = np.array([0.0, *(rung.settings[0] for rung in run.rungs)])
     if task.ladder is None:
-        of_points = found.moves.points.log_likelihood
-        local = [local_barrier(of_points(stage.free)) for stage in found.stages]
+        of_points = run.moves.points.log_likelihood
+        local = [local_barrier(of_points(stage.free)) for stage in run.stages]
         pieces = np.diff(known) * (np.array(local[1:]) + np.array(local[:-1])) / 2
         barrier = np.concatenate([[0.0], np.cumsum(pieces)])
         powers = ladder_of(known, barrier, max(math.ceil(2 * barrier[-1]) + 1, FEWEST_RUNGS))
     else:
         powers = np.concatenate([[0.0], task.ladder])
     near = np.abs(powers[:, None] - known).argmin(1)
-    size = len(found.free)
-    free = np.stack([found.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
+    size = len(run.free)
+    free = np.stack([run.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
     return {
         "free": free,
         "powers": powers,
-        "scales": np.stack([found.stages[i].scale for i in near[1:]]),
-        "step_sizes": np.array([found.stages[i].step_size for i in near[1:]]),
-        "gradients": found.gradients,
+        "scales": np.stack([run.stages[i].scale for i in near[1:]]),
+        "step_sizes": np.array([run.stages[i].step_size for i in near[1:]]),
+        "gradients": run.gradients,
     }
 
 

@@ -112,10 +112,10 @@ class TemperedPoints:
 
     def sweep(self) -> Sweep:
         """Make a transition from each of the present points."""
-        found = self._on_threads(self._moved, self.engines, self._states)
-        self._states = [state for state, _ in found]
+        moves = self._on_threads(self._moved, self.engines, self._states)
+        self._states = [state for state, _ in moves]
         free, acceptance, diverging, gradients = (
-            np.concatenate(each)[: self.size] for each in zip(*(x for _, x in found), strict=True)
+            np.concatenate(each)[: self.size] for each in zip(*(x for _, x in moves), strict=True)
         )
         return Sweep(free, acceptance, diverging != 0, int(gradients.sum()))
 

@@ -31,31 +31,31 @@ FIELDS = {"acceptance_rate": "acceptance", "diverging": "divergences"}
 def sequential(task: TemperingTask, particles: int) -> Any:
     """The results tree of particles of the posterior."""
     with stoppable() as check:
-        found = task.along(Annealing, particles, min(GROUP, particles), check)
-    ancestors = 1 / float(((np.bincount(found.first) / particles) ** 2).sum())
+        run = task.along(Annealing, particles, min(GROUP, particles), check)
+    ancestors = 1 / float(((np.bincount(run.first) / particles) ** 2).sum())
     warn_of_few(ancestors, particles)
-    powers = np.array([rung.settings[0] for rung in found.rungs])
-    columns = columns_of(found) | {
+    powers = np.array([rung.settings[0] for rung in run.rungs])
+    columns = columns_of(run) | {
         "power": ("rung", powers, {"description": "the power b of the likelihood"})
     }
     attributes = {
         "particles": particles,
-        "log_evidence": found.log_evidence,
-        "log_evidence_se": math.sqrt(max(found.rungs[-1].variance, 0.0)),
+        "log_evidence": run.log_evidence,
+        "log_evidence_se": math.sqrt(max(run.rungs[-1].variance, 0.0)),
         "effective_ancestors": ancestors,
-        "gradients": found.gradients,
+        "gradients": run.gradients,
         "sampling_time": task.checkpoints.seconds,
     }
-    statistics = {"ancestor": found.first}
-    return as_results(task, "smc", found.free, statistics, columns, attributes)
+    statistics = {"ancestor": run.first}
+    return as_results(task, "smc", run.free, statistics, columns, attributes)
 
 
-def columns_of(found: Annealing) -> dict[str, Any]:
+def columns_of(run: Annealing) -> dict[str, Any]:
     """The quantities of each step, for an `xarray.Dataset`."""
     return {
         name: (
             "rung",
-            np.array([getattr(rung, FIELDS.get(name, name)) for rung in found.rungs]),
+            np.array([getattr(rung, FIELDS.get(name, name)) for rung in run.rungs]),
             {"description": text},
         )
         for name, text in COLUMNS.items()

@@ -214,8 +214,8 @@ def temper(
 
 def _sizes(method: str, given: dict[str, int | None]) -> dict[str, int]:
     """The sizes of a run; sizes of other methods are refused."""
-    own = PARALLEL if method == "parallel" else PARTICLES
-    others = [name for name, size in given.items() if size is not None and name not in own]
+    defaults = PARALLEL if method == "parallel" else PARTICLES
+    others = [name for name, size in given.items() if size is not None and name not in defaults]
     if others:
         advice = (
             'give draws= and chains=, or take method="smc"'
@@ -227,7 +227,7 @@ def _sizes(method: str, given: dict[str, int | None]) -> dict[str, int]:
             f'temper: method="{method}" has no {", ".join(f"{name}=" for name in others)}'
             f"{place_text()}; {advice}"
         )
-    sizes = own | {name: size for name, size in given.items() if size is not None}
+    sizes = defaults | {name: size for name, size in given.items() if size is not None}
     check_whole("temper", {name: (size, LEAST[name]) for name, size in sizes.items()})
     return {name: int(size) for name, size in sizes.items()}
 

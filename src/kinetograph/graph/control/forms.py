@@ -50,8 +50,8 @@ def arriving(
 ) -> list[Inner]:
     """The captured nodes of a subgraph's outputs, without its inputs."""
     given = set(inputs)
-    found = ancestors(outputs, stop=given.__contains__)
-    return [n for n in found if isinstance(n, Inner) and n.role == role and n not in given]
+    above = ancestors(outputs, stop=given.__contains__)
+    return [n for n in above if isinstance(n, Inner) and n.role == role and n not in given]
 
 
 class Growth:
@@ -110,11 +110,11 @@ class Growth:
         """
         key = place, kind
         if key not in self._forms_of:
-            own, start = self._body.inputs[place], self._forms(self._loop.parents[place], kind)
+            inner, start = self._body.inputs[place], self._forms(self._loop.parents[place], kind)
             self._forms_of[key] = None
-            if start is not None and start.shape == own.shape and own.context is not None:
-                start, name = of_type(start, own.dtype), f"{kind}({own.label()})"
-                self._forms_of[key] = own.context.argument(start, "loop variable", name)
+            if start is not None and start.shape == inner.shape and inner.context is not None:
+                start, name = of_type(start, inner.dtype), f"{kind}({inner.label()})"
+                self._forms_of[key] = inner.context.argument(start, "loop variable", name)
         return self._forms_of[key]
 
     def _leaves(self) -> bool:

@@ -113,13 +113,13 @@ class _Classic:
         text = ", ".join(value.text for value in inputs)
         text = f"{op}({text})" if op else text
         leaf = node is not None and not isinstance(node, Apply)
-        follows = getattr(node, "distribution", None) is not None
+        distribution = getattr(node, "distribution", None) is not None
         constant = isinstance(node, Data) and node.literal
         vertex = Vertex(
             kind=node.kind if node is not None and leaf else "control" if op else "operation",
             name=name,
-            caption=op or ("" if leaf and not (follows or constant) else text),
-            definition=f"~ {text}" if follows else text if leaf else f"= {text}",
+            caption=op or ("" if leaf and not (distribution or constant) else text),
+            definition=f"~ {text}" if distribution else text if leaf else f"= {text}",
             handle=name,
             shape=() if node is None else node.shape,
             dims=None if node is None else node.dims,
@@ -187,8 +187,8 @@ class _Classic:
     # The form of each kind of control node.
     def _cond(self, node: Cond, inputs: Sequence[_Flow], scope: _Scope) -> list[_Flow]:
         is_switch = len(node.subgraphs) > 2 or node.parents[0].dtype.kind != "b"
-        asked = "index" if is_switch else "predicate"
-        index = self.add(scope, f"{scope.prefix}{asked}", "", inputs[0])
+        selector = "index" if is_switch else "predicate"
+        index = self.add(scope, f"{scope.prefix}{selector}", "", inputs[0])
         names: dict[int, str] = {}
         for subgraph, places in zip(node.subgraphs, node.places, strict=True):
             for inner, place in zip(subgraph.inputs, places, strict=True):
@@ -203,7 +203,7 @@ class _Classic:
             subgraph, places = node.subgraphs[number], node.places[number]
             pivot = node.contexts[number].pivot  # type: ignore[attr-defined]
             case = number if is_switch else ("false", "true")[number]
-            branch = self._group(pivot, f"{pivot}: {asked} is {case}", scope)
+            branch = self._group(pivot, f"{pivot}: {selector} is {case}", scope)
             branch = branch._replace(prefix=f"{scope.prefix}{pivot}/")
             taken = [_named(f"{names[place]}/switch:{number}") for place in places]
             values = self.read(
@@ -364,21 +364,21 @@ def _joined(expression: Expression, *parts: _Flow) -> _Flow:
 def _value(node: Node, parts: Sequence[_Flow]) -> _Flow:
     """The value of a node outside conditionals and loops."""
     expressions = [part.expression for part in parts]
-    follows = getattr(node, "distribution", None)
+    distribution = getattr(node, "distribution", None)
     if isinstance(node, Data) and node.literal:
         return _Flow(atom(constant_text(node)))
     if is_part(node):
         call = node.parents[0].call(node.attributes["place"])  # type: ignore[attr-defined]
         return _joined(call_expression(call, expressions), *parts)
-    if isinstance(node, Apply) or follows is not None:
-        return _joined(apply_expression(follows or node, expressions), *parts)
+    if isinstance(node, Apply) or distribution is not None:
+        return _joined(apply_expression(distribution or node, expressions), *parts)
     return _joined(atom(node.kind), *parts)
 
 
 def _operands(node: Node) -> tuple[Node, ...]:
     """The operands of a node, or of the distribution that it follows."""
-    follows = getattr(node, "distribution", None)
-    return operands(node) if follows is None else follows.parents
+    distribution = getattr(node, "distribution", None)
+    return operands(node) if distribution is None else distribution.parents
 
 
 def _closure(outputs: Iterable[Node], given: dict[Node, _Flow]) -> list[Node]:

@@ -73,9 +73,9 @@ def connected(roots: Iterable[Node], *, distributions: bool = True) -> list[Node
         if node not in visited:
             visited[node] = None
             stack += operands(node)
-            follows = getattr(node, "distribution", None) or getattr(node, "_owned", None)
-            if follows is not None and distributions:
-                stack.append(follows)
+            distribution = getattr(node, "distribution", None) or getattr(node, "_owned", None)
+            if distribution is not None and distributions:
+                stack.append(distribution)
     return sorted(visited, key=lambda node: node.serial)
 
 
@@ -166,13 +166,13 @@ class _NodeReader:
         self._read_bundles()
         present = set(self.nodes)
         self.consumers: dict[Node, list[Node]] = {node: [] for node in self.nodes}
-        self.follows: dict[Node, Node] = {}  # from an array to its distribution
+        self.distributions: dict[Node, Node] = {}  # from an array to its distribution
         for node in self.nodes:
             for parent in dict.fromkeys(self._operands(node)):
                 self.consumers[parent].append(node)
             target = getattr(node, "target", None)
             if node.kind == "distribution" and target in present:
-                self.follows[target] = node
+                self.distributions[target] = node
         self.handles: dict[Node, str] = {}
         self.numbers = map("#{}".format, itertools.count(1))
         self.drawn: set[Node] = set()
@@ -286,9 +286,9 @@ class _NodeReader:
         result = Diagram(vertices, groups=groups)
         for node in shown:
             edges = [Edge(places[p], places[node], label) for p, label in self._sources(node)]
-            follows = self.follows.get(node)
-            if follows is not None:
-                edges.append(Edge(places[follows], places[node], dashed=True))
+            distribution = self.distributions.get(node)
+            if distribution is not None:
+                edges.append(Edge(places[distribution], places[node], dashed=True))
             result.edges += dict.fromkeys(edges)
         return result
 
@@ -323,8 +323,10 @@ class _NodeReader:
 
     def _order(self, node: Node) -> tuple[int, int]:
         # Observed data are listed at the place of their likelihood, below its parameters.
-        follows = self.follows.get(node)
-        return (node.serial, 0) if follows is None else (max(node.serial, follows.serial), 1)
+        distribution = self.distributions.get(node)
+        return (
+            (node.serial, 0) if distribution is None else (max(node.serial, distribution.serial), 1)
+        )
 
     def _sources(self, node: Node) -> list[tuple[Node, str]]:
         """The drawn nodes with an arrow to a node, and the labels.
@@ -413,13 +415,13 @@ class _NodeReader:
             return f"{node.label()}({', '.join(texts)})"
         if isinstance(node, Data) and node.literal:
             return "" if node in self.names else self.expressions[node].text
-        if node.kind == "variable" and node not in self.follows:
+        if node.kind == "variable" and node not in self.distributions:
             return self._support(node)
         return "" if node in self.names else node.kind
 
     def _definition(self, node: Node) -> str:
-        if node in self.follows:
-            return f"~ {self.expressions[self.follows[node]].text}"
+        if node in self.distributions:
+            return f"~ {self.expressions[self.distributions[node]].text}"
         if node.kind == "operation":
             named = node in self.names or node in self.handles
             return f"= {self.expressions[node].text}" if named else ""

@@ -234,9 +234,9 @@ def _index_array(node: Node, part: Any) -> Node:
             f"index of {describe(node)}: a Groups is not an index{place_text()}; write "
             f"{describe(node)}[g.codes]"
         )
-    found = literal(array, operation=f"index of {describe(node)}")
-    found.rows = row_index(part)
-    return found
+    constant = literal(array, operation=f"index of {describe(node)}")
+    constant.rows = row_index(part)
+    return constant
 
 
 def _fixed_slice(node: Node, part: slice) -> slice:

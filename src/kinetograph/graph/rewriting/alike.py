@@ -119,11 +119,11 @@ def equal_literals(column: Column) -> bool:
 
 def are_equal(one: Node, other: Node) -> bool:
     """Whether nodes are the same operations on the same nodes."""
-    seen: set[tuple[Node, Node]] = set()
+    visited: set[tuple[Node, Node]] = set()
     waiting = [(one, other)]
     while waiting:
         pair = one, other = waiting.pop()
-        if one is other or pair in seen or equal_literals(pair):
+        if one is other or pair in visited or equal_literals(pair):
             continue
         if not isinstance(one, Apply) or not isinstance(other, Apply):
             return False
@@ -132,7 +132,7 @@ def are_equal(one: Node, other: Node) -> bool:
         key = hashable(one.attributes)
         if key is None or key != hashable(other.attributes) or one.shape != other.shape:
             return False
-        seen.add(pair)
+        visited.add(pair)
         waiting += zip(one.parents, other.parents, strict=True)
     return True
 

@@ -75,17 +75,17 @@ class ArrayUses:
             else:
                 self.only_rows = False
 
-    def _branch(self, node: Cond, found: Sequence[int]) -> None:
-        self.chosen |= {self._same.get(node.parents[i], node.parents[i]) for i in found}
+    def _branch(self, node: Cond, chosen: Sequence[int]) -> None:
+        self.chosen |= {self._same.get(node.parents[i], node.parents[i]) for i in chosen}
         for subgraph, places in zip(node.subgraphs, node.places, strict=True):
             for inner, place in zip(subgraph.inputs, places, strict=True):
-                if 1 + place in found:
+                if 1 + place in chosen:
                     self._name(inner, node.parents[1 + place])
             self._follow(subgraph.nodes)
         results = zip(*(subgraph.outputs for subgraph in node.subgraphs), strict=True)
         ends = [[output in self.versions for output in outputs] for outputs in results]
-        self._joined[node] = {i for i, own in enumerate(ends) if all(own)}
-        if any(any(own) and not all(own) for own in ends):
+        self._joined[node] = {i for i, flags in enumerate(ends) if all(flags)}
+        if any(any(flags) and not all(flags) for flags in ends):
             self.only_rows = False
 
 

@@ -21,49 +21,49 @@ __all__ = ["branches_as_sides", "written_again"]
 def branches_as_sides(roots: Iterable[Node]) -> dict[Node, Node]:
     """Nodes without branches, by the nodes that they replace."""
     order = ancestors(roots)
-    found: dict[Node, Node] = {}
+    replacements: dict[Node, Node] = {}
     if not any(isinstance(node, Cond) for node in order):
-        return found
+        return replacements
     with within(None):
-        written_again(order, found)
-    return found
+        written_again(order, replacements)
+    return replacements
 
 
-def written_again(order: Iterable[Node], found: dict[Node, Node]) -> None:
-    """Write nodes again whose parents are in `found`, and results of branches."""
+def written_again(order: Iterable[Node], replacements: dict[Node, Node]) -> None:
+    """Write nodes again whose parents are in `replacements`, and results of branches."""
     for node in order:
-        if node in found:
+        if node in replacements:
             continue
-        written = _choice(node, found) if _is_choice(node) else _copy(node, found)
+        written = _choice(node, replacements) if _is_choice(node) else _copy(node, replacements)
         if written is not None and written is not node:
             written._place = node._place
-            found[node] = written
+            replacements[node] = written
 
 
 def _is_choice(node: Node) -> bool:
     return isinstance(node, Apply) and node.operation is PART and isinstance(node.parents[0], Cond)
 
 
-def _copy(node: Node, found: Mapping[Node, Node]) -> Node | None:
+def _copy(node: Node, replacements: Mapping[Node, Node]) -> Node | None:
     """The node with other parents; None where these cannot be replaced."""
-    if not any(p in found for p in node.parents):
+    if not any(p in replacements for p in node.parents):
         return node
     if not isinstance(node, Apply) or not is_operation(node):
         return None
-    parents = tuple(found.get(p, p) for p in node.parents)
+    parents = tuple(replacements.get(p, p) for p in node.parents)
     return Apply(node.operation, parents, node.shape, node.dtype, node.attributes)
 
 
-def _choice(node: Node, found: Mapping[Node, Node]) -> Node | None:
+def _choice(node: Node, replacements: Mapping[Node, Node]) -> Node | None:
     """A result of a conditional as a `where`, or None."""
     (choice,) = node.parents
     assert isinstance(choice, Cond)
     assert isinstance(node, Apply)
-    predicate = found.get(choice.parents[0], choice.parents[0])
+    predicate = replacements.get(choice.parents[0], choice.parents[0])
     if predicate.dtype.kind != "b" or len(choice.subgraphs) != 2:
         return None
     place = node.attributes["place"]
-    no, yes = (_result(part, part.outputs[place], found) for part in choice.subgraphs)
+    no, yes = (_result(part, part.outputs[place], replacements) for part in choice.subgraphs)
     if no is None or yes is None:
         return None
     chosen = where(predicate, yes, no)
@@ -72,7 +72,7 @@ def _choice(node: Node, found: Mapping[Node, Node]) -> Node | None:
 
 def _result(part: Subgraph, result: Node, outside: Mapping[Node, Node]) -> Node | None:
     """A result of a branch, computed outside of it, or None."""
-    found: dict[Node, Node] = {}
+    replacements: dict[Node, Node] = {}
     for node in ancestors([result]):
         written: Node | None = None
         if isinstance(node, Inner):
@@ -82,11 +82,11 @@ def _result(part: Subgraph, result: Node, outside: Mapping[Node, Node]) -> Node 
         elif isinstance(node, Data):
             written = Data(node.value, literal=True) if node.literal else None
         elif _is_choice(node):
-            written = _choice(node, found)
+            written = _choice(node, replacements)
         elif isinstance(node, Apply) and is_operation(node) and not has_faults(node):
-            parents = tuple(found[p] for p in node.parents)
+            parents = tuple(replacements[p] for p in node.parents)
             written = Apply(node.operation, parents, node.shape, node.dtype, node.attributes)
         if written is None:
             return None
-        found[node] = written
-    return found[result]
+        replacements[node] = written
+    return replacements[result]

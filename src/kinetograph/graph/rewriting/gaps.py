@@ -66,8 +66,8 @@ def all_steps(
             return None
         steps.append(before)
     steps.reverse()
-    found = iter(steps)
-    if not all(value in found for value in column):
+    remaining = iter(steps)
+    if not all(value in remaining for value in column):
         return None
     following = {_before(node, way, parents): node for node in others}
     while (later := following.get(steps[-1])) is not None:

@@ -65,9 +65,9 @@ class JoinedColumns:
             If the nodes are not alike.
         """
         if column not in self._found:
-            found = self._found[column] = self._joined(column)
-            if found.node is not column[0] and isinstance(found.node, Apply):
-                found.node._place = column[0]._place
+            joined = self._found[column] = self._joined(column)
+            if joined.node is not column[0] and isinstance(joined.node, Apply):
+                joined.node._place = column[0]._place
         return self._found[column]
 
     def _joined(self, column: Column) -> JoinedColumn:
@@ -83,9 +83,9 @@ class JoinedColumns:
         needed = any(node in self._needed for node in column)
         if not needed and column[-2] in ancestors(column[-1:]):  # computed one from the other
             return JoinedColumn(stacked_values(column), True, ndim)
-        found = self._places(column) or self._operation(column)
-        if found is not None:
-            return found
+        joined = self._places(column) or self._operation(column)
+        if joined is not None:
+            return joined
         if needed:
             raise NotAlike
         distinct = list(dict.fromkeys(column))
@@ -97,16 +97,16 @@ class JoinedColumns:
 
     def _places(self, column: Column) -> JoinedColumn | None:
         """Elements of one array, such as x[0], x[1], ..."""
-        found = array_places(column)
-        if found is None or found.axis:
+        source = array_places(column)
+        if source is None or source.axis:
             return None
-        first, last, count = int(found.places[0]), int(found.places[-1]), len(column)
-        in_a_row = np.array_equal(found.places, np.arange(first, first + count))
-        if in_a_row and (first, last) == (0, found.array.shape[0] - 1) and not found.rest:
-            return JoinedColumn(found.array, True, len(column[0].shape))
-        part = slice(first, last + 1) if in_a_row else found.places
-        if in_a_row or not any(part is None for part in found.rest):
-            node = index(found.array, (part, *found.rest))
+        first, last, count = int(source.places[0]), int(source.places[-1]), len(column)
+        in_a_row = np.array_equal(source.places, np.arange(first, first + count))
+        if in_a_row and (first, last) == (0, source.array.shape[0] - 1) and not source.rest:
+            return JoinedColumn(source.array, True, len(column[0].shape))
+        part = slice(first, last + 1) if in_a_row else source.places
+        if in_a_row or not any(part is None for part in source.rest):
+            node = index(source.array, (part, *source.rest))
             return JoinedColumn(node, True, len(column[0].shape))
         return None
 

@@ -63,8 +63,8 @@ def input_rows(array: Any, rows: LoopRows, trips: int | None) -> Any:
 
 def _progression(array: Any, line: Affine, first: int, end: int) -> Any:
     ends = sorted(line.at(trip) % array.shape[0] for trip in (first, end - 1))
-    found = lax.slice_in_dim(array, ends[0], ends[1] + 1, abs(line.step))
-    return found if line.step > 0 else jnp.flip(found, 0)
+    rows = lax.slice_in_dim(array, ends[0], ends[1] + 1, abs(line.step))
+    return rows if line.step > 0 else jnp.flip(rows, 0)
 
 
 def with_rows(array: Any, rows: Any, filled: LoopRows, trips: Any) -> Any:

@@ -137,15 +137,15 @@ class StackedSteps:
             kind = kinds[column]
             return kind.parents if isinstance(kind, ColumnOperation) else None
 
-        found: dict[Column, tuple[Callable[..., Any], Sequence[Column]]] = {}
+        functions: dict[Column, tuple[Callable[..., Any], Sequence[Column]]] = {}
         for column, kind in kinds.items():
             if isinstance(kind, ColumnOperation):
-                found[column] = lowered(column[0]), kind.parents
-            if is_where(column[0]) and column in found:
+                functions[column] = lowered(column[0]), kind.parents
+            if is_where(column[0]) and column in functions:
                 guarded = GuardedColumn(column, inputs, itemgetter(0))
                 if guarded.guards:
-                    found[column] = guarded, guarded.leaves
-        return found
+                    functions[column] = guarded, guarded.leaves
+        return functions
 
     def _arrays(self, environment: dict[Node, Any]) -> dict[Column, Any]:
         """The arrays of columns, over the steps."""
@@ -255,7 +255,7 @@ def stacked_steps(
     """
     stacks = [n for n in order if isinstance(n, Apply) and n.operation is STACK]
     stacks = [n for n in stacks if len(n.parents) >= FEWEST and n not in computed]
-    found: list[StackedSteps] = []
+    every: list[StackedSteps] = []
     inside: set[Node] = set()
     for stack in reversed(stacks):
         if stack in inside or stack in excluded or not is_batchable(stack):
@@ -264,22 +264,22 @@ def stacked_steps(
         if steps is None or steps.largest > LARGEST:
             continue
         if excluded.isdisjoint(steps.replaced) and steps.chooses(guards):
-            found.insert(0, steps)
+            every.insert(0, steps)
             inside |= steps.inside | {stack}
-    while found:
-        inside = {node for steps in found for node in (steps.stack, *steps.inside)}
+    while every:
+        inside = {node for steps in every for node in (steps.stack, *steps.inside)}
         uses = {p for n in order if n not in inside for p in n.parents}
-        uses |= {p for steps in found for p in steps.inputs}
+        uses |= {p for steps in every for p in steps.inputs}
         uses |= set(wanted)
         # A slope that is not finite would reach rows of a column that only the stack uses, and the
         # stack need not take part in the derivative.
-        kept = [s for s in found if uses.isdisjoint(s.inside) or s.has_finite_slopes]
-        if len(kept) == len(found):
+        kept = [s for s in every if uses.isdisjoint(s.inside) or s.has_finite_slopes]
+        if len(kept) == len(every):
             break
-        found = kept
-    for steps in found:
+        every = kept
+    for steps in every:
         steps.give(uses & steps.inside)
-    return found
+    return every
 
 
 def with_steps(

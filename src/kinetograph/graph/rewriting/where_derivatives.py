@@ -129,11 +129,11 @@ class Sides:
 
     def _conditions(self) -> set[Node]:
         """The conditions of all `where` operations, with their ancestors."""
-        found = {n.parents[0] for n in self.order if _is(n, WHERE)}
+        conditions = {n.parents[0] for n in self.order if _is(n, WHERE)}
         for node in reversed(self.order):
-            if node in found:
-                found.update(node.parents)
-        return found & self.inside
+            if node in conditions:
+                conditions.update(node.parents)
+        return conditions & self.inside
 
     def _paths(self, wanted: set[Node]) -> dict[Node, Paths]:
         """The paths on which each node is active.
@@ -268,10 +268,10 @@ class Sides:
     @property
     def guards(self) -> dict[Node, set[Node]]:
         """The operations on which the choices at a node's operands depend."""
-        found: dict[Node, set[Node]] = {}
+        conditions: dict[Node, set[Node]] = {}
         for (node, _), paths in self.edges.items():
-            found.setdefault(node, set()).update(w for path in paths for w, _ in path)
-        return found
+            conditions.setdefault(node, set()).update(w for path in paths for w, _ in path)
+        return conditions
 
     def leave(self, nodes: Container[Node]) -> None:
         """Make no choices at these nodes, which are computed in another way."""

@@ -123,17 +123,19 @@ def plan(
         target follows from a placeholder or a state.
     """
     given_nodes = dict.fromkeys(given)
-    follows: dict[Node, Distribution] = {}
+    by_node: dict[Node, Distribution] = {}
     nodes: dict[Node, None] = {}
 
     def stop(node: Node) -> bool:
         return node in given_nodes or node in simulated
 
     def sources(roots: Iterable[Node]) -> list[Node]:
-        found = ancestors(roots, stop)
-        nodes.update(dict.fromkeys(found))
+        reached = ancestors(roots, stop)
+        nodes.update(dict.fromkeys(reached))
         return [
-            n for n in found if n in simulated or (isinstance(n, Variable) and n not in given_nodes)
+            n
+            for n in reached
+            if n in simulated or (isinstance(n, Variable) and n not in given_nodes)
         ]
 
     above: dict[Node, list[Node]] = {}
@@ -149,13 +151,13 @@ def plan(
             distribution = getattr(node, "distribution", None)
         if distribution is None or distribution.family.draw is None:
             raise _not_drawn(doing, node, names, distribution)
-        follows[node] = distribution
+        by_node[node] = distribution
         above[node] = sources(distribution.parents)
         pending += above[node]
     summed = [n for node in nodes if isinstance(node, Pointwise) for n in node.term.inner]
     nodes.update(dict.fromkeys(n for n in summed if not isinstance(n, Variable)))
     order = list(TopologicalSorter(above).static_order())
-    drawn = tuple(Drawn(n, follows[n], _event(names.get(n) or describe(n))) for n in order)
+    drawn = tuple(Drawn(n, by_node[n], _event(names.get(n) or describe(n))) for n in order)
     data = tuple(n for n in nodes if isinstance(n, Data) and not n.literal and not stop(n))
     used = tuple(n for n in given_nodes if n in nodes)
     for node in everything(nodes):

@@ -79,12 +79,12 @@ def cut_nodes(
     above = _known_above(order, variables)
     dependent = depends(order, variables)
     cuts: dict[Node, list[Node]] = {v: [] for v in variables}
-    pending, seen = [r for r in roots if r in dependent], set[Node]()
+    pending, visited = [r for r in roots if r in dependent], set[Node]()
     while pending:
         node = pending.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         if not isinstance(node, Apply):
             return None
         number = _number_of(node, above) if node.dtype.kind == "b" else None
@@ -142,16 +142,16 @@ def cuts_of(nodes: Mapping[Node, Sequence[Node]], settings: Settings) -> "Cuts |
     cases = {n: _cases(tables) for n, tables in compared.items()}
     if any(c is None for c in cases.values()):
         return None
-    found = {n: c for n, c in cases.items() if c is not None}
-    if math.prod(c.count for c in found.values()) >= combinations:
+    cut_cases = {n: c for n, c in cases.items() if c is not None}
+    if math.prod(c.count for c in cut_cases.values()) >= combinations:
         return None
     tensors = {
-        node: table[found[v].first, np.arange(table.shape[1])]
+        node: table[cut_cases[v].first, np.arange(table.shape[1])]
         for v, each in nodes.items()
         for node, table in zip(each, compared[v], strict=True)
     }
     by_number = {n: tuple(each) for n, each in nodes.items()}
-    return Cuts(found, by_number, tensors, shapes.pop(), places)
+    return Cuts(cut_cases, by_number, tensors, shapes.pop(), places)
 
 
 def _values(
@@ -174,9 +174,9 @@ def _values(
 
     with jax.ensure_compile_time_eval(), x64():
         tables = jax.vmap(at)(each)
-    found = [np.unique(np.asarray(table), return_inverse=True) for table in tables]
-    values = {n: each for n, (each, _) in zip(numbers, found, strict=True)}
-    return values, tuple(place.reshape(grid[0].shape) for _, place in found)
+    distinct = [np.unique(np.asarray(table), return_inverse=True) for table in tables]
+    values = {n: each for n, (each, _) in zip(numbers, distinct, strict=True)}
+    return values, tuple(place.reshape(grid[0].shape) for _, place in distinct)
 
 
 def _compared(nodes: Sequence[Node], number: Node, values: np.ndarray) -> list[np.ndarray]:

@@ -58,8 +58,8 @@ class EliminationStep:
 
 def is_chain(variable: Variable) -> bool:
     """Whether an unknown follows the distribution of Markov chains."""
-    follows = variable.distribution
-    return follows is not None and follows.family is MARKOV_CHAIN
+    distribution = variable.distribution
+    return distribution is not None and distribution.family is MARKOV_CHAIN
 
 
 class Elimination:

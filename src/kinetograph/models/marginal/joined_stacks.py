@@ -34,8 +34,8 @@ def _of_stacks(term: Term, single: set[Variable]) -> JoinedTerm | None:
     """A term with arrays in place of its stacks, or None."""
     if type(term) is not Term:
         return None
-    found = branches_as_sides(operands(term))
-    needs = tuple(found.get(n, n) for n in operands(term))
+    replacements = branches_as_sides(operands(term))
+    needs = tuple(replacements.get(n, n) for n in operands(term))
     order = ancestors(needs)
     dependent = depends(order, single)
     stacks = [n for n in order if n in dependent and _is_stack(n)]

@@ -64,11 +64,11 @@ class JoinedTerm(Term):
 
     def domains(self, known: Mapping[Variable, Domain]) -> dict[Variable, Domain]:
         """The domains of the arrays."""
-        found = {}
+        domains = {}
         for array, column in self.unknowns.items():
             possible = np.concatenate([known[v].possible for v in column], 1)
-            found[array] = Domain(known[column[0]].values, possible)
-        return found
+            domains[array] = Domain(known[column[0]].values, possible)
+        return domains
 
     def scopes(self, variables: Sequence[Variable]) -> list[tuple[Variable, ...]]:
         """The unknowns of each row, in the order of given variables."""
@@ -99,22 +99,22 @@ def joined_terms(
         return list(terms)
     needs = _needs(plain)
     order = ancestors([n for each in needs.values() for n in each])
-    found: dict[Term, JoinedTerm] = {}
+    by_term: dict[Term, JoinedTerm] = {}
     dependent = depends(order, discrete)
     above = {t: _among(discrete, needs[t]) for t in plain}
     for exact in (True, False):
         keys = _keys(order, dependent, domains, exact)
         groups: dict[Hashable, list[Term]] = {}
         for term in plain:
-            key = None if term in found else _key(term, needs[term], keys)
+            key = None if term in by_term else _key(term, needs[term], keys)
             if key is not None:
                 groups.setdefault((key, len(above[term])), []).append(term)
         for group in (part for whole in groups.values() for part in _split(whole, above)):
             joined = _joined(group, needs, discrete, dependent) if len(group) >= FEWEST else None
             if joined is None or len(joined.above(discrete)) != len(above[group[0]]):
                 continue  # two places have one unknown in some of the terms
-            found |= dict.fromkeys(group, joined)
-    return list(dict.fromkeys(found.get(term, term) for term in terms))
+            by_term |= dict.fromkeys(group, joined)
+    return list(dict.fromkeys(by_term.get(term, term) for term in terms))
 
 
 _MOST_AXES = 8
@@ -150,7 +150,7 @@ def _keys(
     node.
     """
     numbers: dict[Hashable, int] = {}
-    found: dict[Node, int | None] = {}
+    keys: dict[Node, int | None] = {}
     for node in order:
         key: Hashable = None
         if node not in dependent:
@@ -163,11 +163,11 @@ def _keys(
         elif is_plain(node):
             assert isinstance(node, Apply)
             attributes = "place" if place_of(node) is not None else hashable(node.attributes)
-            parents = tuple(found[p] for p in node.parents)
+            parents = tuple(keys[p] for p in node.parents)
             if attributes is not None and None not in parents:
                 key = (id(node.operation), attributes, node.shape, node.dtype, parents)
-        found[node] = None if key is None else numbers.setdefault(key, len(numbers))
-    return found
+        keys[node] = None if key is None else numbers.setdefault(key, len(numbers))
+    return keys
 
 
 def _is_array(node: Node) -> bool:
@@ -211,11 +211,11 @@ def _joined(
     unknowns = arrays_of_unknowns(columns, set(discrete))
     arrays = JoinedColumns(unknowns, dependent)
     try:
-        found = [arrays.of(column) for column in columns]
+        operands = [arrays.of(column) for column in columns]
     except NotAlike:
         return None
     of_array = {array: column for column, array in unknowns.items()}
-    node, target = _term_node(group, found)
+    node, target = _term_node(group, operands)
     return None if node is None else JoinedTerm(node, group, target, of_array)
 
 
@@ -223,17 +223,17 @@ def arrays_of_unknowns(
     columns: Sequence[Column], discrete: set[Variable]
 ) -> dict[Column, Variable]:
     """The arrays that stand for columns of different unknowns above columns."""
-    found, pending, seen = dict[Column, Variable](), list(columns), set[Column]()
+    arrays, pending, visited = dict[Column, Variable](), list(columns), set[Column]()
     while pending:
         column = pending.pop()
-        if column in seen or is_single(column):
+        if column in visited or is_single(column):
             continue
-        seen.add(column)
+        visited.add(column)
         if all(v in discrete for v in column):
-            found[column] = _array(column)
+            arrays[column] = _array(column)
         elif len({len(node.parents) for node in column}) == 1:
             pending += zip(*(node.parents for node in column), strict=True)
-    return found
+    return arrays
 
 
 def _array(column: Column) -> Variable:
@@ -246,13 +246,13 @@ def _array(column: Column) -> Variable:
 
 
 def _term_node(
-    group: Sequence[Term], found: Sequence[JoinedColumn]
+    group: Sequence[Term], operands: Sequence[JoinedColumn]
 ) -> tuple[Node | None, Node | None]:
     """The node of the joined term, and its target."""
     node, count = group[0].node, len(group)
     if not isinstance(node, Distribution):
-        return (found[0].node if found[0].moves else None), None
-    *parameters, x = found
+        return (operands[0].node if operands[0].moves else None), None
+    *parameters, x = operands
     x_node = x.node if x.moves else stack([x.node] * count)
     ndim = len(node.batch_shape)
     aligned = tuple(

@@ -170,10 +170,10 @@ def _joined_sets[T](groups: Iterable[Iterable[T]]) -> list[list[T]]:
         items = list(group)
         for item in items:
             root[find(item)] = find(items[0])
-    found: dict[T, list[T]] = {}
+    joined: dict[T, list[T]] = {}
     for item in root:
-        found.setdefault(find(item), []).append(item)
-    return list(found.values())
+        joined.setdefault(find(item), []).append(item)
+    return list(joined.values())
 
 
 def _arrays(

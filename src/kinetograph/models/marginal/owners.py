@@ -78,8 +78,8 @@ def owners_of(root: Node, order: list[Node], known: Mapping[Node, np.ndarray]) -
     return owners[root]
 
 
-def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
-    parents = [found.get(p) for p in node.parents]
+def _owners(node: Node, by_node: Mapping[Node, Owners]) -> Owners:
+    parents = [by_node.get(p) for p in node.parents]
     if all(p is None for p in parents):
         return None
     if not isinstance(node, Apply):

@@ -30,11 +30,11 @@ NUMBERS = 4_000_000  # largest number of numbers in a table
 
 def depends(nodes: Iterable[Node], on: Iterable[Node]) -> set[Node]:
     """The nodes that are computed from given ones; parents come first."""
-    found = set(on)
+    dependent = set(on)
     for node in nodes:
-        if any(parent in found for parent in node.parents):
-            found.add(node)
-    return found
+        if any(parent in dependent for parent in node.parents):
+            dependent.add(node)
+    return dependent
 
 
 def _guarded(order: Sequence[Node], dependent: Container[Node]) -> set[Node]:
@@ -44,13 +44,13 @@ def _guarded(order: Sequence[Node], dependent: Container[Node]) -> set[Node]:
     """
     choices = [n for n in order if n in dependent and getattr(n, "operation", None) is WHERE]
     sides = set(ancestors([side for choice in choices for side in choice.parents[1:]]))
-    found: set[Node] = set()
+    guarded: set[Node] = set()
     for node in order:
         if node not in sides or node in dependent or type(node) is not Apply:
             continue
-        if not has_finite_slopes(node) or not found.isdisjoint(node.parents):
-            found.add(node)
-    return found
+        if not has_finite_slopes(node) or not guarded.isdisjoint(node.parents):
+            guarded.add(node)
+    return guarded
 
 
 class Table:
@@ -156,14 +156,14 @@ class Table:
 
     def _owners_from(self, own: Mapping[Node, np.ndarray], order: list[Node]) -> np.ndarray:
         """The owners of the term's elements, given the owners of some nodes."""
-        found = {n: owners_of(n, order, own) for n in self.term.plain_needs() if n in set(order)}
+        by_node = {n: owners_of(n, order, own) for n in self.term.plain_needs() if n in set(order)}
         node = self.term.node
         if not isinstance(node, Distribution):
-            owners = found.get(node)
+            owners = by_node.get(node)
             return np.full(node.shape, NONE) if owners is None else owners
         merged_pieces = []
         for piece, ndim in self._pieces():
-            owners = found.get(piece)
+            owners = by_node.get(piece)
             owners = np.full(piece.shape, NONE) if owners is None else owners
             if ndim:
                 axes = tuple(range(owners.ndim - ndim, owners.ndim))
@@ -331,11 +331,11 @@ class Table:
             return of(self.term.guarded_elements(inside)), inner.reports(names)
 
         each = (None if dead is False else 0, *(0 for _ in choices))
-        found, reports = jax.vmap(at, each)(dead, *map(jnp.asarray, choices))
+        densities, reports = jax.vmap(at, each)(dead, *map(jnp.asarray, choices))
         for name, report in zip(names, reports, strict=True):
             if name is not FAULT or scope.indices is not None:
                 scope.note(name, Trips(report[0].max(), *(r.any() for r in report[1:])))
-        return found
+        return densities
 
     @cached_property
     def shape(self) -> tuple[int, ...]:

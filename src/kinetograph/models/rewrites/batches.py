@@ -76,9 +76,9 @@ class Batches:
         at = ColumnEvaluation(self._columns, self._unknowns, images, environment, ensure)
 
         def tensor(nodes: Column) -> Any:
-            found, axis = at.tensor(nodes)
+            joined, axis = at.tensor(nodes)
             several = len(nodes) > 1 and axis is None
-            return jnp.broadcast_to(found, (len(nodes), *found.shape)) if several else found
+            return jnp.broadcast_to(joined, (len(nodes), *joined.shape)) if several else joined
 
         return sum(
             _total(group, at) if form is None else form.total(environment, tensor)

@@ -54,20 +54,20 @@ class RegressionBlock:
 
     def columns(self, tensor: Tensor) -> list[Any]:
         """The quantities, each one number or one number for each group."""
-        found = tensor(self.nodes)
-        own = len(self.nodes) > 1
+        values = tensor(self.nodes)
+        for_each_group = len(self.nodes) > 1
         if self.elements is None:
-            flat = found.reshape(len(self.nodes), -1) if own else found.reshape(-1)
+            flat = values.reshape(len(self.nodes), -1) if for_each_group else values.reshape(-1)
             return [flat[..., k] for k in range(self.width)]
-        if own:
-            return [found[np.arange(len(self.nodes)), self.elements]]
-        whole = np.array_equal(self.elements, np.arange(found.shape[0]))
-        return [found if whole else found[self.elements]]
+        if for_each_group:
+            return [values[np.arange(len(self.nodes)), self.elements]]
+        whole = np.array_equal(self.elements, np.arange(values.shape[0]))
+        return [values if whole else values[self.elements]]
 
     def flat(self, tensor: Tensor) -> Any:
         """All quantities of a single group, as a vector."""
-        found = tensor(self.nodes)
-        return found.reshape(-1) if self.elements is None else found[self.elements]
+        values = tensor(self.nodes)
+        return values.reshape(-1) if self.elements is None else values[self.elements]
 
     def same(self, other: "RegressionBlock") -> bool:
         """Whether two blocks are the same quantities of the same groups."""

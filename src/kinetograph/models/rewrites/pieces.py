@@ -56,7 +56,7 @@ def classes(nodes: Iterable[Node], unknowns: Iterable[Variable]) -> dict[Node, i
     return numbers_of_nodes
 
 
-def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
+def _key(node: Node, keys: dict[Node, int], free: set[Variable]) -> Hashable:
     """The key that the nodes of a class share.
 
     None for a node without alike nodes.
@@ -72,7 +72,7 @@ def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
     attributes = "place" if place_of(node) is not None else hashable(node.attributes)
     if attributes is None:
         return None
-    parents = tuple(found[p] for p in node.parents)
+    parents = tuple(keys[p] for p in node.parents)
     return (type(node), id(node.operation), attributes, node.shape, node.dtype, parents)
 
 
@@ -129,13 +129,13 @@ def _row_classes(nodes: Iterable[Node], exact: Mapping[Node, int]) -> dict[Node,
 
 
 def _row_key(
-    node: Apply, rows: tuple[bool, ...], found: Mapping[Node, int], exact: Mapping[Node, int]
+    node: Apply, rows: tuple[bool, ...], keys: Mapping[Node, int], exact: Mapping[Node, int]
 ) -> Hashable:
     pairs = list(zip(node.parents, rows, strict=True))
     attributes = hashable(node.attributes)
-    if attributes is None or any(row and p not in found for p, row in pairs):
+    if attributes is None or any(row and p not in keys for p, row in pairs):
         return None
-    parents = tuple((row, (found if row else exact)[p]) for p, row in pairs)
+    parents = tuple((row, (keys if row else exact)[p]) for p, row in pairs)
     return (type(node), id(node.operation), attributes, node.shape[1:], node.dtype, parents)
 
 

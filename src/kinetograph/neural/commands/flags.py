@@ -205,8 +205,8 @@ def _all_names(ctx: click.Context) -> set[str]:
     group = ctx.parent.command if ctx.parent is not None else None
     commands = [ctx.command]
     if isinstance(group, click.Group):
-        found = (group.get_command(ctx, name) for name in group.list_commands(ctx))
-        commands = [command for command in found if command is not None]
+        commands_of_group = (group.get_command(ctx, name) for name in group.list_commands(ctx))
+        commands = [command for command in commands_of_group if command is not None]
     return {str(p.name) for command in commands for p in command.params}
 
 

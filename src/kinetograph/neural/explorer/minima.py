@@ -88,8 +88,8 @@ def refine(
     model = landscape.model
 
     def refined(start: np.ndarray) -> np.ndarray:
-        found = opt(model, optimizer, initial=start, tolerance=0.1 * tolerance)
-        return np.asarray(found.free, float)
+        optimum = opt(model, optimizer, initial=start, tolerance=0.1 * tolerance)
+        return np.asarray(optimum.free, float)
 
     with warnings.catch_warnings():
         # A point that has not converged is not accepted.

@@ -163,12 +163,12 @@ def _page(selection: Selection, model: Model | None) -> str:
 
 def _modes(selection: Selection) -> str:
     """The modes of the draws."""
-    found = None
+    several = None
     if selection.draws and selection.walkers == 1:
-        found = several_modes(selection.posterior)
-    if found is None:
+        several = several_modes(selection.posterior)
+    if several is None:
         return note("The draws are not divided into several modes.")
-    head, *lines = found.cells()
+    head, *lines = several.cells()
     text = "The weights are right if chains move between the modes, or the draws are of kg.temper."
     return cells(head, lines) + note(text)
 

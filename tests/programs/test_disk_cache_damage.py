@@ -121,7 +121,7 @@ def test_files_that_nobody_is_writing_any_more_are_removed(folder):
 
 
 def test_there_is_a_bound_of_entries(folder, monkeypatch):
-    monkeypatch.setattr(disk_cache, "_KEPT", 3)
+    monkeypatch.setattr(disk_cache, "_MOST_ENTRIES", 3)
     for i in range(5):
         drawn(f"program {i}")
         for path in entries(folder):  # as if they had been made long ago, in order
@@ -137,11 +137,11 @@ def test_there_is_a_bound_of_bytes(folder, monkeypatch):
     (first,) = entries(folder)
     size = first.stat().st_size
     os.utime(first, (1, 1))
-    monkeypatch.setattr(disk_cache, "_BYTES", int(1.5 * size))
+    monkeypatch.setattr(disk_cache, "_MOST_BYTES", int(1.5 * size))
     drawn("second")
     assert len(entries(folder)) == 1
     assert not first.exists()
-    monkeypatch.setattr(disk_cache, "_BYTES", size // 2)
+    monkeypatch.setattr(disk_cache, "_MOST_BYTES", size // 2)
     drawn("third")  # is larger than all may be
     assert len(entries(folder)) == 1
 

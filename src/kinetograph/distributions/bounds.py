@@ -17,7 +17,7 @@ from .support import Interval, Support, WholeNumbers
 from .tails import Tails
 
 __all__ = [
-    "apart",
+    "split_bounds",
     "before_atom",
     "bound_parameters",
     "check_base",
@@ -37,7 +37,7 @@ def bound_parameters(base: Family, sides: tuple[str, ...]) -> tuple[Parameter, .
     return (*base.parameters, *(Parameter(side, kind) for side in sides))
 
 
-def apart(sides: tuple[str, ...], parameters: Any) -> tuple[Any, dict[str, Any]]:
+def split_bounds(sides: tuple[str, ...], parameters: Any) -> tuple[Any, dict[str, Any]]:
     """Split parameters: the base family's, and the bounds by side."""
     count = len(parameters) - len(sides)
     return parameters[:count], dict(zip(sides, parameters[count:], strict=True))
@@ -57,7 +57,7 @@ def small_terms(base: Family, terms: Callable[..., Any]) -> dict[str, Any]:
 def check_base(base: Family, sides: tuple[str, ...], *nodes: Node) -> None:
     """Run the check of the base family."""
     if base.check is not None:
-        base.check(*apart(sides, nodes)[0])
+        base.check(*split_bounds(sides, nodes)[0])
 
 
 def known_bounds(bounds: Mapping[str, Node]) -> dict[str, Any]:

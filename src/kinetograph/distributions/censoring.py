@@ -24,12 +24,12 @@ from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from ..graph.value_texts import brief, in_words
 from .bounds import (
-    apart,
     before_atom,
     bound_parameters,
     check_base,
     known_bounds,
     small_terms,
+    split_bounds,
     tails_at,
     within_support,
 )
@@ -184,7 +184,7 @@ def interval_censored(base: Family) -> Censored:
 
 
 def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
-    base_parameters, bounds = apart(sides, parents)
+    base_parameters, bounds = split_bounds(sides, parents)
     support = base.support(*base_parameters)
     ends = {"lower": support.lower, "upper": support.upper}  # type: ignore[attr-defined]
     ends |= known_bounds(bounds)
@@ -198,7 +198,7 @@ def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
 def _terms(
     base: Family, sides: tuple[str, ...], x: Any, *parameters: Any, small: bool = False
 ) -> tuple[Any, ...]:
-    base_parameters, bounds = apart(sides, parameters)
+    base_parameters, bounds = split_bounds(sides, parameters)
     value = lax.stop_gradient(x)
     low, high = bounds.get("lower", -jnp.inf), bounds.get("upper", jnp.inf)
     at_low, at_high = value <= low, value >= high
@@ -213,7 +213,7 @@ def _terms(
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:
-    base_parameters, bounds = apart(sides, parameters)
+    base_parameters, bounds = split_bounds(sides, parameters)
     assert base.draw is not None
     value = base.draw(source, *base_parameters)
     return jnp.clip(value, bounds.get("lower"), bounds.get("upper"))

@@ -10,7 +10,7 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.node import Node
 from .family import Family
-from .mixture import apart
+from .mixture import split_parts
 from .moments import Moments
 from .parameter import Parameter
 from .support import Interval, Support, WholeNumbers
@@ -26,7 +26,8 @@ class Joint(Family):
 
     def expression(self, parameters: list[str]) -> str:
         texts = [
-            part.expression(part_texts) for _, part, part_texts in apart(self.parts, parameters)
+            part.expression(part_texts)
+            for _, part, part_texts in split_parts(self.parts, parameters)
         ]
         return f"joint({', '.join(texts)})"
 
@@ -57,12 +58,15 @@ def joint(*parts: Family) -> Joint:
 
 def _terms(parts: tuple[Family, ...], x: Any, *parameters: Any) -> tuple[Any, ...]:
     return tuple(
-        part.log_density(x[..., k], *arguments) for k, part, arguments in apart(parts, parameters)
+        part.log_density(x[..., k], *arguments)
+        for k, part, arguments in split_parts(parts, parameters)
     )
 
 
 def _support(parts: tuple[Family, ...], *nodes: Node) -> Support:
-    supports: list[Any] = [part.support(*arguments) for _, part, arguments in apart(parts, nodes)]
+    supports: list[Any] = [
+        part.support(*arguments) for _, part, arguments in split_parts(parts, nodes)
+    ]
 
     def along(ends: list[Any]) -> np.ndarray:
         return np.stack(np.broadcast_arrays(*ends), -1)
@@ -75,14 +79,15 @@ def _support(parts: tuple[Family, ...], *nodes: Node) -> Support:
 
 
 def _check(parts: tuple[Family, ...], *nodes: Node) -> None:
-    for _, part, arguments in apart(parts, nodes):
+    for _, part, arguments in split_parts(parts, nodes):
         if part.check is not None:
             part.check(*arguments)
 
 
 def _moments(parts: tuple[Family, ...], *parameters: Any, event: tuple[int, ...]) -> Moments:
     each = [
-        part.mean_and_variance((), *arguments) for _, part, arguments in apart(parts, parameters)
+        part.mean_and_variance((), *arguments)
+        for _, part, arguments in split_parts(parts, parameters)
     ]
     mean, variance = zip(*each, strict=True)
     return (
@@ -94,7 +99,7 @@ def _moments(parts: tuple[Family, ...], *parameters: Any, event: tuple[int, ...]
 def _draw(parts: tuple[Family, ...], source: Source, *parameters: Any) -> Any:
     shape = source.shape[:-1]
     drawn = []
-    for k, part, arguments in apart(parts, parameters):
+    for k, part, arguments in split_parts(parts, parameters):
         assert part.draw is not None
         drawn.append(part.draw(Source(source.part(k).key, shape, source.dtype), *arguments))
     return jnp.stack(drawn, -1)

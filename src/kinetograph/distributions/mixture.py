@@ -27,7 +27,7 @@ from .tails import Tails
 
 __all__ = [
     "Mixture",
-    "apart",
+    "split_parts",
     "log_shares",
     "mixture",
     "mixture_apart",
@@ -136,7 +136,7 @@ def same_support(one: Support, other: Support) -> bool:
 
 
 def _any_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Support:
-    return AnyOf(tuple(part.support(*arguments) for _, part, arguments in apart(parts, rest)))
+    return AnyOf(tuple(part.support(*arguments) for _, part, arguments in split_parts(parts, rest)))
 
 
 @cache
@@ -198,7 +198,7 @@ def _log_weights(weights: Any, log_weights: Any = None) -> Any:
     return log_weights - jax.nn.logsumexp(log_weights, -1, keepdims=True)
 
 
-def apart(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
+def split_parts(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
     """Each part with its index and its parameters."""
     split, start = [], 0
     for k, part in enumerate(parts):
@@ -223,7 +223,7 @@ def _density(part: Family, x: Any, *parameters: Any, **forms: Any) -> Any:
 
 def _densities(parts: tuple[Family, ...], x: Any, rest: Any, forms: dict[str, Any]) -> Any:
     densities = []
-    for k, part, arguments in apart(parts, rest):
+    for k, part, arguments in split_parts(parts, rest):
         part_forms = {key[: -len(f"_{k}")]: f for key, f in forms.items() if key.endswith(f"_{k}")}
         densities.append(_density(part, x, *arguments, **part_forms))
     return jnp.stack(jnp.broadcast_arrays(*densities), -1)
@@ -251,7 +251,7 @@ def _array_terms(part: Family, x: Any, weights: Any, *rest: Any, **forms: Any) -
 
 
 def _tails(parts: tuple[Family, ...], x: Any, weights: Any, *rest: Any) -> Tails:
-    each = [part.log_tails(x, *arguments) for _, part, arguments in apart(parts, rest)]
+    each = [part.log_tails(x, *arguments) for _, part, arguments in split_parts(parts, rest)]
     below, above = (jnp.stack(jnp.broadcast_arrays(*side), -1) for side in zip(*each, strict=True))
     return _sum(_log_weights(weights) + below), _sum(_log_weights(weights) + above)
 
@@ -270,15 +270,17 @@ def _moments_over(weights: Any, event_ndim: int, mean: Any, variance: Any) -> Mo
     shares = jnp.expand_dims(shares, tuple(range(-1 - event_ndim, -1)))
     positive = shares > 0
     centre = jnp.sum(jnp.where(positive, shares * mean, 0.0), -1, keepdims=True)
-    apart = jnp.where(jnp.isinf(centre), 0.0, mean - centre)
-    spread = jnp.sum(jnp.where(positive, shares * (variance + apart * apart), 0.0), -1)
+    distance = jnp.where(jnp.isinf(centre), 0.0, mean - centre)
+    spread = jnp.sum(jnp.where(positive, shares * (variance + distance * distance), 0.0), -1)
     return centre[..., 0], spread
 
 
 def _moments(
     parts: tuple[Family, ...], weights: Any, *rest: Any, event: tuple[int, ...] = ()
 ) -> Moments:
-    each = [part.mean_and_variance(event, *arguments) for _, part, arguments in apart(parts, rest)]
+    each = [
+        part.mean_and_variance(event, *arguments) for _, part, arguments in split_parts(parts, rest)
+    ]
     both = (jnp.stack(jnp.broadcast_arrays(*one), -1) for one in zip(*each, strict=True))
     return _moments_over(weights, parts[0].event_ndim, *both)
 
@@ -309,7 +311,7 @@ def _of_one(support: Any) -> Support:
 
 
 def _check(parts: tuple[Family, ...], weights: Node, *rest: Node) -> None:
-    for _, part, arguments in apart(parts, rest):
+    for _, part, arguments in split_parts(parts, rest):
         if part.check is not None:
             part.check(*arguments)
 
@@ -328,7 +330,7 @@ def _draw(parts: tuple[Family, ...], source: Source, weights: Any, *rest: Any) -
     chosen = _chosen(source.part(0), ndim, jnp.asarray(weights, source.dtype))
     chosen = chosen[(..., *(None for _ in range(ndim)))]
     value: Any = None
-    for k, part, arguments in apart(parts, rest):
+    for k, part, arguments in split_parts(parts, rest):
         assert part.draw is not None
         drawn = part.draw(source.part(k + 1), *arguments)
         value = drawn if value is None else jnp.where(chosen == k, drawn, value)

@@ -22,12 +22,12 @@ from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from ..graph.value_texts import brief, shown
 from .bounds import (
-    apart,
     bound_parameters,
     check_base,
     inward,
     known_bounds,
     small_terms,
+    split_bounds,
     tails_at,
     within_support,
 )
@@ -48,7 +48,7 @@ class Truncated(Family):
     sides: tuple[str, ...]
 
     def expression(self, parameters: list[str]) -> str:
-        base_parameters, bounds = apart(self.sides, parameters)
+        base_parameters, bounds = split_bounds(self.sides, parameters)
         text = ", ".join(bounds.get(side, "None") for side in ("lower", "upper"))
         return f"{self.base.name}({', '.join(base_parameters)}, truncation=({text}))"
 
@@ -148,7 +148,7 @@ def _within(support: Any, side: str, bound: Node, family: Family, truncation: An
 
 
 def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
-    base_parameters, bounds = apart(sides, parents)
+    base_parameters, bounds = split_bounds(sides, parents)
     support = base.support(*base_parameters)
     ends = {"lower": support.lower, "upper": support.upper}  # type: ignore[attr-defined]
     bound_values = known_bounds(bounds)
@@ -170,9 +170,9 @@ class _Cut:
     """
 
     def __init__(self, base: Family, sides: tuple[str, ...], parameters: Any) -> None:
-        self.own, bounds = apart(sides, parameters)
+        self.base_parameters, bounds = split_bounds(sides, parameters)
         self.bounds = inward(base, bounds)
-        tails = tails_at(base, self.bounds, self.own)
+        tails = tails_at(base, self.bounds, self.base_parameters)
         self.low = tails.get("lower", (-jnp.inf, 0.0))
         self.high = tails.get("upper", (0.0, -jnp.inf))
         if len(tails) == 2:
@@ -195,7 +195,7 @@ def _terms(
 ) -> tuple[Any, ...]:
     cut = _Cut(base, sides, parameters)
     inside = cut.holds(lax.stop_gradient(x))
-    density = base.log_density(*base.still(~inside, x, *cut.own), small=small)
+    density = base.log_density(*base.still(~inside, x, *cut.base_parameters), small=small)
     density = jnp.where(inside, density, -jnp.inf)
     empty = jnp.isneginf(cut.log_probability)  # then the density is -inf as well
     return density, -jnp.where(empty, 0.0, cut.log_probability)
@@ -206,7 +206,7 @@ def _tails(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> Ta
     still = lax.stop_gradient(x)
     below = still < cut.bounds["lower"] if "lower" in sides else jnp.zeros_like(still, bool)
     above = still >= cut.bounds["upper"] if "upper" in sides else jnp.zeros_like(still, bool)
-    tails = base.log_tails(*base.still(below | above, x, *cut.own))
+    tails = base.log_tails(*base.still(below | above, x, *cut.base_parameters))
     log_below = tails[0] if "lower" not in sides else between(cut.low, tails)
     log_above = tails[1] if "upper" not in sides else between(tails, cut.high)
     log_below = jnp.where(below, -jnp.inf, jnp.where(above, 0.0, log_below - cut.log_probability))
@@ -221,13 +221,13 @@ def _quantile(
     assert base.quantile is not None
     below = jnp.logaddexp(cut.low[0], log_below + cut.log_probability)
     above = jnp.logaddexp(cut.high[1], log_above + cut.log_probability)
-    value = base.quantile(jnp.minimum(below, 0.0), jnp.minimum(above, 0.0), *cut.own)
+    value = base.quantile(jnp.minimum(below, 0.0), jnp.minimum(above, 0.0), *cut.base_parameters)
     low, high = cut.bounds.get("lower", -jnp.inf), cut.bounds.get("upper", jnp.inf)
     return clamped(value, low, high)
 
 
 def _moments(base: Family, sides: tuple[str, ...], *parameters: Any) -> Moments:
-    base_parameters, bounds = apart(sides, parameters)
+    base_parameters, bounds = split_bounds(sides, parameters)
     bounds = inward(base, bounds)
     assert base.truncated_moments is not None
     return base.truncated_moments(bounds.get("lower"), bounds.get("upper"), *base_parameters)

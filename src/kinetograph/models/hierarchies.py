@@ -31,7 +31,7 @@ __all__ = [
     "LOCATION_SCALE",
     "Hierarchy",
     "hierarchies",
-    "is_positive",
+    "has_log_form",
     "is_real",
     "is_scale",
     "is_standard_normal",
@@ -173,7 +173,7 @@ def is_standard_normal(unknown: Variable) -> bool:
     )
 
 
-def is_positive(unknown: Variable) -> bool:
+def has_log_form(unknown: Variable) -> bool:
     """Whether the free numbers are the logarithm of the unknown."""
     return isinstance(unknown.support, Interval) and unknown.support.form == "log"
 
@@ -276,11 +276,11 @@ def is_scale(node: Node) -> bool:
     """Whether a node depends on a positive unknown or an exponential."""
     above = ancestors([node])
     exponential = any(isinstance(n, Apply) and n.operation is _EXP for n in above)
-    positive = any(isinstance(n, Variable) and _is_positive(n) for n in above)
+    positive = any(isinstance(n, Variable) and _has_lower_bound_zero(n) for n in above)
     return positive or (exponential and bool(unknowns_above([node])))
 
 
-def _is_positive(unknown: Variable) -> bool:
+def _has_lower_bound_zero(unknown: Variable) -> bool:
     support = unknown.support
     if not isinstance(support, Interval) or isinstance(support.lower, Node):
         return False

@@ -25,7 +25,7 @@ from ..distributions.variable import Variable
 from ..graph.node import Apply, Node, ancestors
 from ..graph.operations.elementwise import WHERE
 from ..graph.rewriting.slopes import FINITE
-from .hierarchies import LOCATION_SCALE, ScaledUnknown, is_positive, is_real
+from .hierarchies import LOCATION_SCALE, ScaledUnknown, has_log_form, is_real
 
 if TYPE_CHECKING:
     from .model import Model
@@ -75,7 +75,7 @@ def centred(unknown: Variable) -> Shift | None:
     distribution = unknown.distribution
     if distribution is None or distribution.family.key not in LOCATION_SCALE:
         return None
-    fits = is_positive if distribution.family.key == "lognormal" else is_real
+    fits = has_log_form if distribution.family.key == "lognormal" else is_real
     if not fits(unknown):
         return None
     location, scale, _ = LOCATION_SCALE[distribution.family.key]

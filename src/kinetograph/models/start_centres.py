@@ -11,7 +11,7 @@ import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.node import Data, Node
-from .hierarchies import LOCATION_SCALE, is_positive, is_real
+from .hierarchies import LOCATION_SCALE, has_log_form, is_real
 
 if TYPE_CHECKING:
     from .model import Model
@@ -55,11 +55,11 @@ def _prior(unknown: Variable) -> tuple[Any, Any] | None:
         return None
     key, arguments = distribution.family.key, distribution.arguments
     if key in LOCATION_SCALE:
-        fits = is_positive if key == "lognormal" else is_real
+        fits = has_log_form if key == "lognormal" else is_real
         location, scale = (_known(arguments[name]) for name in LOCATION_SCALE[key][:2])
         known = location is not None and scale is not None
         return (location, scale) if fits(unknown) and known else None
-    if key not in _POSITIVE or not is_positive(unknown):
+    if key not in _POSITIVE or not has_log_form(unknown):
         return None
     above, below = (1.0 if name is None else _known(arguments[name]) for name in _POSITIVE[key])
     if above is None or below is None:

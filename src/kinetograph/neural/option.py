@@ -19,7 +19,7 @@ class Option:
     Attributes
     ----------
     name, default, group
-        The name, the value without a choice, and the group in texts.
+        The name, the default value, and the group in texts.
     kind
         "whole number", "number", "flag", "name", "text", "file", or the plural of one of them for
         a tuple of values; or "dictionary".

@@ -47,8 +47,9 @@ _SETTINGS = (
     "jax_numpy_dtype_promotion",
     "jax_numpy_rank_promotion",
 )
-_KEPT, _BYTES = 400, 2**30  # entries, and bytes of all entries; the least recently used are removed
-_LEFT = 3600.0  # seconds after which an unfinished file counts as abandoned
+# Beyond these limits the least recently used entries are removed.
+_MOST_ENTRIES, _MOST_BYTES = 400, 2**30
+_ABANDONED = 3600.0  # seconds after which an unfinished file counts as abandoned
 
 
 def cache_folder() -> Path | None:
@@ -209,10 +210,9 @@ def _read_again(executable: Loaded) -> Any:
 def _link_lapack() -> None:
     """Make JAX look up LAPACK's functions.
 
-    JAX does that when it lowers a call of one.
-
-    A program from the cache was lowered in another process. Without this its first factorisation
-    would call a function whose address is not set.
+    JAX looks them up when it lowers a call of one of them. A program from the cache was
+    lowered in another process: without this call, its first factorisation would call a function
+    whose address is not set.
     """
     jax.jit(jnp.linalg.cholesky).lower(np.eye(1, dtype=np.float32))
 
@@ -221,7 +221,7 @@ def _store(path: Path, key: bytes, executable: Any) -> None:
     """Store a program; if the cache cannot be written, nothing happens."""
     try:
         data = seal(pickle.dumps(_serialised(executable)), key)
-        if len(data) <= _BYTES:
+        if len(data) <= _MOST_BYTES:
             _tidy(path.parent)
             write_whole(path, data)
             _bound(path.parent)
@@ -234,7 +234,7 @@ def _tidy(folder: Path) -> None:
     for pattern in (".*.part", "tmp*"):
         for file in folder.glob(pattern):
             with contextlib.suppress(OSError):
-                if time.time() - file.stat().st_mtime > _LEFT:
+                if time.time() - file.stat().st_mtime > _ABANDONED:
                     file.unlink()
     for program in {program_of(marker) for marker in folder.glob(f".*{SUFFIX}")}:
         drop_crashed(program)
@@ -250,5 +250,5 @@ def _bound(folder: Path) -> None:
     total = 0
     for place, (_, size, path) in enumerate(sorted(entries, reverse=True)):
         total += size
-        if place >= _KEPT or total > _BYTES:
+        if place >= _MOST_ENTRIES or total > _MOST_BYTES:
             path.unlink(missing_ok=True)

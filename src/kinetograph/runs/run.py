@@ -27,7 +27,7 @@ from .chains import RunEnding, run_chains, threads_available
 from .devices import Division
 from .kept_targets import KeptArray
 from .progress.display import Progress, SilentProgress
-from .progress.reporting import LOG, Telling
+from .progress.reporting import LOG, LoggedProgress
 from .shared_runs import SharedRun
 from .signals import STOPS, Terminated, hearing, holding, raise_lost, stoppable
 from .starting_points import explain_failure
@@ -87,7 +87,7 @@ def carry_out(run: Run, threads: int | None, display: Progress) -> Any:
     """
     shown = display if run.speaks else SilentProgress()
     try:
-        return _carried_out(run, threads, Telling(shown, run.doing))
+        return _carried_out(run, threads, LoggedProgress(shown, run.doing))
     except Terminated as ended:
         leaving(ended.CODE)
         with suppress(Warning):
@@ -95,7 +95,7 @@ def carry_out(run: Run, threads: int | None, display: Progress) -> Any:
         raise
 
 
-def _carried_out(run: Run, threads: int | None, display: Telling) -> Any:
+def _carried_out(run: Run, threads: int | None, display: LoggedProgress) -> Any:
     if run.opening_text:
         display.say(run.opening_text)
     raise_lost()
@@ -127,7 +127,11 @@ def _carried_out(run: Run, threads: int | None, display: Telling) -> Any:
 
 
 def _draw(
-    run: Run, engine: Engine, threads: int | None, display: Telling, check: Callable[[], None]
+    run: Run,
+    engine: Engine,
+    threads: int | None,
+    display: LoggedProgress,
+    check: Callable[[], None],
 ) -> tuple[RunEnding, dict[str, float]]:
     """Draw; returns how drawing ended, and the times taken."""
     begun = time.perf_counter()
@@ -303,7 +307,7 @@ def _how_to_continue(run: Run) -> str:
 
 
 def _report_ending(
-    run: Run, ending: RunEnding, tree: Any, display: Telling, addition: str = ""
+    run: Run, ending: RunEnding, tree: Any, display: LoggedProgress, addition: str = ""
 ) -> None:
     """Report the end of a run that was stopped or failed."""
     if ending.stopped is None and ending.error is None:

@@ -29,7 +29,7 @@ from .earlier_tuning import tuned_values
 from .kept_targets import KeptArray
 from .mcmc import program_of, run_attributes, warmup_length
 from .memory import chain_needs, check_memory, draws_need
-from .progress.reporting import Telling, make_progress
+from .progress.reporting import LoggedProgress, make_progress
 from .rows import MemorySink
 from .signals import stoppable, stoppable_call
 from .starting_points import explain_failure
@@ -70,7 +70,7 @@ def run_variants(
     check_whole(doing, {"draws": (draws, 1), "chains": (chains, 1)})
     samplers = check_samplers(NUTS() if sampler is None else sampler, chains, doing)
     seed_used = check_seed(seed, doing)
-    display = Telling(make_progress(progress, doing), doing)
+    display = LoggedProgress(make_progress(progress, doing), doing)
     _check_derived(doing, model, variants[0])
     kept = dict(zip(model.target_names, model.targets, strict=True))
     program = program_of(model, samplers[0], kept, (), (), ())

@@ -16,7 +16,7 @@ from ..graph.value_texts import shown
 __all__ = ["check_count", "check_weights", "marked", "population", "rows_at"]
 
 
-def population(x: Any, which: str) -> tuple[int, Node | None]:
+def population(x: Any, doing: str) -> tuple[int, Node | None]:
     """The number of rows, and the array that has them.
 
     The array is None if the rows are the numbers 0 .. x - 1.
@@ -28,17 +28,17 @@ def population(x: Any, which: str) -> tuple[int, Node | None]:
     ShapeError
         If `x` is a single number known only at run time.
     """
-    node = as_node(x, f"{which}: x")
+    node = as_node(x, f"{doing}: x")
     if node.shape:
         return node.shape[0], node
     if not isinstance(node, Data):
         raise ShapeError(
-            f"{which}: x {describe(node)} is a single number known only at run time{place_text()}; "
+            f"{doing}: x {describe(node)} is a single number known only at run time{place_text()}; "
             "give a Python number, or an array with rows"
         )
     if node.dtype.kind not in "iu" or node.value < 0:
         raise ValueError(
-            f"{which}: x must be a whole number, not negative, or an array with rows, got "
+            f"{doing}: x must be a whole number, not negative, or an array with rows, got "
             f"{shown(x)}{place_text()}"
         )
     return int(node.value), None

@@ -37,8 +37,8 @@ def _forget_since(serial: int) -> None:
 def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
     """The first state of a stream: its key and its counter.
 
-    The key has four words, the counter two. It is the state of the draw number `member`, or of the
-    name `member`, of `kg.RandomStreams(bits)`.
+    The key has four words, the counter two. It is the state of draw number `member`, or
+    of the draw named `member`, of `kg.RandomStreams(bits)`.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
     return initial_state(make_key(check_seed(bits, "new_state"), MEMBER, member))
 
 
-class _InTheOpen(Draws):
+class _StateDraws(Draws):
     """Stream methods that draw from a given state."""
 
     def __init__(self, state: Node) -> None:
@@ -91,7 +91,7 @@ def draw(
     Raises
     ------
     ValueError
-        If there is no such distribution, or a known parameter is impossible.
+        If there is no such distribution, or a parameter whose value is known is invalid.
     ShapeError
         If `rng` is not a state.
     ModelError
@@ -131,7 +131,7 @@ def draw(
         if strict:
             raise ModelError(text)
         warn_user(text, KinetographWarning)
-    drawing = _InTheOpen(state)
+    drawing = _StateDraws(state)
     value = getattr(drawing, distribution)(*parameters, **settings)
     _USED[state] = drawing.serial
     return Array(advanced(state)), value

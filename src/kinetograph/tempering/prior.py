@@ -56,14 +56,14 @@ class PriorDraws:
 
     Attributes
     ----------
-    taken
+    next_batch
         The number of the next batch of draws.
     spare
         The rest of the last batch.
     """
 
     def __init__(self, model: Model, seed: int, doing: str, first: int = 0) -> None:
-        self.model, self.seed, self.taken = model, seed, first
+        self.model, self.seed, self.next_batch = model, seed, first
         unknowns: tuple[Variable, ...] = tuple(model.component.unknowns)
         names: dict[Node, str] = {v: model.name(v) for v in (*unknowns, *model.component.discrete)}
         self.plan = plan(doing, unknowns, model.fixed_values, {}, names)
@@ -77,15 +77,15 @@ class PriorDraws:
         parts, missing = [self.spare[:count]], count - len(self.spare)
         self.spare = self.spare[count:]
         while missing > 0:
-            new = self._drawn()
+            new = self._draw_batch()
             parts.append(new[:missing])
             self.spare, missing = new[missing:], missing - len(new)
         return np.concatenate(parts)
 
-    def _drawn(self) -> np.ndarray:
+    def _draw_batch(self) -> np.ndarray:
         # A draw depends on the key and its number, so each call has a key of its own.
-        model, key = self.model, make_key(self.seed, SIMULATION, self.taken)
-        self.taken += 1
+        model, key = self.model, make_key(self.seed, SIMULATION, self.next_batch)
+        self.next_batch += 1
         given = [in_rows(model.fixed_values[node], AT_ONCE) for node in self.plan.given]
         with model.its_values():
             free = free_states(model, run_rows(self.plan, key, AT_ONCE, given))

@@ -246,7 +246,7 @@ class Replicas:
             **{f"record_{name}": np.stack(values) for name, values in columns},
             "generator": self.rng.bit_generator.state,
             "placed": self.points.placed,
-            "prior_taken": self.prior.taken,
+            "prior_taken": self.prior.next_batch,
             "prior_spare": self.prior.spare,
         }
 
@@ -258,4 +258,4 @@ class Replicas:
         self.records = [ScanRecord(*values) for values in zip(*columns, strict=True)]
         self.rng.bit_generator.state = state["generator"]
         self.points.placed = state["placed"]
-        self.prior.taken, self.prior.spare = state["prior_taken"], state["prior_spare"]
+        self.prior.next_batch, self.prior.spare = state["prior_taken"], state["prior_spare"]

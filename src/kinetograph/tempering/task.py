@@ -10,7 +10,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..models.model import Model
 from ..models.tempered_model import TemperedModel
-from ..runs.progress.reporting import Telling
+from ..runs.progress.reporting import LoggedProgress
 from ..samplers.sampler import Sampler
 from .annealing import Annealing
 from .checkpoints import RunCheckpoints
@@ -49,7 +49,7 @@ class TemperingTask:
     ladder: np.ndarray | None
     seed: int
     threads: int
-    display: Telling
+    display: LoggedProgress
     by_levels: bool = False
     devices: tuple[Any, ...] = ()
     checkpoints: RunCheckpoints = field(default_factory=RunCheckpoints)

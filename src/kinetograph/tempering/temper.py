@@ -18,7 +18,7 @@ from ..runs.arguments import check_one_of, check_sampler, check_seed, check_whol
 from ..runs.chains import threads_available
 from ..runs.devices import Devices, devices_of, division
 from ..runs.progress.display import Progress
-from ..runs.progress.reporting import Telling, make_progress
+from ..runs.progress.reporting import LoggedProgress, make_progress
 from ..runs.signals import stoppable_call
 from ..runs.store.place import folder
 from ..samplers.hmc import HMC
@@ -103,7 +103,7 @@ def temper(
         each power or level, and parallel tempering every five seconds, but checkpoints take at most
         5 % of the time. When the run has ended, the folder is a zarr store that xarray opens as
         these results, `xarray.open_datatree(store, engine="zarr")`, and the same call returns them
-        at once. With `seed=None` the seed of the run is taken.
+        at once. With `seed=None` the same call uses the seed of that run.
     threads
         The number of batches of points that run at once; by default the number of processors.
     devices
@@ -197,7 +197,7 @@ def temper(
         None if ladder is None else _ladder(ladder),
         check_seed(seed, "temper"),
         threads or len(divided.devices) or threads_available(),
-        Telling(make_progress(progress, "temper"), "temper"),
+        LoggedProgress(make_progress(progress, "temper"), "temper"),
         method == "nested",
         divided.devices,
     )

@@ -12,7 +12,7 @@ from tests.runs.test_stopping import Raising
 
 import kinetograph as kg
 from kinetograph.runs.progress.display import SilentProgress
-from kinetograph.runs.progress.reporting import Telling
+from kinetograph.runs.progress.reporting import LoggedProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -40,7 +40,7 @@ def test_a_run_is_logged(caplog):
 def test_warm_ups_are_told_as_they_end(caplog):
     caplog.set_level(logging.INFO, "kinetograph")
     chains = [chain_at(i) for i in range(3)]
-    told = Telling(SilentProgress(), "mcmc")
+    told = LoggedProgress(SilentProgress(), "mcmc")
     told.start(chains, LENGTHS, 3)
     for number, expected in ((1, [1]), (2, [1, 2]), (0, [1, 2, 0])):
         gone_on(chains[number], transition=510)

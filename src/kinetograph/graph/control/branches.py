@@ -223,7 +223,7 @@ def _predicate(pred: Any) -> Node:
         advice = "use .astype(bool) to cast" if node.size == 1 else "use .any() or .all()"
         raise SymbolicError(
             f"cond: pred {describe(node)}: expected a bool scalar, got {kind}{place_text()}; "
-            f"to use cast a comparison, such as x > 0, or {advice}"
+            f"write a comparison, such as x > 0, or {advice}"
         )
     return reshape(node, ()) if node.shape else node
 

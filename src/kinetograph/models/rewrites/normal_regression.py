@@ -34,8 +34,8 @@ from .linear_form import LinearPredictor, NotLinear, Reader
 
 __all__ = ["Compressed", "compress"]
 
-LARGEST_GROUP = 16  # columns a group: beyond that the written-out products grow too long
-LEAST_GAIN = 2  # observations a compressed row: below it nothing is gained
+LARGEST_GROUP = 16  # columns per group: with more, the written-out products grow too long
+LEAST_GAIN = 2  # observations per compressed row: with fewer, compression gains nothing
 
 Tensor = Callable[[Column], Any]  # of one node, or of several along a new first axis
 
@@ -69,12 +69,12 @@ class RegressionBlock:
         values = tensor(self.nodes)
         return values.reshape(-1) if self.elements is None else values[self.elements]
 
-    def same(self, other: "RegressionBlock") -> bool:
+    def has_same_quantities(self, other: "RegressionBlock") -> bool:
         """Whether two blocks are the same quantities of the same groups."""
-        ours, others = self.elements, other.elements
-        if (self.nodes, self.width, ours is None) != (other.nodes, other.width, others is None):
+        first, second = self.elements, other.elements
+        if (self.nodes, self.width, first is None) != (other.nodes, other.width, second is None):
             return False
-        return ours is None or np.array_equal(ours, others)  # type: ignore[arg-type]
+        return first is None or np.array_equal(first, second)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +121,9 @@ class Compressed:
         """Whether another compressed form differs only in the values of its data."""
         if other is None or len(self.blocks) != len(other.blocks):
             return False
-        own, its = ((c.nodes, c.sd, _kinds(c.derived)) for c in (self, other))
+        first, second = ((c.nodes, c.sd, _kinds(c.derived)) for c in (self, other))
         pairs = zip(self.blocks, other.blocks, strict=True)
-        return own == its and all(a.same(b) for a, b in pairs)
+        return first == second and all(a.has_same_quantities(b) for a, b in pairs)
 
     def needs(self) -> tuple[Node, ...]:
         """The nodes whose tensors `total` needs."""

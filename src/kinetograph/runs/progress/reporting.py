@@ -14,7 +14,7 @@ from ...graph.value_texts import shown
 from ..chain import Lengths, RunningChain
 from .display import PlainProgress, Progress, SilentProgress, finished_text
 
-__all__ = ["LOG", "Telling", "make_progress"]
+__all__ = ["LOG", "LoggedProgress", "make_progress"]
 
 LOG = logging.getLogger("kinetograph.runs")
 
@@ -41,7 +41,7 @@ def make_progress(given: Any, doing: str = "mcmc") -> Progress:
     raise TypeError(f"{doing}: progress must be True, False or a Progress, got {shown(given)}")
 
 
-class Telling:
+class LoggedProgress:
     """A progress display whose texts go to the log, too.
 
     If a display of kinetograph can no longer write, it is replaced by a silent one, and the run

@@ -1,6 +1,6 @@
 """Write the golden vectors of the present stream version; it never changes one that is there.
 
-    PYTHONPATH=src:. python tests/streams/make_golden.py
+    PYTHONPATH=src:. python -m tests.streams.make_golden
 
 A new distribution adds its numbers. A change of any number needs a new STREAM_VERSION, and with it
 a new file.

@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -428,9 +427,3 @@ def test_every_distribution_has_a_method():
             assert parameter.name in {p.name for p in drawn}, name
         first = [p for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
         assert [p.name for p in first] == [p.name for p in drawn[: len(first)]], name
-
-
-def test_the_readme_counts_the_distributions():
-    others = {"permutation", "choice"}
-    text = (Path(__file__).parents[2] / "README.md").read_text()
-    assert f"{len(set(METHODS) - others)} distributions, permutations and choices" in text

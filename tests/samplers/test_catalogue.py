@@ -243,6 +243,14 @@ SKEWED = skewed()
 
 
 @pytest.mark.slow
+def test_an_integrator_that_is_set_later_may_be_given_by_name():
+    sampler = samplers.HMC()
+    sampler.integrator = "bcss2"
+    assert sampler.integrator is samplers.HMC(integrator="bcss2").integrator
+    with pytest.raises(ValueError, match="HMC: integrator must be 'leapfrog'.* got 'euler'"):
+        sampler.integrator = "euler"
+
+
 @pytest.mark.parametrize("integrator", thinned(["bcss3", "leapfrog"], 2))
 def test_hmc_keeps_single_precision(integrator):
     with kg.precision("float32"):

@@ -38,7 +38,6 @@ _MAKERS = ("formula", "model", "observe")  # of models, which other libraries ru
 _ROOT = __name__.partition(".")[0]
 _MANY = 12  # longer lists of parameters are left out where a hint names the right one
 _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-_BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 @ON_ERROR.fill

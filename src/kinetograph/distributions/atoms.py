@@ -22,11 +22,10 @@ from ..graph.numerics.special import log1mexp, logaddexp
 from .bounds import small_terms
 from .count_numbers import double, uniforms
 from .family import Family
-from .moments import Moments
 from .parameter import probability
 from .support import Interval
 from .tails import Tails, log_of_one, of_counts
-from .zeros import FORMS, chosen, logs_of, possible
+from .zeros import FORMS, chosen, inflated_moments, logs_of, possible
 
 __all__ = ["WITH_ZEROS", "with_zeros"]
 
@@ -48,7 +47,7 @@ def with_zeros(name: str, base: Family) -> Family:
         draw=partial(_draw, base),
         tails=of_counts(partial(_tails, base)),
         quantile=partial(_quantile, base),
-        moments=partial(_moments, base),
+        moments=partial(inflated_moments, base),
         atom=0.0,
     )
 
@@ -88,12 +87,6 @@ def _quantile(base: Family, log_below: Any, log_above: Any, zero: Any, *paramete
     assert base.quantile is not None
     value = base.quantile(jnp.minimum(below, 0.0), jnp.minimum(above, 0.0), *parameters)
     return jnp.where(none, 0.0, value)
-
-
-def _moments(base: Family, zero: Any, *parameters: Any) -> Moments:
-    mean, variance = base.mean_and_variance((), *parameters)
-    share = 1.0 - zero
-    return share * mean, share * (variance + zero * mean * mean)
 
 
 def _draw(base: Family, source: Source, zero: Any, *parameters: Any) -> Any:

@@ -20,10 +20,6 @@ def _censored(base: Family, *sides: str) -> Family:
     return interval_censored(base) if sides == ("interval",) else censored(base, sides)
 
 
-def _truncated(base: Family, *sides: str) -> Family:
-    return truncated(base, sides)
-
-
 # The function, and how many parts of a key are keys of families (None: all); the rest are words.
 MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
     "censored": (_censored, 1),
@@ -32,7 +28,7 @@ MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
     "mixture": (mixture, None),
     "mixture_apart": (mixture_apart, None),
     "mixture_of": (mixture_of, 1),
-    "truncated": (_truncated, 1),
+    "truncated": (lambda base, *sides: truncated(base, sides), 1),
     "weighted": (weighted, None),
 }
 

@@ -39,7 +39,7 @@ def zero_inflated(name: str, base: Family) -> Family:
     """The family of counts of `base` with additional zeros."""
     tails = of_counts(partial(_inflated_tails, base))
     draw = partial(_draw_inflated, base)
-    moments = partial(_inflated_moments, base)
+    moments = partial(inflated_moments, base)
     return _family(name, base, _inflated, tails, draw, base.parameters, moments)
 
 
@@ -168,7 +168,7 @@ def _hurdle_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
     return logaddexp(log_zero, log_not + below), log_not - left
 
 
-def _inflated_moments(base: Family, zero: Any, *parameters: Any) -> Moments:
+def inflated_moments(base: Family, zero: Any, *parameters: Any) -> Moments:
     mean, variance = base.mean_and_variance((), *parameters)
     share = 1.0 - zero
     return share * mean, share * (variance + zero * mean * mean)

@@ -13,7 +13,7 @@ from .errors import ShapeError, SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Apply, Node, Operation
 from .operations.bounds import RULES, Interval
-from .operations.elementwise import astype, elementwise, where
+from .operations.elementwise import astype, elementwise, minus, plus, times, where
 from .operations.operands import as_node
 from .operations.shaping import reshape
 from .precision import FLOAT64, float_dtype
@@ -69,9 +69,9 @@ class Range:
         """The number at index i: start + i * step."""
         number = astype(as_node(i), self.dtype)
         if isinstance(self.step, Array) or self.step != 1:
-            number = elementwise("multiply", number, _node(self.step, self.dtype))
+            number = times(number, _node(self.step, self.dtype))
         if isinstance(self.start, Array) or self.start != 0:
-            number = elementwise("add", number, _node(self.start, self.dtype))
+            number = plus(number, _node(self.start, self.dtype))
         return Array(number)
 
     def __iter__(self) -> Any:
@@ -229,9 +229,9 @@ def _symbolic_length(start: Any, stop: Any, step: Any, dtype: np.dtype) -> Node:
     if isinstance(step, Array):
         by = where(elementwise("equal", by, 0), 1, by)
     if kind is FLOAT64:
-        count = elementwise("ceil", elementwise("divide", elementwise("subtract", last, first), by))
+        count = elementwise("ceil", elementwise("divide", minus(last, first), by))
     else:  # ceil(x / y) = -floor(-x / y)
-        count = elementwise("subtract", first, last)
+        count = minus(first, last)
         count = elementwise("negative", elementwise("floor_divide", count, by))
     return astype(elementwise("maximum", count, 0), INT)
 

@@ -36,6 +36,7 @@ from ..kernels.noise import Noise
 from ..models.bound_density import BoundDensity, Position
 from ..models.start_centres import HALF_WIDTH, start_centres
 from ..models.starting_points import START_ATTEMPTS
+from .block_steps import chosen
 from .state import ASCENTS, ChainState, Start
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _search(
         best = score > state.score
         # If no point is finite, the last one is kept for the error.
         nothing = fresh & ~finite & (state.score == -jnp.inf)
-        taken = _chosen(best, after.at, _chosen(nothing, tried, start.position))
+        taken = chosen(best, after.at, chosen(nothing, tried, start.position))
         number = state.ascents
         begins = start.begins.at[number].set(
             jnp.where(fresh & finite, tried.log_density, start.begins[number])
@@ -204,7 +205,7 @@ def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_
     scale = jnp.where(accepted, first_scale(tried.gradient, secant), climb.scale)
     steps = jnp.where(fresh, jnp.where(finite, 0, -1), climb.steps + 1)
     gain = jnp.where(accepted, tried.log_density - at.log_density, jnp.inf)
-    return _Climb(_chosen(accepted, tried, at), scale, rate.astype(at.q.dtype), steps), gain
+    return _Climb(chosen(accepted, tried, at), scale, rate.astype(at.q.dtype), steps), gain
 
 
 def blank_search(program: "Program") -> SearchState:
@@ -219,7 +220,3 @@ def blank_search(program: "Program") -> SearchState:
         lambda x: np.broadcast_to(x, (*program.walkers, *x.shape)), single
     )
     return stacked
-
-
-def _chosen(which: Any, first: Any, second: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(which, a, b), first, second)

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +50,6 @@ from .until import SoFar, Until, check_watching, watched
 __all__ = ["resume"]
 
 CALLER = "resume"
-_OBSERVABLES: Any = import_module("..observables", __package__)
 
 
 @public

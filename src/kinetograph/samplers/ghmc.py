@@ -16,7 +16,7 @@ from ..graph.functions.reductions import sum as sum_of
 from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
-from .integrators import LEAPFROG, integrator
+from .integrators import integrator_hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
 
@@ -59,12 +59,8 @@ class GHMC(Sampler):
     n_steps = hyper(1, lower=1, scalar=True)
     target_acceptance = hyper(0.95, above=0, below=1, scalar=True)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
-    integrator = hyper(LEAPFROG, static=True)
+    integrator = integrator_hyper()
     tunes = ("step_size", "scale")
-
-    def __init__(self, *values: Any, **settings: Any) -> None:
-        super().__init__(*values, **settings)
-        self.integrator = integrator(self.integrator, type(self).__name__)
 
     def init(self, at: Point) -> dict[str, Any]:
         """Draw momenta at the temperature."""

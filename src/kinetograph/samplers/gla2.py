@@ -19,7 +19,7 @@ from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
 from ..graph.public import public
 from .hyper import hyper
-from .integrators import LEAPFROG, integrator
+from .integrators import integrator_hyper
 from .noise_norm import record_noise
 from .sampler import Point, Sampler
 
@@ -58,11 +58,7 @@ class GLA2(Sampler):
     step_size = hyper(0.1, positive=True)
     friction = hyper(1.0, lower=0)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
-    integrator = hyper(LEAPFROG, static=True)
-
-    def __init__(self, *values: Any, **settings: Any) -> None:
-        super().__init__(*values, **settings)
-        self.integrator = integrator(self.integrator, type(self).__name__)
+    integrator = integrator_hyper()
 
     def init(self, at: Point) -> dict[str, Any]:
         """Draw momenta at the temperature."""

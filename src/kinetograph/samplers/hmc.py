@@ -20,7 +20,7 @@ from ..graph.functions.reductions import sum as sum_of
 from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
-from .integrators import LEAPFROG, integrator
+from .integrators import integrator_hyper
 from .sampler import Point, Sampler
 
 __all__ = ["HMC"]
@@ -66,12 +66,8 @@ class HMC(Sampler):
     step_jitter = hyper(0.1, lower=0, below=1, scalar=True)
     path_jitter = hyper(0.2, lower=0, upper=1, scalar=True)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
-    integrator = hyper(LEAPFROG, static=True)
+    integrator = integrator_hyper()
     tunes = ("step_size", "scale")
-
-    def __init__(self, *values: Any, **settings: Any) -> None:
-        super().__init__(*values, **settings)
-        self.integrator = integrator(self.integrator, type(self).__name__)
 
     def step(self, at: Point) -> Any:
         """Make a trajectory, which is accepted or rejected."""

@@ -19,6 +19,7 @@ from ..graph.public import public
 from ..graph.ranges import range
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
+from .hyper import Hyper
 from .sampler import Point, Sampler
 
 __all__ = ["BCSS2", "BCSS3", "Integrator", "LEAPFROG", "MINIMUM_NORM"]
@@ -137,13 +138,21 @@ BCSS3 = Integrator([_B, _A, 0.5 - _B, 1 - 2 * _A, 0.5 - _B, _A, _B], "bcss3")
 NAMED = {i.name: i for i in (LEAPFROG, MINIMUM_NORM, BCSS2, BCSS3)}
 
 
-def integrator(value: Any, owner: str) -> Integrator:
-    """The integrator of a name, or the integrator that is given."""
-    if isinstance(value, Integrator):
-        return value
-    if not isinstance(value, str) or value not in NAMED:
-        raise ValueError(
-            f"{owner}: integrator must be {', '.join(map(repr, NAMED))} or an Integrator, "
-            f"got {value!r}"
-        )
-    return NAMED[value]
+class IntegratorHyper(Hyper):
+    """A hyper-parameter whose values are integrators, which may be given by name."""
+
+    def check(self, value: Any, owner: str) -> Integrator:
+        """Return the integrator; raise ValueError for values that are not one."""
+        if isinstance(value, Integrator):
+            return value
+        if not isinstance(value, str) or value not in NAMED:
+            raise ValueError(
+                f"{owner}: integrator must be {', '.join(map(repr, NAMED))} or an Integrator, "
+                f"got {value!r}"
+            )
+        return NAMED[value]
+
+
+def integrator_hyper() -> Any:
+    """Declare the hyper-parameter `integrator` of a sampler."""
+    return IntegratorHyper(LEAPFROG, static=True, bounds={}, choices=())

@@ -16,7 +16,7 @@ from ..graph.functions.mathematics import floor, maximum, minimum, sqrt
 from ..graph.public import public
 from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
-from .integrators import LEAPFROG, integrator
+from .integrators import integrator_hyper
 from .mclmc import moved
 from .sampler import Point, Sampler
 
@@ -62,12 +62,8 @@ class MAMS(Sampler):
     path_jitter = hyper(0.5, lower=0, below=1, scalar=True)
     most_steps = hyper(1000, lower=1, scalar=True)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
-    integrator = hyper(LEAPFROG, static=True)
+    integrator = integrator_hyper()
     tunes = ("step_size", "scale")
-
-    def __init__(self, *values: Any, **settings: Any) -> None:
-        super().__init__(*values, **settings)
-        self.integrator = integrator(self.integrator, type(self).__name__)
 
     def step(self, at: Point) -> Any:
         """Make a trajectory, which is accepted or rejected."""

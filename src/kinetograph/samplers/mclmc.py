@@ -24,7 +24,7 @@ from ..graph.functions.mathematics import exp, expm1, log, logaddexp, sqrt, wher
 from ..graph.functions.reductions import sum as sum_of
 from ..graph.public import public
 from .hyper import hyper
-from .integrators import LEAPFROG, integrator
+from .integrators import integrator_hyper
 from .sampler import Point, Sampler
 
 __all__ = ["MCLMC", "kicked", "moved", "unit"]
@@ -62,11 +62,7 @@ class MCLMC(Sampler):
     step_size = hyper(0.5, positive=True, scalar=True)
     length = hyper(None, positive=True, scalar=True)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
-    integrator = hyper(LEAPFROG, static=True)
-
-    def __init__(self, *values: Any, **settings: Any) -> None:
-        super().__init__(*values, **settings)
-        self.integrator = integrator(self.integrator, type(self).__name__)
+    integrator = integrator_hyper()
 
     def init(self, at: Point) -> dict[str, Any]:
         """Draw a direction."""

@@ -18,7 +18,7 @@ from ..graph.public import public
 from ..kernels.contract import Space, TransitionKernel
 from ..kernels.directions import Directions
 from .hyper import hyper
-from .integrators import LEAPFROG, integrator
+from .integrators import integrator_hyper
 from .leaf_steps import LeafSteps
 from .sampler import Sampler
 from .tree import NutsKernel
@@ -103,7 +103,7 @@ class NUTS(Sampler):
     divergence_threshold = hyper(1000.0, positive=True, scalar=True)
     step_size = hyper(0.5, positive=True, scalar=True)
     inverse_temperature = hyper(1.0, positive=True, scalar=True)
-    integrator = hyper(LEAPFROG, static=True)
+    integrator = integrator_hyper()
     target_limit = hyper(0.99, above=0, below=1, scalar=True)
     metric = hyper("auto", choices=("auto", "diagonal", "dense"))
     max_halvings = hyper(10, lower=0, upper=20, static=True)
@@ -115,7 +115,6 @@ class NUTS(Sampler):
         super().__init__(*values, **settings)
         if "target_limit" in settings:
             self.target_limit = settings["target_limit"]
-        self.integrator = integrator(self.integrator, type(self).__name__)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)

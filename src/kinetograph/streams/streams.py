@@ -9,7 +9,7 @@ The design follows Theano's RandomStreams (Bergstra et al. 2010).
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -370,11 +370,6 @@ def _forget(context: ControlFlowContext) -> None:
 def _forget_since(serial: int) -> None:
     for streams in list(_ALL):
         streams._forget_since(serial)
-
-
-def members_of(arrays: Sequence[Array]) -> list[Stream]:
-    """The streams of drawn arrays."""
-    return [a.node.stream for a in arrays if isinstance(a.node, Draw)]
 
 
 fields(StreamCell, stream=Stream)

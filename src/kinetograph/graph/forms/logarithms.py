@@ -19,7 +19,16 @@ from ..numerics.log_links import (
     log_icloglog,
 )
 from ..operations import reductions, shaping
-from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise
+from ..operations.elementwise import (
+    CAST,
+    ELEMENTWISE,
+    INTEGER_POWER,
+    astype,
+    elementwise,
+    minus,
+    plus,
+    times,
+)
 from ..operations.operands import literal
 from .conditions import holds
 from .representations import KINDS, Form, Rule, operand, register
@@ -127,7 +136,7 @@ def _log1m_by_log(node: Apply, form: Form) -> Node | None:
 @register(ELEMENTWISE["multiply"], "log")
 def _log_of_product(node: Apply, form: Form) -> Node | None:
     a, b = (form(parent, "log") for parent in node.parents)
-    return None if a is None or b is None else elementwise("add", a, b)
+    return None if a is None or b is None else plus(a, b)
 
 
 @register(ELEMENTWISE["multiply"], "log1m")
@@ -163,7 +172,7 @@ def _log_of_quotient(node: Apply, form: Form) -> Node | None:
     if odds is not None:
         return elementwise("log_expit", odds)
     a, b = (form(parent, "log") for parent in node.parents)
-    return None if a is None or b is None else elementwise("subtract", a, b)
+    return None if a is None or b is None else minus(a, b)
 
 
 @register(ELEMENTWISE["divide"], "log1m")
@@ -187,7 +196,7 @@ def _odds(node: Apply, form: Form) -> Node | None:
         if first is a or _same_number(first, a):
             tops, bottoms = form(a, "log"), form(b, "log")
             if tops is not None and bottoms is not None:
-                return elementwise("subtract", tops, bottoms)
+                return minus(tops, bottoms)
     return None
 
 
@@ -208,7 +217,7 @@ def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
     def log_of_power(node: Apply, form: Form) -> Node | None:
         log = form(node.parents[0], "log")
         y = exponent(node)  # 0 ** 0 is 1
-        return None if log is None or y == 0 else elementwise("multiply", log, y)
+        return None if log is None or y == 0 else times(log, y)
 
     @register(operation, "log1m")
     def log1m_of_power(node: Apply, form: Form) -> Node | None:
@@ -235,7 +244,7 @@ def _log_of_power(node: Apply, form: Form) -> Node | None:
     if not isinstance(y, Data) or not holds(y, "not 0"):  # 0 ** 0 is 1
         return None
     log = form(base, "log")
-    return None if log is None else elementwise("multiply", log, y)
+    return None if log is None else times(log, y)
 
 
 @register(ELEMENTWISE["power"], "log1m")

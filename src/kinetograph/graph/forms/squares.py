@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from ..hooks import ON_SQUARE
 from ..node import Apply, Data, FormOf, Inner, Node, Operation
 from ..operations import reductions
-from ..operations.elementwise import CAST, ELEMENTWISE, astype, elementwise, where
+from ..operations.elementwise import CAST, ELEMENTWISE, astype, elementwise, plus, times, where
 from ..operations.indexing import WRITES
 from .moves import MOVED
 from .representations import Form, Rule, operand, register, represent
@@ -53,7 +53,7 @@ def _of_absolute(node: Apply, form: Form) -> Node | None:
 @_of(ELEMENTWISE["hypot"])
 def _of_hypot(node: Apply, form: Form) -> Node | None:
     x, y = (elementwise("square", astype(parent, node.dtype)) for parent in node.parents)
-    return elementwise("add", x, y)
+    return plus(x, y)
 
 
 @_of(ELEMENTWISE["maximum"])
@@ -62,9 +62,7 @@ def _of_chosen(node: Apply, form: Form) -> Node | None:
     x, y = (astype(parent, node.dtype) for parent in node.parents)
     first, second = elementwise("square", x), elementwise("square", y)
     larger, smaller = (x, y) if node.operation is ELEMENTWISE["maximum"] else (y, x)
-    mean = elementwise(
-        "add", elementwise("multiply", 0.5, first), elementwise("multiply", 0.5, second)
-    )
+    mean = plus(times(0.5, first), times(0.5, second))
     otherwise = where(elementwise("less", larger, smaller), second, mean)  # NaN if x or y is NaN
     return where(elementwise("greater", larger, smaller), first, otherwise)
 

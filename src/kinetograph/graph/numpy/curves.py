@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import SymbolicError
 from ..node import Node
 from ..operations import arranging, grids, products, shaping
-from ..operations.elementwise import elementwise
+from ..operations.elementwise import elementwise, times
 from ..operations.indexing import index
 from ..operations.operands import Operand, as_node
 
@@ -32,7 +32,7 @@ def _polyder(p: Operand, m: int = 1) -> Node:
         if count < 1:
             return shaping.broadcast_to(np.zeros(0, node.dtype), (0,))
         head = index(node, slice(0, count))
-        node = elementwise("multiply", head, np.arange(count, 0, -1))
+        node = times(head, np.arange(count, 0, -1))
     return node
 
 

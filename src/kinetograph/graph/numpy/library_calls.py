@@ -159,7 +159,7 @@ def instead(called: Called, array: str) -> str:
         family = DISTRIBUTIONS.get(called.name.split(".")[-2], "distribution")
         hint = "write " + method.format(f"kg.{family}(...)")
     elif called.name.startswith("jax."):
-        hint = _of_jax(called.name, array)
+        hint = _of_jax(called.name)
     elif words := advice(called.name.rpartition(".")[0], function, array):
         return f"{called.name} is not available for arrays in a graph{place_text()}{words}"
     else:
@@ -173,7 +173,7 @@ def instead(called: Called, array: str) -> str:
     )
 
 
-def _of_jax(name: str, array: str) -> str:
+def _of_jax(name: str) -> str:
     """Advice on a function of JAX that was called with an array."""
     function = name.rpartition(".")[2]
     if name.endswith(("numpy.array", "numpy.asarray")):

@@ -9,7 +9,7 @@ from ..errors import SymbolicError
 from ..messages import describe
 from ..node import Node
 from ..operations import linear_algebra, products, reductions, shaping
-from ..operations.elementwise import astype, elementwise
+from ..operations.elementwise import astype, elementwise, times
 from ..operations.linear_algebra import inv, matmul, outer, solve
 from ..operations.operands import Operand, as_node
 
@@ -37,7 +37,7 @@ def _cond(x: Operand, p: Any = None) -> Node:
         return elementwise("divide", *((low, high) if p == -2 else (high, low)))
     inverse = inv(node)
     norms = [products.norm(v, p, (-2, -1)) for v in (node, inverse)]
-    return elementwise("multiply", *norms)
+    return times(*norms)
 
 
 def _matrix_rank(A: Operand, tol: Any = None, rtol: Any = None) -> Node:
@@ -46,7 +46,7 @@ def _matrix_rank(A: Operand, tol: Any = None, rtol: Any = None) -> Node:
         return astype(reductions.reduce("any", elementwise("not_equal", node, 0)), np.int64)
     values = products.svdvals(node)
     tolerance = max(node.shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else rtol
-    limit = elementwise("multiply", reductions.reduce("max", values, -1, True), tolerance)
+    limit = times(reductions.reduce("max", values, -1, True), tolerance)
     is_large = elementwise("greater", values, limit if tol is None else tol)
     return reductions.reduce("sum", is_large, -1)
 

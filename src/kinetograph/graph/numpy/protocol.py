@@ -58,7 +58,7 @@ _CALLED = {
 def _parts(x: ew.Operand) -> tuple[Node, Node]:
     node = ew.floating(x, "modf")
     integer_part = ew.elementwise("trunc", node)
-    return ew.elementwise("subtract", node, integer_part), integer_part
+    return ew.minus(node, integer_part), integer_part
 
 
 def _float_power(x: ew.Operand, y: ew.Operand) -> Node:

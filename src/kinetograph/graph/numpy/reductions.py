@@ -7,7 +7,7 @@ import numpy as np
 
 from ..node import Node
 from ..operations import arranging, comparing, ordering, reductions, shaping, statistics
-from ..operations.elementwise import elementwise
+from ..operations.elementwise import minus
 from ..operations.operands import Operand
 from ..operations.ordering import argsort
 
@@ -24,7 +24,7 @@ def _reduction(name: str) -> Callable[..., Node]:
 
 def _ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Node:
     high, low = (reductions.reduce(name, a, axis, keepdims) for name in ("max", "min"))
-    return elementwise("subtract", high, low)
+    return minus(high, low)
 
 
 def _percentile(

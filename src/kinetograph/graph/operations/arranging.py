@@ -9,7 +9,7 @@ from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
 from .build_time_values import known
-from .elementwise import elementwise, floating, where
+from .elementwise import elementwise, floating, minus, plus, times, where
 from .indexing import index, ravel, take
 from .operands import Operand, as_node
 from .reductions import cumulative, normalise_axes
@@ -140,8 +140,8 @@ def linspace(
     low, high = broadcast_arrays(floating(start), floating(stop))
     part = np.linspace(0.0, 1.0, num, endpoint=endpoint)
     part = part.reshape(-1, *(1,) * len(low.shape)).astype(low.dtype)
-    rows = elementwise("multiply", 1 - part, low), elementwise("multiply", part, high)
-    return moveaxis(elementwise("add", *rows), 0, axis)
+    rows = times(1 - part, low), times(part, high)
+    return moveaxis(plus(*rows), 0, axis)
 
 
 def vander(x: Operand, N: int | None = None, increasing: bool = False) -> Node:
@@ -152,9 +152,9 @@ def vander(x: Operand, N: int | None = None, increasing: bool = False) -> Node:
     count = node.size if N is None else int(N)
     if not count:
         return broadcast_to(np.zeros(0, node.dtype), (node.size, 0))
-    powers: list[Node] = [elementwise("add", 1, elementwise("multiply", 0, node))]
+    powers: list[Node] = [plus(1, times(0, node))]
     while len(powers) < count:
-        powers.append(elementwise("multiply", powers[-1], node) if len(powers) > 1 else node)
+        powers.append(times(powers[-1], node) if len(powers) > 1 else node)
     return stack(powers if increasing else powers[::-1], 1)
 
 
@@ -194,14 +194,14 @@ def unwrap(
     node = floating(p, "unwrap")
     (a,) = normalise_axes(node, axis, "unwrap")
     step, half = diff(node, 1, a), 0.5 * period
-    shifted_step = elementwise("remainder", elementwise("add", step, half), period)
-    wrapped_step = elementwise("subtract", shifted_step, half)
+    shifted_step = elementwise("remainder", plus(step, half), period)
+    wrapped_step = minus(shifted_step, half)
     up = elementwise(
         "logical_and", elementwise("equal", wrapped_step, -half), elementwise("greater", step, 0)
     )
     limit = half if discont is None else max(discont, half)
     is_small = elementwise("less", elementwise("absolute", step), limit)
-    change = where(is_small, 0.0, elementwise("subtract", where(up, half, wrapped_step), step))
+    change = where(is_small, 0.0, minus(where(up, half, wrapped_step), step))
     shape = [1 if i == a else n for i, n in enumerate(node.shape)]
     correction = concatenate([np.zeros(shape, node.dtype), cumulative("cumsum", change, a)], a)
-    return elementwise("add", node, correction)
+    return plus(node, correction)

@@ -8,7 +8,7 @@ import numpy as np
 from ..node import Node
 from ..value_texts import shown
 from .build_time_values import known
-from .elementwise import astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, minus, plus, times, where
 from .operands import Operand, as_node
 from .ordering import take_along_axis
 from .reductions import Axis, cumulative, normalise_axes, reduce
@@ -32,8 +32,8 @@ def isclose(
     """Whether numbers are equal up to atol + rtol abs(b)."""
     x, y = floating(a, "isclose"), floating(b, "isclose")
     magnitude = elementwise("absolute", y)
-    limit = elementwise("add", atol, elementwise("multiply", rtol, magnitude))
-    distance = elementwise("absolute", elementwise("subtract", x, y))
+    limit = plus(atol, times(rtol, magnitude))
+    distance = elementwise("absolute", minus(x, y))
     is_near = elementwise("logical_and", elementwise("less_equal", distance, limit), _finite(y))
     result = elementwise("logical_or", is_near, elementwise("equal", x, y))
     if equal_nan:
@@ -120,21 +120,17 @@ def nan_quantile(
     rows = sort(columns, -1)  # NaNs come last
     is_nan = elementwise("isnan", rows)
     count = reduce("sum", elementwise("logical_not", is_nan), -1, True)
-    last = elementwise("maximum", elementwise("subtract", count, 1), 0)
+    last = elementwise("maximum", minus(count, 1), 0)
     finite_rows = where(is_nan, 0.0, rows)
-    position = elementwise("multiply", probabilities.ravel(), last)
+    position = times(probabilities.ravel(), last)
     lower_position = elementwise("floor", position)
-    fraction = elementwise("subtract", position, lower_position)
+    fraction = minus(position, lower_position)
     lower_place = astype(lower_position, np.int64)
-    upper_place = elementwise("minimum", elementwise("add", lower_place, 1), last)
+    upper_place = elementwise("minimum", plus(lower_place, 1), last)
     lower_value, upper_value = (
         take_along_axis(finite_rows, p, -1) for p in (lower_place, upper_place)
     )
-    interpolated = elementwise(
-        "add",
-        elementwise("multiply", elementwise("subtract", 1, fraction), lower_value),
-        elementwise("multiply", fraction, upper_value),
-    )
+    interpolated = plus(times(minus(1, fraction), lower_value), times(fraction, upper_value))
     result = where(elementwise("equal", fraction, 0), lower_value, interpolated)
     result = where(elementwise("equal", count, 0), np.nan, result)
     result = reshape(moveaxis(result, -1, 0), (*probabilities.shape, *remaining_shape))

@@ -5,7 +5,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import elementwise, floating, where
+from .elementwise import elementwise, floating, minus, times, where
 from .indexing import index
 from .linear_algebra import matmul, solve_triangular
 from .operands import Operand, as_node
@@ -51,9 +51,7 @@ def cov2cor(covariance: Operand) -> Node:
     """The correlations of a covariance matrix."""
     node = as_node(covariance, "cov2cor")
     sd = elementwise("sqrt", diagonal(node, 0, -2, -1))
-    return elementwise(
-        "divide", node, elementwise("multiply", expand_dims(sd, -1), expand_dims(sd, -2))
-    )
+    return elementwise("divide", node, times(expand_dims(sd, -1), expand_dims(sd, -2)))
 
 
 def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
@@ -69,8 +67,7 @@ def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
             f"{describe(rows)} {rows.shape} and {describe(other_rows)} {other_rows.shape}"
         )
     all_columns = slice(None)
-    difference = elementwise(
-        "subtract",
+    difference = minus(
         index(rows, (all_columns, None, all_columns)),
         index(other_rows, (None, all_columns, all_columns)),
     )

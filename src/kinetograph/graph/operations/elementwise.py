@@ -351,6 +351,21 @@ def broadcast(operation: Operation, nodes: Sequence[Node]) -> tuple[int, ...]:
         ) from None
 
 
+def plus(a: Operand, b: Operand) -> Node:
+    """The sum a + b."""
+    return elementwise("add", a, b)
+
+
+def minus(a: Operand, b: Operand) -> Node:
+    """The difference a - b."""
+    return elementwise("subtract", a, b)
+
+
+def times(a: Operand, b: Operand) -> Node:
+    """The product a * b."""
+    return elementwise("multiply", a, b)
+
+
 def power(base: Operand, exponent: Operand) -> Node:
     """base ** exponent.
 
@@ -453,17 +468,17 @@ def _whole_rounded(node: Node, scale: int) -> Node:
     if scale == 1:
         return copy(node)
     if scale > np.iinfo(node.dtype).max:
-        return elementwise("multiply", node, 0)
+        return times(node, 0)
     below = elementwise("floor_divide", node, scale)
-    remainder = elementwise("subtract", node, elementwise("multiply", below, scale))
-    complement = elementwise("subtract", scale, remainder)
+    remainder = minus(node, times(below, scale))
+    complement = minus(scale, remainder)
     is_half_to_even = elementwise(
         "logical_and", elementwise("equal", remainder, complement), _odd(below)
     )
     round_up = elementwise(
         "logical_or", elementwise("greater", remainder, complement), is_half_to_even
     )
-    return elementwise("multiply", elementwise("add", below, astype(round_up, node.dtype)), scale)
+    return times(plus(below, astype(round_up, node.dtype)), scale)
 
 
 def _odd(node: Node) -> Node:

@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
-from .elementwise import astype, elementwise, floating, promoted, where
+from .elementwise import astype, elementwise, floating, minus, plus, promoted, times, where
 from .indexing import index
 from .operands import WEAK, Operand, as_node
 from .ordering import searchsorted
@@ -23,18 +23,6 @@ _LENGTHS = {
     "same": lambda n, m: max(n, m),
     "valid": lambda n, m: max(n, m) - min(n, m) + 1,
 }
-
-
-def _plus(a: Operand, b: Operand) -> Node:
-    return elementwise("add", a, b)
-
-
-def _minus(a: Operand, b: Operand) -> Node:
-    return elementwise("subtract", a, b)
-
-
-def _times(a: Operand, b: Operand) -> Node:
-    return elementwise("multiply", a, b)
 
 
 def convolve(a: Operand, v: Operand, mode: str = "full") -> Node:
@@ -69,16 +57,16 @@ def interp(x: Operand, xp: Operand, fp: Operand, left: Any = None, right: Any = 
     low, high = (index(points, i) for i in (0, points.size - 1))
     first, last = (index(values, i) for i in (0, points.size - 1))
     if points.size == 1:
-        inside: Node = _plus(first, _times(0.0, positions))
+        inside: Node = plus(first, times(0.0, positions))
     else:
         place = elementwise("minimum", searchsorted(points, positions, "right"), points.size - 1)
         above = elementwise("maximum", place, 1)
-        below = _minus(above, 1)
+        below = minus(above, 1)
         x0, x1, y0, y1 = (index(v, (i,)) for v in (points, values) for i in (below, above))
-        width = _minus(x1, x0)
+        width = minus(x1, x0)
         is_flat = elementwise("equal", width, 0)
-        fraction = elementwise("divide", _minus(positions, x0), where(is_flat, 1.0, width))
-        inside = _plus(y0, _times(fraction, _minus(y1, y0)))
+        fraction = elementwise("divide", minus(positions, x0), where(is_flat, 1.0, width))
+        inside = plus(y0, times(fraction, minus(y1, y0)))
     inside = where(elementwise("less", positions, low), first if left is None else left, inside)
     return where(elementwise("greater", positions, high), last if right is None else right, inside)
 
@@ -91,9 +79,9 @@ def polyval(p: Operand, x: Operand) -> Node:
     coefficients, at = as_node(p, "polyval"), as_node(x, "polyval")
     if len(coefficients.shape) != 1:
         raise ShapeError(f"polyval: needs a vector of coefficients, got {coefficients.shape}")
-    value = _times(0, at)
+    value = times(0, at)
     for i in range(coefficients.size):
-        value = _plus(_times(value, at), index(coefficients, i))
+        value = plus(times(value, at), index(coefficients, i))
     return value
 
 
@@ -118,8 +106,8 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: Operand = 1.0, axis: int
         is_full = len(width.shape) > 1
         width = diff(width, 1, a if is_full else -1)
         width = width if is_full else _across(width, len(node.shape), a)
-    pair_sums = _plus(_along(node, a, slice(1, None)), _along(node, a, slice(None, -1)))
-    return reduce("sum", _times(width, _times(0.5, pair_sums)), a)
+    pair_sums = plus(_along(node, a, slice(1, None)), _along(node, a, slice(None, -1)))
+    return reduce("sum", times(width, times(0.5, pair_sums)), a)
 
 
 def gradient(f: Operand, *spacing: Operand, axis: Any = None, edge_order: int = 1) -> Any:
@@ -155,11 +143,9 @@ def _slopes(node: Node, a: int, spacing: Operand) -> Node:
     slopes_before, slopes_after = _along(rise, a, slice(None, -1)), _along(rise, a, slice(1, None))
     if has_coordinates:  # the slope of the parabola through three points
         h, k = index(width, slice(None, -1)), index(width, slice(1, None))
-        total = _plus(h, k)
-        inner = elementwise(
-            "divide", _plus(_times(k, slopes_before), _times(h, slopes_after)), total
-        )
+        total = plus(h, k)
+        inner = elementwise("divide", plus(times(k, slopes_before), times(h, slopes_after)), total)
     else:
-        inner = _times(0.5, _plus(slopes_before, slopes_after))
+        inner = times(0.5, plus(slopes_before, slopes_after))
     ends = _along(rise, a, slice(0, 1)), _along(rise, a, slice(n - 2, n - 1))
     return concatenate([ends[0], inner, ends[1]], a)

@@ -16,7 +16,7 @@ from ..messages import describe, describe_operands
 from ..node import FORM, Apply, Data, Node, Operation
 from ..numerics.determinants import determinant
 from ..precision import common_dtype, x64
-from .elementwise import ELEMENTWISE, astype, elementwise, floating
+from .elementwise import ELEMENTWISE, astype, floating, times
 from .indexing import RAVEL, SLICE, ravel
 from .operands import Operand, as_node
 from .shaping import RESHAPE, TRANSPOSE, reshape, transpose
@@ -211,7 +211,7 @@ def dot(a: Operand, b: Operand, *, inner: bool = False) -> Node:
     """
     x, y = as_node(a, "dot"), as_node(b, "dot")
     if not x.shape or not y.shape:
-        return elementwise("multiply", x, y)
+        return times(x, y)
     if inner and len(y.shape) > 1:
         y = transpose(y, (*range(len(y.shape) - 2), len(y.shape) - 1, len(y.shape) - 2))
     if len(y.shape) <= 2:
@@ -278,7 +278,7 @@ def _factor_of_scaled(node: Apply, form: Form) -> Node | None:
     if _scale(columns[0]) is not _scale(rows[0]) or form(_scale(rows[0]), "log") is None:
         return None
     factor = form(matrices[0], "cholesky")
-    return None if factor is None else elementwise("multiply", columns[0], factor)
+    return None if factor is None else times(columns[0], factor)
 
 
 def _scale(node: Node) -> Node:
@@ -407,4 +407,4 @@ def kron(a: Operand, b: Operand) -> Node:
 
 def outer(a: Operand, b: Operand) -> Node:
     """The product of each element of a with each element of b."""
-    return elementwise("multiply", reshape(a, (-1, 1)), ravel(b))
+    return times(reshape(a, (-1, 1)), ravel(b))

@@ -12,7 +12,7 @@ from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
 from ..value_texts import shown
-from .elementwise import astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, minus, plus, times, where
 from .indexing import index, ravel
 from .operands import Operand, as_node
 from .reductions import Axis, normalise_axes, reduce
@@ -86,7 +86,7 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> Node:
         raise ShapeError("digitize: bins must be known numbers in ascending or descending order")
     side = "left" if right else "right"
     if ends.size and ends[0] > ends[-1]:
-        return elementwise("subtract", ends.size, searchsorted(ends[::-1], x, side))
+        return minus(ends.size, searchsorted(ends[::-1], x, side))
     return searchsorted(ends, x, side)
 
 
@@ -115,11 +115,7 @@ def quantile(
     all_rows = (slice(None),) * len(remaining_shape)
     below, above = (index(rows, (*all_rows, at)) for at in (low, np.minimum(low + 1, size - 1)))
     weights = np.broadcast_to(fraction, probabilities.shape)
-    interpolated = elementwise(
-        "add",
-        elementwise("multiply", 1 - weights, below),
-        elementwise("multiply", weights, above),
-    )
+    interpolated = plus(times(1 - weights, below), times(weights, above))
     # The product 0 * inf would be NaN where a neighbour is infinite.
     result = where(weights == 0, below, where(weights == 1, above, interpolated))
     has_nan = reduce("any", elementwise("isnan", rows), -1)

@@ -10,7 +10,7 @@ from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..node import Apply, Node, Operation
 from .build_time_values import known_number
-from .elementwise import astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, minus, plus, times, where
 from .indexing import index
 from .linear_algebra import dot, factors, inv, matmul
 from .operands import Operand, as_node
@@ -81,7 +81,7 @@ def vdot(a: Operand, b: Operand) -> Node:
 
 def vecdot(a: Operand, b: Operand, axis: int = -1) -> Node:
     """The sum of products along an axis of both arrays."""
-    products = elementwise("multiply", a, b)
+    products = times(a, b)
     return astype(reduce("sum", products, axis), products.dtype)
 
 
@@ -97,7 +97,7 @@ def cross(a: Operand, b: Operand, axis: int = -1) -> Node:
     (a0, a1, a2), (b0, b1, b2) = parts
 
     def minor(p: Node, q: Node, r: Node, s: Node) -> Node:
-        return elementwise("subtract", elementwise("multiply", p, q), elementwise("multiply", r, s))
+        return minus(times(p, q), times(r, s))
 
     components = [minor(a1, b2, a2, b1), minor(a2, b0, a0, b2), minor(a0, b1, a1, b0)]
     return stack(components, axis)
@@ -125,7 +125,7 @@ def matrix_power(a: Operand, n: int) -> Node:
             square = matmul(square, square)
     if result is None:
         eye = np.broadcast_to(np.eye(node.shape[-1], dtype=node.dtype), node.shape)
-        return elementwise("add", eye, elementwise("multiply", 0, node))
+        return plus(eye, times(0, node))
     return result
 
 
@@ -180,12 +180,12 @@ def lstsq(a: Operand, b: Operand, rcond: float | None = None) -> tuple[Node, Nod
     limit = eps * max(rows, columns) if rcond is None else known_number(rcond, "lstsq: rcond")
     limit = limit if limit >= 0 else eps
     solution = matmul(pinv(x, limit), y)
-    residuals = elementwise("subtract", y, matmul(x, solution))
+    residuals = minus(y, matmul(x, solution))
     squares = reshape(reduce("sum", elementwise("square", residuals), 0), (-1,))
     if rows <= columns:
         squares = index(squares, slice(0, 0))
     values = svdvals(x)
-    is_large = elementwise("greater", values, elementwise("multiply", limit, index(values, 0)))
+    is_large = elementwise("greater", values, times(limit, index(values, 0)))
     return solution, squares, reduce("sum", is_large), values
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..node import Node
-from .elementwise import astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, minus, plus, times, where
 from .operands import Operand
 from .special import boxcox, fmod
 
@@ -29,10 +29,6 @@ __all__ = [
 ]
 
 
-def _times(a: Operand, b: Operand) -> Node:
-    return elementwise("multiply", a, b)
-
-
 def exp10(x: Operand) -> Node:
     """10 ** x."""
     return elementwise("power", 10.0, floating(x, "exp10"))
@@ -40,8 +36,8 @@ def exp10(x: Operand) -> Node:
 
 def cosm1(x: Operand) -> Node:
     """cos(x) - 1, accurate near 0."""
-    half = elementwise("sin", _times(0.5, floating(x, "cosm1")))
-    return _times(-2.0, elementwise("square", half))
+    half = elementwise("sin", times(0.5, floating(x, "cosm1")))
+    return times(-2.0, elementwise("square", half))
 
 
 def degrees_of(name: str, x: Operand) -> Node:
@@ -52,13 +48,13 @@ def degrees_of(name: str, x: Operand) -> Node:
 
 def radian(degrees: Operand, minutes: Operand, seconds: Operand) -> Node:
     """Degrees, minutes and seconds as an angle in radians."""
-    part = elementwise("add", elementwise("divide", seconds, 60.0), minutes)
-    return elementwise("deg2rad", elementwise("add", elementwise("divide", part, 60.0), degrees))
+    part = plus(elementwise("divide", seconds, 60.0), minutes)
+    return elementwise("deg2rad", plus(elementwise("divide", part, 60.0), degrees))
 
 
 def erfcinv(x: Operand) -> Node:
     """The inverse of erfc, accurate for tiny x."""
-    return _times(-math.sqrt(0.5), elementwise("ndtri", _times(0.5, floating(x, "erfcinv"))))
+    return times(-math.sqrt(0.5), elementwise("ndtri", times(0.5, floating(x, "erfcinv"))))
 
 
 def huber(delta: Operand, r: Operand) -> Node:
@@ -67,8 +63,8 @@ def huber(delta: Operand, r: Operand) -> Node:
     It is r^2 / 2 for abs(r) <= delta, and inf for delta < 0.
     """
     magnitude = elementwise("absolute", r)
-    quadratic = _times(0.5, elementwise("square", floating(r)))
-    linear = _times(delta, elementwise("subtract", magnitude, _times(0.5, delta)))
+    quadratic = times(0.5, elementwise("square", floating(r)))
+    linear = times(delta, minus(magnitude, times(0.5, delta)))
     result = where(elementwise("less_equal", magnitude, delta), quadratic, linear)
     return where(elementwise("less", delta, 0), np.inf, result)
 
@@ -81,10 +77,10 @@ def pseudo_huber(delta: Operand, r: Operand) -> Node:
     width, positive = floating(delta), elementwise("greater", delta, 0)
     u = floating(r)
     v = elementwise("divide", u, where(positive, width, 1.0))
-    root = elementwise("add", 1, elementwise("hypot", 1.0, v))
+    root = plus(1, elementwise("hypot", 1.0, v))
     # This form avoids the difference in the formula, which would cancel.
     result = elementwise("divide", elementwise("square", u), root)
-    at_no_width = where(elementwise("less", width, 0), np.inf, _times(0.0, width))
+    at_no_width = where(elementwise("less", width, 0), np.inf, times(0.0, width))
     return where(positive, result, at_no_width)
 
 
@@ -103,14 +99,14 @@ def _log_inverse(y: Operand, power: Operand) -> Node:
 
     A series is used where power y is small.
     """
-    z = _times(power, floating(y))
+    z = times(power, floating(y))
     is_near = elementwise("less", elementwise("absolute", z), 1e-3)
     direct = elementwise("divide", elementwise("log1p", z), where(is_near, 1.0, power))
     near_z = where(is_near, z, 0.0)
     series: Node | float = 0.0
     for k in range(6, -1, -1):  # log(1 + z) / z
-        series = elementwise("add", (-1) ** k / (k + 1), _times(near_z, series))
-    result = where(is_near, _times(y, series), direct)
+        series = plus((-1) ** k / (k + 1), times(near_z, series))
+    result = where(is_near, times(y, series), direct)
     is_infinite = elementwise(
         "logical_and", elementwise("isinf", y), elementwise("equal", power, 0)
     )
@@ -135,7 +131,7 @@ def exprel(x: Operand) -> Node:
     near_x = where(is_near, node, 0.0)
     series: Node | float = 0.0
     for k in range(11, 0, -1):
-        series = elementwise("add", 1 / math.factorial(k), _times(near_x, series))
+        series = plus(1 / math.factorial(k), times(near_x, series))
     return where(is_near, series, direct)
 
 
@@ -144,11 +140,11 @@ def sinc(x: Operand) -> Node:
     node = floating(x, "sinc")
     is_near = elementwise("less", elementwise("absolute", node), 0.05)
     safe = where(is_near, 1.0, node)
-    direct = elementwise("divide", elementwise("sinpi", safe), _times(math.pi, safe))
-    square = elementwise("square", _times(math.pi, where(is_near, node, 0.0)))
+    direct = elementwise("divide", elementwise("sinpi", safe), times(math.pi, safe))
+    square = elementwise("square", times(math.pi, where(is_near, node, 0.0)))
     series: Node | float = 0.0
     for k in range(6, -1, -1):
-        series = elementwise("add", (-1) ** k / math.factorial(2 * k + 1), _times(square, series))
+        series = plus((-1) ** k / math.factorial(2 * k + 1), times(square, series))
     return where(is_near, series, direct)
 
 

@@ -9,7 +9,7 @@ from ..node import Apply, Node, Operation
 from ..numerics import half_bessel
 from ..source import place_text
 from .build_time_values import known_number
-from .elementwise import elementwise, floating, where
+from .elementwise import elementwise, floating, minus, plus, times, where
 from .operands import WEAK, Operand
 from .reductions import reduce
 from .shaping import expand_dims
@@ -18,14 +18,6 @@ __all__ = ["boxcox", "entr", "fmod", "iv", "ive", "kv", "kve", "multigammaln", "
 
 IVE = Operation("ive", half_bessel.ive, elementwise=True)
 KVE = Operation("kve", half_bessel.kve, elementwise=True)
-
-
-def _plus(a: Operand, b: Operand) -> Node:
-    return elementwise("add", a, b)
-
-
-def _times(a: Operand, b: Operand) -> Node:
-    return elementwise("multiply", a, b)
 
 
 def entr(x: Operand) -> Node:
@@ -46,8 +38,8 @@ def rel_entr(x: Operand, y: Operand) -> Node:
         "logical_and", elementwise("equal", x, 0), elementwise("greater_equal", y, 0)
     )
     p, q = where(both_positive, x, 1.0), where(both_positive, y, 1.0)
-    value = _times(p, elementwise("subtract", elementwise("log", p), elementwise("log", q)))
-    has_nan = elementwise("isnan", _plus(x, y))
+    value = times(p, minus(elementwise("log", p), elementwise("log", q)))
+    has_nan = elementwise("isnan", plus(x, y))
     return where(has_nan, np.nan, where(is_zero, 0.0, where(both_positive, value, np.inf)))
 
 
@@ -57,14 +49,14 @@ def boxcox(x: Operand, power: Operand, log: str = "log") -> Node:
     Near power 0 it is computed by a series. `log` is the name of the logarithm that is applied.
     """
     logarithm = elementwise(log, x)
-    z = _times(power, logarithm)
+    z = times(power, logarithm)
     is_near = elementwise("less", elementwise("absolute", z), 0.05)
     direct = elementwise("divide", elementwise("expm1", z), where(is_near, 1.0, power))
     near_z = where(is_near, z, 0.0)
     series: Node | float = 0.0
     for k in range(11, 0, -1):  # (exp(z) - 1) / z
-        series = _plus(1 / math.factorial(k), _times(near_z, series))
-    result = where(is_near, _times(logarithm, series), direct)
+        series = plus(1 / math.factorial(k), times(near_z, series))
+    result = where(is_near, times(logarithm, series), direct)
     is_infinite = elementwise(
         "logical_and", elementwise("isinf", logarithm), elementwise("equal", power, 0)
     )
@@ -83,7 +75,7 @@ def fmod(x: Operand, y: Operand) -> Node:
         "not_equal", elementwise("less", remainder, 0), elementwise("less", x, 0)
     )
     other_sign = elementwise("logical_and", has_other_sign, elementwise("not_equal", remainder, 0))
-    return where(other_sign, elementwise("subtract", remainder, y), remainder)
+    return where(other_sign, minus(remainder, y), remainder)
 
 
 def multigammaln(a: Operand, d: int) -> Node:
@@ -97,9 +89,9 @@ def multigammaln(a: Operand, d: int) -> Node:
     is_valid = elementwise("greater", node, 0.5 * (int(d) - 1))
     # `reduce` mixes elements, so `where` after it cannot keep out gradients of invalid arguments;
     # they are replaced before.
-    arguments = elementwise("subtract", expand_dims(where(is_valid, node, float(d)), -1), halves)
+    arguments = minus(expand_dims(where(is_valid, node, float(d)), -1), halves)
     total = reduce("sum", elementwise("gammaln", arguments), -1)
-    value = _plus(total, 0.25 * int(d) * (int(d) - 1) * math.log(math.pi))
+    value = plus(total, 0.25 * int(d) * (int(d) - 1) * math.log(math.pi))
     return where(is_valid, value, np.nan)
 
 
@@ -135,11 +127,11 @@ def kve(v: Operand, x: Operand) -> Node:
 def iv(v: Operand, x: Operand) -> Node:
     """I_v(x) for v = n + 1/2; NaN for x < 0."""
     order, node = _half("iv", v, x)
-    root = elementwise("exp", _times(0.5, node))  # exp(x) may overflow where I_v(x) does not
-    return _times(root, _times(root, ive(order, node)))
+    root = elementwise("exp", times(0.5, node))  # exp(x) may overflow where I_v(x) does not
+    return times(root, times(root, ive(order, node)))
 
 
 def kv(v: Operand, x: Operand) -> Node:
     """K_v(x) for v = n + 1/2; NaN for x < 0."""
     order, node = _half("kv", v, x)
-    return _times(elementwise("exp", elementwise("negative", node)), kve(order, node))
+    return times(elementwise("exp", elementwise("negative", node)), kve(order, node))

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, minus, times, where
 from .indexing import index
 from .linear_algebra import matmul
 from .operands import Operand, as_node
@@ -34,8 +34,8 @@ def average(a: Operand, axis: Axis = None, weights: Operand | None = None) -> No
                 "not fit; they need its shape, or that of the one axis that is averaged over"
             )
         w = reshape(w, [w.size if i == axes[0] else 1 for i in range(len(node.shape))])
-        w = elementwise("multiply", w, np.ones(node.shape))
-    total = reduce("sum", elementwise("multiply", w, node), axis)
+        w = times(w, np.ones(node.shape))
+    total = reduce("sum", times(w, node), axis)
     return elementwise("divide", total, reduce("sum", w, axis))
 
 
@@ -59,7 +59,7 @@ def cov(
         raise ShapeError(
             f"cov of {describe(as_node(m))}: {count} observations, divisor n - {lost_degrees}"
         )
-    deviations = elementwise("subtract", rows, reduce("mean", rows, 1, True))
+    deviations = minus(rows, reduce("mean", rows, 1, True))
     covariances = elementwise(
         "divide", matmul(deviations, swapaxes(deviations, 0, 1)), float(count - lost_degrees)
     )
@@ -81,7 +81,7 @@ def corrcoef(x: Operand, y: Operand | None = None, rowvar: bool = True) -> Node:
     if not covariances.shape:
         return elementwise("divide", covariances, covariances)
     sd = elementwise("sqrt", diagonal(covariances, 0, 0, 1))
-    scale = elementwise("multiply", expand_dims(sd, 1), expand_dims(sd, 0))
+    scale = times(expand_dims(sd, 1), expand_dims(sd, 0))
     return elementwise("divide", covariances, scale)
 
 
@@ -110,9 +110,9 @@ def nan_reduce(
     mean = elementwise("divide", reduce("sum", where(is_nan, 0.0, node), axis, True), count)
     if name == "mean":
         return _without_axes(mean, node, axis, keepdims)
-    deviations = where(is_nan, 0.0, elementwise("subtract", node, mean))
+    deviations = where(is_nan, 0.0, minus(node, mean))
     squares: Any = reduce("sum", elementwise("square", deviations), axis, True)
-    divisor = elementwise("subtract", count, ddof)
+    divisor = minus(count, ddof)
     is_enough = elementwise("greater", divisor, 0)
     result = where(
         is_enough, elementwise("divide", squares, where(is_enough, divisor, 1.0)), np.nan

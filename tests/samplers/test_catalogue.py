@@ -247,7 +247,7 @@ def test_an_integrator_that_is_set_later_may_be_given_by_name():
     sampler = samplers.HMC()
     sampler.integrator = "bcss2"
     assert sampler.integrator is samplers.HMC(integrator="bcss2").integrator
-    with pytest.raises(ValueError, match="HMC: integrator must be 'leapfrog'.* got 'euler'"):
+    with pytest.raises(ValueError, match=r"HMC: integrator must be 'leapfrog'.* got 'euler'"):
         sampler.integrator = "euler"
 
 

@@ -23,7 +23,7 @@ __all__ = ["factor_of", "mean_of"]
 def _check_matrix(
     name: str,
     node: Node,
-    what: str,
+    title: str,
     factor: bool,
     factor_name: str | None,
     before: Mapping[str, Any],
@@ -36,20 +36,20 @@ def _check_matrix(
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
         hint = ""
         if len(node.shape) < 2 and any(map(_may_be_covariance, before.values())):
-            order = ", ".join([*before, f"{what}=..." if factor else what])
+            order = ", ".join([*before, f"{title}=..." if factor else title])
             hint = f"; the arguments look swapped: the order is {name}({order})"
         elif len(node.shape) < 2:
             hint = "; a matrix of this diagonal is " + ("np.diag" if node.shape else "np.eye(n) *")
             hint += f"({describe(node)})" if node.shape else f" {describe(node)}"
         raise ShapeError(
-            f"{name}: {what} {describe(node)} must be a square matrix, got shape {node.shape}"
+            f"{name}: {title} {describe(node)} must be a square matrix, got shape {node.shape}"
             f"{place_text()}{hint}"
         )
     if not isinstance(node, Data):
         if not factor and node.shape[-1] > 1 and _is_lower(node):
             way_out = f"; give it by name, {factor_name}={describe(node)}" if factor_name else ""
             raise ValueError(
-                f"{name}: {what} {describe(node)} is a Cholesky factor, not a covariance"
+                f"{name}: {title} {describe(node)} is a Cholesky factor, not a covariance"
                 f"{place_text()}{way_out}"
             )
         return
@@ -70,7 +70,7 @@ def _check_matrix(
     elif np.any(np.triu(value, 1)) or np.any(np.diagonal(value, axis1=-2, axis2=-1) <= 0):
         fault = "must be lower triangular with a positive diagonal"
     if fault:
-        raise ValueError(f"{name}: {what} {describe(node)} {fault}{place_text()}{way_out}")
+        raise ValueError(f"{name}: {title} {describe(node)} {fault}{place_text()}{way_out}")
 
 
 def _may_be_covariance(value: Any) -> bool:
@@ -123,14 +123,14 @@ def factor_of(name: str, checked: bool, before: Mapping[str, Any], **given: Any)
     ValueError
         If the matrix is known and is not a covariance or a Cholesky factor.
     """
-    matrices = {what: matrix for what, matrix in given.items() if matrix is not None}
+    matrices = {argument: matrix for argument, matrix in given.items() if matrix is not None}
     if len(matrices) != 1:
-        words = " and ".join(f"{what}=" for what in given)
+        words = " and ".join(f"{argument}=" for argument in given)
         raise TypeError(f"{name}: give one of {words}{place_text()}")
-    ((what, matrix),) = matrices.items()
-    node, is_factor = as_node(matrix), what.endswith("chol")
+    ((argument, matrix),) = matrices.items()
+    node, is_factor = as_node(matrix), argument.endswith("chol")
     factor_name = next((other for other in given if other.endswith("chol")), None)
-    _check_matrix(name, node, what, is_factor, factor_name, before)
+    _check_matrix(name, node, argument, is_factor, factor_name, before)
     if is_factor:
         return node
     if isinstance(node, Data) and node.literal:

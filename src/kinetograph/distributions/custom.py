@@ -138,9 +138,9 @@ def distribution(
         given = dict(zip(names, values, strict=False))
         for key in named:
             if key not in names or key in given:
-                what = "is given twice" if key in given else "is not a parameter"
+                fault = "is given twice" if key in given else "is not a parameter"
                 raise TypeError(
-                    f"{title}: {key} {what}; it takes {', '.join([*names, 'shape, dims, name'])}"
+                    f"{title}: {key} {fault}; it takes {', '.join([*names, 'shape, dims, name'])}"
                     f"{place_text()}"
                 )
         arguments = defaults | given | named
@@ -262,14 +262,14 @@ def _terms(
     return terms
 
 
-def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
+def _density(function: Callable[..., Any], title: str, place: str, *given: Any) -> Any:
     """Evaluate a log density on JAX arrays, else on graph arrays."""
     try:
-        density = _called(function, what, place, *given)
+        density = _called(function, title, place, *given)
     except SymbolicError:
         density = None
     except StagingError:
-        _check_captured(function, what, place)
+        _check_captured(function, title, place)
         raise
     except ModelError as error:
         if not isinstance(error.__cause__, jax.errors.TracerArrayConversionError):
@@ -279,32 +279,32 @@ def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -
         return jnp.asarray(density)
     inputs = [Placeholder((), jnp.shape(v), jnp.asarray(v).dtype) for v in given]
     try:
-        result = as_node(_called(function, what, place, *map(Array, inputs)), what)
+        result = as_node(_called(function, title, place, *map(Array, inputs)), title)
     except (SymbolicError, StagingError):
-        _check_captured(function, what, place)
+        _check_captured(function, title, place)
         raise
     for node in ancestors([result]):
         if isinstance(node, Bundle):
             raise ModelError(
-                f"distribution: {what} has a loop, a branch or a derivative of kinetograph; write "
+                f"distribution: {title} has a loop, a branch or a derivative of kinetograph; write "
                 f"these with JAX, or take kg.where{place}"
             )
         supported = isinstance(node, Apply) or (isinstance(node, Data) and node.literal)
         if not supported and node not in inputs:
-            raise _uses(what, node, place)
+            raise _uses(title, node, place)
     environment: Environment = dict(zip(inputs, map(jnp.asarray, given), strict=True))
     return evaluate([result], environment)[result]
 
 
-def _uses(what: str, node: Node, place: str) -> ModelError:
+def _uses(title: str, node: Node, place: str) -> ModelError:
     """The error for a node that is not an argument."""
     return ModelError(
-        f"distribution: {what} uses {describe(node)}{site_text(node)}, which is not among "
+        f"distribution: {title} uses {describe(node)}{site_text(node)}, which is not among "
         f"its parameters; pass it as a parameter{place}"
     )
 
 
-def _check_captured(function: Callable[..., Any], what: str, place: str) -> None:
+def _check_captured(function: Callable[..., Any], title: str, place: str) -> None:
     """Raise ModelError if a function captures an array."""
     try:
         around = inspect.getclosurevars(function)
@@ -312,7 +312,7 @@ def _check_captured(function: Callable[..., Any], what: str, place: str) -> None
         return
     for value in (*around.nonlocals.values(), *around.globals.values()):
         if isinstance(value, Array):
-            raise _uses(what, value.node, place) from None
+            raise _uses(title, value.node, place) from None
 
 
 def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., Any]:
@@ -331,7 +331,7 @@ def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., 
     return drawn
 
 
-def _called(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
+def _called(function: Callable[..., Any], title: str, place: str, *given: Any) -> Any:
     """Call a user's function, and raise its exceptions as ModelError."""
     try:
         value = function(*given)
@@ -346,11 +346,11 @@ def _called(function: Callable[..., Any], what: str, place: str, *given: Any) ->
         )
         first = str(error).partition("\n")[0]
         raise ModelError(
-            f"distribution: {what} raised {type(error).__name__}: {first}; it was given {shapes}"
+            f"distribution: {title} raised {type(error).__name__}: {first}; it was given {shapes}"
             f"{place}"
         ) from error
     if value is None:
         raise TypeError(
-            f"distribution: {what} must be an array, got None; is a return missing?{place}"
+            f"distribution: {title} must be an array, got None; is a return missing?{place}"
         )
     return value

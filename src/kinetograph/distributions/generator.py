@@ -156,15 +156,15 @@ class Generator:
         support = getattr(node, "support", None)
         if not isinstance(support, (Interval, Ordered, ZeroSum)):
             return
-        what, size = describe(node), node.shape[-1]
+        title, size = describe(node), node.shape[-1]
         positive = isinstance(support, Interval) and np.all(~support.contains(np.array(-1e-9)))
         if isinstance(parameter.support, Weights) and positive:
             return
-        fault = f"nothing makes the elements of {what}{site_text(node)} add up to 1"
+        fault = f"nothing makes the elements of {title}{site_text(node)} add up to 1"
         if isinstance(parameter.support, Weights):
-            fault = f"the elements of {what}{site_text(node)} may be negative"
+            fault = f"the elements of {title}{site_text(node)} may be negative"
         total = "sum()" if len(node.shape) == 1 else "sum(-1, keepdims=True)"
-        way = f"{what} / {what}.{total}" if positive else f"kg.softmax({what})"
+        way = f"{title} / {title}.{total}" if positive else f"kg.softmax({title})"
         raise ModelError(
             f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and {fault}"
             f"{place_text()}; write an unknown kg.dirichlet([{', '.join(['1.0'] * min(size, 3))}"
@@ -174,10 +174,10 @@ class Generator:
     def _warn_of_order(self, parameter: Parameter, node: Node) -> None:
         if not isinstance(getattr(node, "support", None), Interval) or node.shape[-1] < 2:
             return
-        what = describe(node)
+        title = describe(node)
         warn_user(
             f"{self.name}: {parameter.name} must be {parameter.support.describe()}, and the "
-            f"elements of {what}{site_text(node)} may have any order{place_text()}: other orders "
+            f"elements of {title}{site_text(node)} may have any order{place_text()}: other orders "
             f"have density 0, so chains get stuck; write an unknown "
             f"kg.ordered_variable({node.shape[-1]}), with a prior by kg.factor",
             KinetographWarning,
@@ -196,7 +196,7 @@ class Generator:
             below, above = _beyond(allowed, bounded)
         if not (below and not low) and not (above and not high):
             return
-        what, way = describe(node), "kg.ilogit({}), or an unknown such as kg.beta(1, 1)"
+        title, way = describe(node), "kg.ilogit({}), or an unknown such as kg.beta(1, 1)"
         if high:
             way = "kg.exp({}), or an unknown such as kg.half_normal(1)"
         elif isinstance(node, Apply) and node.operation.name == "exp":
@@ -213,9 +213,9 @@ class Generator:
         if bounded is not None:
             values = f"between {bounded[0]:g} and {bounded[1]:g}"
         warn_user(
-            f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be "
+            f"{self.name}: {parameter.name} must be {allowed.describe()}, and {title} may be "
             f"{values}{place_text()}: values outside have density 0, so chains get stuck; write "
-            f"{way.format(what)}{self._order_hint(nodes)}",
+            f"{way.format(title)}{self._order_hint(nodes)}",
             KinetographWarning,
         )
 
@@ -273,7 +273,7 @@ def _beyond(allowed: Interval, bounded: tuple[float, float]) -> tuple[bool, bool
     return below, above
 
 
-def shape_of(shape: Any, what: str) -> tuple[int, ...]:
+def shape_of(shape: Any, title: str) -> tuple[int, ...]:
     """The user's `shape=` as a tuple."""
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
     if not isinstance(sizes, (tuple, list)) or not all(
@@ -288,11 +288,11 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
         if unknown:
             hint = "; shapes must be known before values: use the largest one, and kg.where"
         raise TypeError(
-            f"{what}: shape must be a whole number or a tuple of them, got {shown(shape)}"
+            f"{title}: shape must be a whole number or a tuple of them, got {shown(shape)}"
             f"{place_text()}{hint}"
         )
     if any(n < 0 for n in sizes):
-        raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length{place_text()}")
+        raise ShapeError(f"{title}: shape {tuple(sizes)} has a negative length{place_text()}")
     return tuple(int(n) for n in sizes)
 
 

@@ -78,7 +78,7 @@ def increasing(base: Family, *axes: str) -> Increasing:
     )
 
 
-def increasing_like(node: Variable, length: int, what: str, **place: Any) -> Array:
+def increasing_like(node: Variable, length: int, title: str, **place: Any) -> Array:
     """A vector of ordered elements with the prior of another unknown.
 
     Raises
@@ -90,11 +90,12 @@ def increasing_like(node: Variable, length: int, what: str, **place: Any) -> Arr
     known = isinstance(node.support, Interval) and all(np.ndim(end) == 0 for end in ends)
     if not known or ends not in ([-np.inf, np.inf], [0.0, np.inf]):
         raise ValueError(
-            f"{what} is of numbers that are {node.support.describe()}, but ordered numbers have no "
-            f"bounds{place_text()}; use a distribution of all real numbers, such as kg.normal(0, 2)"
+            f"{title} is of numbers that are {node.support.describe()}, but ordered numbers have "
+            f"no bounds{place_text()}; use a distribution of all real numbers, such as "
+            "kg.normal(0, 2)"
         )
     if node.distribution is None:
-        names = check_dims_of_unknown(place["dims"], (length,), what)
+        names = check_dims_of_unknown(place["dims"], (length,), title)
         labels = labels_of(place["dims"])
         support = Ordered(positive=ends[0] == 0.0)
         return Array(Variable(support, (length,), node.dtype, place["name"], names, coords=labels))

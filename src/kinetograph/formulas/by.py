@@ -28,17 +28,17 @@ class ByColumn:
         The levels of a categorical column; empty for numbers.
     """
 
-    def __init__(self, text: str, frame: pd.DataFrame, scope: Any, what: str) -> None:
-        self.text, self._scope, self._what = text, scope, what
+    def __init__(self, text: str, frame: pd.DataFrame, scope: Any, title: str) -> None:
+        self.text, self._scope, self._title = text, scope, title
         self.levels: list[Any] = []
         self._check_text(text, frame)
-        check_no_dates(frame, [text], what, "for categories make a column of texts")
+        check_no_dates(frame, [text], title, "for categories make a column of texts")
         if text in frame and is_text(frame[text]):
-            check_present(frame, [text], what)
+            check_present(frame, [text], title)
             self.levels = levels_of(frame[text])
             if len(self.levels) < 2:
                 raise DataError(
-                    f"formula: {what}: {text!r} has one level, {self.levels[0]!r}, in all "
+                    f"formula: {title}: {text!r} has one level, {self.levels[0]!r}, in all "
                     f"{len(frame)} rows{place_text()}; leave by= out"
                 )
 
@@ -50,7 +50,7 @@ class ByColumn:
         advice = f"write by={name}, the name of the column alone"
         if not is_text(frame[name]):
             advice += f", and for categories {categories_text(frame, name)} as the column"
-        raise DataError(f"formula: {self._what} has by={text}{place_text()}; {advice}")
+        raise DataError(f"formula: {self._title} has by={text}{place_text()}; {advice}")
 
     @property
     def labels(self) -> list[str]:
@@ -59,8 +59,8 @@ class ByColumn:
 
     def codes(self, frame: pd.DataFrame) -> np.ndarray:
         """The numbers of the levels in the rows of a frame."""
-        return level_codes(frame, self.text, self.levels, self._what)
+        return level_codes(frame, self.text, self.levels, self._title)
 
     def factors(self, frame: pd.DataFrame) -> np.ndarray:
         """The numbers that multiply the function in the rows of a frame."""
-        return evaluated(self.text, frame, self._scope, self._what)
+        return evaluated(self.text, frame, self._scope, self._title)

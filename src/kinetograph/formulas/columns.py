@@ -110,7 +110,7 @@ def computed_text(frame: pd.DataFrame, text: str, row: int) -> str:
 
 
 def check_present(
-    frame: pd.DataFrame, names: Iterable[str], what: str, scope: Any = (), without: str = ""
+    frame: pd.DataFrame, names: Iterable[str], title: str, scope: Any = (), without: str = ""
 ) -> None:
     """Check the columns that a part of a formula uses.
 
@@ -131,7 +131,7 @@ def check_present(
                 continue
             columns = list(map(str, frame.columns))
             shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
-            of = "" if what == repr(name) else f" in {what}"
+            of = "" if title == repr(name) else f" in {title}"
             if is_new(frame):
                 similar = closest(name, columns)
                 hint = without
@@ -143,7 +143,7 @@ def check_present(
                     f"formula: the new data have no column {name!r}, which the model needs{of}"
                     f"{place_text()}; their columns are {shown}{hint}"
                 )
-            dotted = [c for c in columns if c.startswith(f"{name}.") and c in what]
+            dotted = [c for c in columns if c.startswith(f"{name}.") and c in title]
             if dotted:
                 renamed = rename_text(frame, dotted[0], re.sub(r"\W", "_", dotted[0]))
                 raise DataError(
@@ -158,30 +158,30 @@ def check_present(
             of_r = (_OF_R[each] for each in names if each in _OF_R and each not in columns)
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
-                f"{next(of_r, '') or _of_python(name, what) or meant(name, columns)}"
+                f"{next(of_r, '') or _of_python(name, title) or meant(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):
             raise DataError(
-                f"formula: {what} uses {name!r}, but {column.shape[1]} columns have this name"
+                f"formula: {title} uses {name!r}, but {column.shape[1]} columns have this name"
                 f"{place_text()}; rename them"
             )
         advice = _WITHOUT_NUMBERS.get(getattr(column.dtype, "kind", ""))
         if advice is not None:
             raise DataError(
-                f"formula: {what} uses {name!r}, a column of {column.dtype}{place_text()}; "
+                f"formula: {title} uses {name!r}, a column of {column.dtype}{place_text()}; "
                 f"{advice.format(name, frame_name(frame))}"
             )
         missing = np.flatnonzero(column.isna())
         if len(missing):
             count = f"{len(missing)} values are" if len(missing) > 1 else "1 value is"
             raise DataError(
-                f"formula: {what} uses {name!r}, but {count} missing there, first in "
+                f"formula: {title} uses {name!r}, but {count} missing there, first in "
                 f"{row_text(frame, missing[0])}{place_text()}; "
                 f"{_imputed(frame, column)}leave these rows out: {present_text(frame, name)}"
             )
         if is_text(column):
-            _check_not_numbers(frame, name, what)
+            _check_not_numbers(frame, name, title)
 
 
 def _as_column(frame: pd.DataFrame, name: str, scope: Any) -> str:
@@ -197,9 +197,9 @@ def _as_column(frame: pd.DataFrame, name: str, scope: Any) -> str:
     )
 
 
-def _of_python(name: str, what: str) -> str:
+def _of_python(name: str, title: str) -> str:
     """The way out for a function of Python or NumPy."""
-    if f"{name}(" not in what:
+    if f"{name}(" not in title:
         return ""
     if hasattr(np, name):
         return f"; formulas have the functions of NumPy: write np.{name}(...)"
@@ -218,7 +218,7 @@ def _imputed(frame: pd.DataFrame, column: pd.Series) -> str:
     )
 
 
-def _check_not_numbers(frame: pd.DataFrame, name: str, what: str) -> None:
+def _check_not_numbers(frame: pd.DataFrame, name: str, title: str) -> None:
     """Raise DataError for numbers as text, but not for whole numbers only."""
     texts = frame[name].astype(str)
     converted = pd.to_numeric(texts, errors="coerce")
@@ -230,7 +230,7 @@ def _check_not_numbers(frame: pd.DataFrame, name: str, what: str) -> None:
         return
     count = f"{len(texts) - len(bad)} of {len(texts)}" if len(bad) else "all"
     raise DataError(
-        f"formula: {what} uses {name!r}, a column of text in which {count} values are "
+        f"formula: {title} uses {name!r}, a column of text in which {count} values are "
         f"numbers; {row_text(frame, rows[0])} has {texts.iloc[rows[0]]!r}{place_text()}; "
         f"{'correct it, and ' if len(bad) else ''}convert the column with "
         f"{numbers_text(frame, name)}, or with {categories_text(frame, name)} if these are "
@@ -253,7 +253,7 @@ def is_real(column: pd.Series) -> bool:
     return bool((values != np.floor(values)).any())
 
 
-def numbers(frame: pd.DataFrame, values: Any, what: str, classes: bool = False) -> np.ndarray:
+def numbers(frame: pd.DataFrame, values: Any, title: str, classes: bool = False) -> np.ndarray:
     """Values of one column as floating-point numbers.
 
     With `classes` the message about texts names a family of classes.
@@ -265,8 +265,8 @@ def numbers(frame: pd.DataFrame, values: Any, what: str, classes: bool = False) 
     """
     column = pd.Series(np.asarray(values) if not isinstance(values, pd.Series) else values)
     if kind := date_kind(column):
-        check_no_dates(frame, [column.name], what)
-        raise DataError(f"formula: {what} has {kind}{place_text()}; give numbers")
+        check_no_dates(frame, [column.name], title)
+        raise DataError(f"formula: {title} has {kind}{place_text()}; give numbers")
     if isinstance(column.dtype, pd.CategoricalDtype) or is_text(column):
         converted = pd.to_numeric(column.astype(object), errors="coerce")
         bad = np.flatnonzero(converted.isna())
@@ -277,15 +277,15 @@ def numbers(frame: pd.DataFrame, values: Any, what: str, classes: bool = False) 
             family = "cumulative" if ordered else "categorical"
             advice = f"; for classes give family={family!r}"
         raise DataError(
-            f"formula: {what} must be numbers, but is text: {row_text(frame, row)} has "
+            f"formula: {title} must be numbers, but is text: {row_text(frame, row)} has "
             f"{column.iloc[row]!r}{place_text()}{advice}"
         )
     array = np.asarray(column, dtype=float)
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise DataError(
-            f"formula: {what} is {array[bad[0]]} in {row_text(frame, bad[0])}"
-            f"{computed_text(frame, what, int(bad[0]))}"
+            f"formula: {title} is {array[bad[0]]} in {row_text(frame, bad[0])}"
+            f"{computed_text(frame, title, int(bad[0]))}"
         )
     return array
 
@@ -298,7 +298,7 @@ def levels_of(column: pd.Series) -> list[Any]:
     return sorted(column.unique().tolist(), key=lambda level: (str(type(level)), level))
 
 
-def level_codes(frame: pd.DataFrame, column: str, levels: list[Any], what: str) -> np.ndarray:
+def level_codes(frame: pd.DataFrame, column: str, levels: list[Any], title: str) -> np.ndarray:
     """The numbers of the levels in the rows of a frame.
 
     Raises
@@ -306,12 +306,12 @@ def level_codes(frame: pd.DataFrame, column: str, levels: list[Any], what: str) 
     DataError
         If the column is unknown, or a row has another level.
     """
-    check_present(frame, [column], what)
+    check_present(frame, [column], title)
     index = {level: i for i, level in enumerate(levels)}
     for row, value in enumerate(frame[column]):
         if value not in index:
             raise DataError(
-                f"formula: {what}: {row_text(frame, row)} has {value!r}, which is not a level"
+                f"formula: {title}: {row_text(frame, row)} has {value!r}, which is not a level"
                 f"{place_text()}; the levels are {', '.join(map(str, levels))}"
             )
     return np.array([index[value] for value in frame[column]], dtype=np.int64)

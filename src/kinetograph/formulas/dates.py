@@ -36,14 +36,14 @@ def date_words(frame: pd.DataFrame, name: str) -> str:
     return f"{name!r} has {(kind := date_kind(frame[name]))}: {days_text(frame, name, kind)}"
 
 
-def check_no_dates(frame: pd.DataFrame, names: Iterable[str], what: str, levels: str = "") -> None:
+def check_no_dates(frame: pd.DataFrame, names: Iterable[str], title: str, levels: str = "") -> None:
     """Raise DataError if one of the columns has dates.
 
     `levels` is advice on a level for each date, with `{0}` for the column.
     """
     for name in names:
         if name in frame and not isinstance(frame[name], pd.DataFrame) and date_kind(frame[name]):
-            of = "" if repr(name) in what else f"{what}: "
+            of = "" if repr(name) in title else f"{title}: "
             advice = f"; {levels.format(name)}" if levels else ""
             raise DataError(f"formula: {of}{date_words(frame, name)}{place_text()}{advice}")
 

@@ -303,7 +303,7 @@ def _columns_in(formula: Any, frame: pd.DataFrame, calls: Collection[str]) -> se
 
 
 def evaluated(
-    text: str, frame: pd.DataFrame, scope: dict[str, Any], what: str, classes: bool = False
+    text: str, frame: pd.DataFrame, scope: dict[str, Any], title: str, classes: bool = False
 ) -> np.ndarray:
     """The numbers of an expression, one for each row.
 
@@ -315,12 +315,12 @@ def evaluated(
         If columns are unknown, values are missing, or the result is not one number for each row.
     """
     if text in frame:
-        check_present(frame, [text], what)
-        return numbers(frame, frame[text], what, classes)
+        check_present(frame, [text], title)
+        return numbers(frame, frame[text], title, classes)
     needed: list[str] = []
     try:
         needed = sorted(map(str, Formula(f"0 + {{{text}}}").required_variables))
-        check_present(frame, needed, what, scope)
+        check_present(frame, needed, title, scope)
         columns = {name: frame[name] for name in needed if name in frame}
         with np.errstate(all="ignore"):
             result = eval(text, {**scope, **TRANSFORMS}, columns)
@@ -334,13 +334,13 @@ def evaluated(
         if (name := text.strip("`")) in frame:
             renamed = re.sub(r"\W", "_", name)
             advice = f"; rename the column: {rename_text(frame, name, renamed)}"
-        raise DataError(f"formula: {what} cannot be computed{place_text()}{advice}") from None
+        raise DataError(f"formula: {title} cannot be computed{place_text()}{advice}") from None
     values = np.asarray(result)
     if classes and not values.shape:
         raise DataError(
-            f"formula: {what} is the number {values}, not a column{place_text()}; for one of "
+            f"formula: {title} is the number {values}, not a column{place_text()}; for one of "
             "several values make a column, as in df['y'] = (df['won'] == 'yes').astype(int)"
         )
     if values.shape not in ((), (len(frame),)):
-        raise DataError(f"formula: {what} has shape {values.shape}{place_text()}")
-    return numbers(frame, np.broadcast_to(values, len(frame)), what)
+        raise DataError(f"formula: {title} has shape {values.shape}{place_text()}")
+    return numbers(frame, np.broadcast_to(values, len(frame)), title)

@@ -107,7 +107,7 @@ class Grouping:
         self.parameter, self.main, self.text, self.factors = parameter, main, text, factors
         self.factor = ":".join(factors)
         self.label = f"{parameter}_{self.factor}" if parameter else self.factor
-        what = f"the group of {text}"
+        title = f"the group of {text}"
         call = next((f for f in factors if f not in frame and not f.isidentifier()), None)
         if call is not None:
             way = "make a column of its values, and write the name of this column"
@@ -119,9 +119,9 @@ class Grouping:
                 if made and "by" in made.named:
                     way += f"; effects whose spread differs by {made.named['by']} are not available"
             raise DataError(
-                f"formula: {what} has {call!r}, which is not a column{place_text()}; {way}"
+                f"formula: {title} has {call!r}, which is not a column{place_text()}; {way}"
             )
-        check_present(frame, factors, what)
+        check_present(frame, factors, title)
         keys = list(zip(*(frame[name] for name in factors)))
         order = [{v: i for i, v in enumerate(levels_of(frame[name]))} for name in factors]
         self.levels = sorted(set(keys), key=lambda key: [o[v] for o, v in zip(order, key)])

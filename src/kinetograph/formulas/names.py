@@ -16,12 +16,12 @@ __all__ = ["DIMENSIONS", "check_names", "name_fault"]
 DIMENSIONS = ("obs", "new_obs", "chain", "draw")  # of the rows, and of all draws
 
 
-def name_fault(frame: pd.DataFrame, name: str, what: str = "two arrays of the model") -> DataError:
+def name_fault(frame: pd.DataFrame, name: str, title: str = "two arrays of the model") -> DataError:
     """The error for a column whose name the model has already."""
     columns = [column for column in map(str, frame.columns) if column in name]
     column = max(columns, key=len, default=name)
     return DataError(
-        f"formula: {name!r} would be the name of {what}{place_text()}; rename the column "
+        f"formula: {name!r} would be the name of {title}{place_text()}; rename the column "
         f"{column!r}: {rename_text(frame, column, f'my_{column}')}"
     )
 

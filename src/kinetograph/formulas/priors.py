@@ -149,13 +149,13 @@ def _bend_scale(u: Unknown) -> float:
     return 2.5 * u.scales.sd / (size or 1.0)
 
 
-def ordered_as(prior: Array, u: Unknown, what: str) -> Array:
+def ordered_as(prior: Array, u: Unknown, title: str) -> Array:
     """An unknown of ordered numbers that have a prior."""
     node = prior.node
     assert isinstance(node, Variable)
     if isinstance(node.support, Ordered):
         return prior
-    return increasing_like(node, u.shape[0], what, dims=u.dims, name=u.name)
+    return increasing_like(node, u.shape[0], title, dims=u.dims, name=u.name)
 
 
 def _thresholds(u: Unknown) -> Array:

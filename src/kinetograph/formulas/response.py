@@ -91,16 +91,16 @@ class Response:
         self.additions = text.additions
         self.labels: list[str] | None = None
         self.levels: list[Any] | None = None
-        what = f"the response {text.response!r}"
+        title = f"the response {text.response!r}"
         self._check_parts(frame)
         if family.response in ("ordered", "class") or (
             family.response == "binary" and text.response in frame
         ):
-            self.values = self._codes(frame, what)
+            self.values = self._codes(frame, title)
         else:
-            self.values = evaluated(text.response, frame, scope, what, classes=True)
+            self.values = evaluated(text.response, frame, scope, title, classes=True)
             if family.response in ("count", "binary"):
-                self._check_counts(frame, what)
+                self._check_counts(frame, title)
         for name in text.additions:
             count = {"trunc": (1, 2), "cens": (1, 2)}.get(name, (1, 1))
             call = text.additions[name]
@@ -171,45 +171,45 @@ class Response:
         """The number of classes."""
         return len(self.labels or ())
 
-    def _codes(self, frame: pd.DataFrame, what: str) -> np.ndarray:
+    def _codes(self, frame: pd.DataFrame, title: str) -> np.ndarray:
         if self.text not in frame:
-            raise DataError(f"formula: {what} must be a column of the data{place_text()}")
-        check_present(frame, [self.text], what)
+            raise DataError(f"formula: {title} must be a column of the data{place_text()}")
+        check_present(frame, [self.text], title)
         column = frame[self.text]
         binary = self.family.response == "binary"
         if binary and not is_text(column):
-            values = numbers(frame, column, what)
+            values = numbers(frame, column, title)
             self.values = values
-            self._check_counts(frame, what)
+            self._check_counts(frame, title)
             return values.astype(np.int64)
         unordered = not (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
         if self.family.response == "ordered" and is_text(column) and unordered:
             raise DataError(
-                f"formula: {what} of the family {self.family.name} must have an order"
+                f"formula: {title} of the family {self.family.name} must have an order"
                 f"{place_text()}; write {order_text(frame, self.text)}"
             )
         if self.family.response == "ordered" and is_real(column):
             values = column.to_numpy(float)
             row = int(np.flatnonzero(values != np.floor(values))[0])
             raise DataError(
-                f"formula: {what} of the family {self.family.name} must be whole numbers or "
+                f"formula: {title} of the family {self.family.name} must be whole numbers or "
                 f"ordered categories, but is {values[row]:g} in {row_text(frame, row)}"
                 f"{place_text()}; for measured numbers take another family, such as 'gaussian'"
             )
         levels = levels_of(column)
         if len(levels) < 2:
             raise DataError(
-                f"formula: {what} has one level, {levels[0]!r}, in all {len(frame)} rows"
+                f"formula: {title} has one level, {levels[0]!r}, in all {len(frame)} rows"
                 f"{place_text()}"
             )
         if binary and len(levels) != 2:
             raise DataError(
-                f"formula: {what} must have two levels, got {', '.join(map(repr, levels))}"
+                f"formula: {title} must have two levels, got {', '.join(map(repr, levels))}"
                 f"{place_text()}; use family='categorical'"
             )
         if len(levels) == 2 and self.family.name == "cumulative":
             raise DataError(
-                f"formula: {what} has two classes, {levels[0]!r} and {levels[1]!r}, between which "
+                f"formula: {title} has two classes, {levels[0]!r} and {levels[1]!r}, between which "
                 f"is one threshold{place_text()}; use family='bernoulli'"
             )
         if self.family.response == "ordered":
@@ -242,7 +242,7 @@ class Response:
                 KinetographWarning,
             )
 
-    def _check_counts(self, frame: pd.DataFrame, what: str) -> None:
+    def _check_counts(self, frame: pd.DataFrame, title: str) -> None:
         """Raise DataError for values that are not counts, or 0 and 1."""
         high = 1 if self.family.response == "binary" else np.inf
         bad = (self.values != np.floor(self.values)) | (self.values < 0) | (self.values > high)
@@ -250,7 +250,7 @@ class Response:
             row = int(np.flatnonzero(bad)[0])
             kind = "0 or 1" if high == 1 else "a whole number from 0 on"
             raise DataError(
-                f"formula: {what} must be {kind} in the family {self.family.name}, but is "
+                f"formula: {title} must be {kind} in the family {self.family.name}, but is "
                 f"{self.values[row]:g} in {row_text(frame, row)}{place_text()}"
             )
         self.values = self.values.astype(np.int64)

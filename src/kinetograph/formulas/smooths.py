@@ -117,10 +117,10 @@ class _SmoothTerm:
         z = normal(0.0, 1.0, shape=(*shape, count), dims=(*dims, None), name=name)
         unknowns.add(name, z, record=False)
 
-    def rows(self, values: np.ndarray, what: str, prefix: str) -> Array:
+    def rows(self, values: np.ndarray, suffix: str, prefix: str) -> Array:
         """Known numbers of the rows of a frame, as data."""
         dims = (f"{prefix}obs", None)[: values.ndim]
-        return data(values, f"{prefix}{self.text}_{what}", dims)
+        return data(values, f"{prefix}{self.text}_{suffix}", dims)
 
     def columns(self, frame: pd.DataFrame) -> np.ndarray:
         """The columns of the function, (rows, columns)."""

@@ -130,7 +130,7 @@ class Kernel:
         return f"<kernel {self.name}>"
 
 
-def points(x: Any, what: str) -> Array:
+def points(x: Any, title: str) -> Array:
     """Points as the rows of a matrix.
 
     Raises
@@ -140,7 +140,7 @@ def points(x: Any, what: str) -> Array:
     ShapeError
         If they are not a vector or a matrix.
     """
-    refuse_masked(x, what)
+    refuse_masked(x, title)
     if isinstance(x, Array):
         array = x
     else:
@@ -148,31 +148,31 @@ def points(x: Any, what: str) -> Array:
             numbers = np.asarray(x, float)
         except (TypeError, ValueError) as error:
             if "inhomogeneous" in str(error):
-                return Array(as_node(x, what))  # raises, and says so
+                return Array(as_node(x, title))  # raises, and says so
             name = name_of(x) or variable_here(x)
             of = f" {name}" if name else ""
             values = x if hasattr(x, "dtype") else np.asarray(x, object)
             raise DataError(
-                f"{what}: the points{of}{place_text()}: {not_numbers(x, np.asarray(values))}"
+                f"{title}: the points{of}{place_text()}: {not_numbers(x, np.asarray(values))}"
             ) from None
-        array = Array(as_node(numbers, what))
+        array = Array(as_node(numbers, title))
     if len(array.shape) == 1:
         return reshape(array, (array.shape[0], 1))
     if len(array.shape) != 2:
         raise ShapeError(
-            f"{what}: points must be the rows of a matrix, or a vector of numbers, got "
+            f"{title}: points must be the rows of a matrix, or a vector of numbers, got "
             f"{describe(array.node)} of shape {array.shape}{place_text()}"
         )
     return array
 
 
-def not_a_kernel(value: Any, what: str, way_out: str = "") -> TypeError:
+def not_a_kernel(value: Any, title: str, way_out: str = "") -> TypeError:
     """The error for a value in place of a kernel."""
     name = getattr(value, "__name__", "")
     if name in __all__ and globals().get(name) is value:
         way_out = f"; call it with its parameters, as in kg.gp.{name}(1.0)"
     return TypeError(
-        f"{what}: expected a kernel such as kg.gp.rbf(length), got {in_words(value)}"
+        f"{title}: expected a kernel such as kg.gp.rbf(length), got {in_words(value)}"
         f"{place_text()}{way_out}"
     )
 

@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 
-def as_draws(draws: Any, what: str) -> np.ndarray:
+def as_draws(draws: Any, title: str) -> np.ndarray:
     """Check draws of shape (chain, draw, ...); one dimension is one chain."""
     x = np.asarray(draws, float)
     x = x[None] if x.ndim == 1 else x
     if x.ndim < 2 or x.shape[1] < 4 or x.size == 0:
         raise ValueError(
-            f"kg.laws.{what}: draws must have the shape (chain, draw, ...) with 4 draws or more, "
+            f"kg.laws.{title}: draws must have the shape (chain, draw, ...) with 4 draws or more, "
             f"got {np.shape(draws)}"
         )
     if not np.isfinite(x).all():
-        raise ValueError(f"kg.laws.{what}: {(~np.isfinite(x)).sum()} of the draws are not finite")
+        raise ValueError(f"kg.laws.{title}: {(~np.isfinite(x)).sum()} of the draws are not finite")
     return x
 
 

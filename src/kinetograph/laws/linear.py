@@ -142,11 +142,11 @@ class LinearLaw:
 def linear_law(
     step: Callable[[Callable[[], LinearForm], dict[str, LinearForm]], Any],
     slots: Sequence[str],
-    what: str,
+    title: str,
 ) -> LinearLaw:
     """The stationary law of a linear step.
 
-    `step(noise, slots)` returns the new slots and the records. `what` names the caller in errors.
+    `step(noise, slots)` returns the new slots and the records. `title` names the caller in errors.
     """
     noises: list[LinearForm] = []
 
@@ -159,7 +159,7 @@ def linear_law(
     forms = [*after, *records.values()]
     for name, form in zip([*slots, *records], forms, strict=True):
         if not isinstance(form, LinearForm):
-            raise TypeError(f"{what}: {name} is {form!r} after the step, which is not linear")
+            raise TypeError(f"{title}: {name} is {form!r} after the step, which is not linear")
 
     def matrix(rows: Sequence[LinearForm], columns: Sequence[Any]) -> np.ndarray:
         shape = (len(rows), len(columns))
@@ -171,7 +171,7 @@ def linear_law(
     radius = float(np.abs(np.linalg.eigvals(transition)).max())
     if not radius < 1 - 1e-12:
         raise ValueError(
-            f"{what}: there is no stationary law: the step multiplies a direction by {radius:.6g}"
+            f"{title}: there is no stationary law: the step multiplies a direction by {radius:.6g}"
             + ("; take a smaller step size" if radius > 1 + 1e-9 else "; nothing damps it")
         )
     noise_covariance = entry @ entry.T

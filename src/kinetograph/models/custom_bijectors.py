@@ -140,7 +140,7 @@ def _close(actual: np.ndarray, expected: np.ndarray) -> bool:
     return bool(np.all(np.abs(actual - expected) <= tolerance * (np.abs(expected) + size + 1e-6)))
 
 
-def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> CustomBijectorSupport:
+def own_support(bijector: Any, shape: tuple[int, ...], noun: str) -> CustomBijectorSupport:
     """The support of an unknown with a custom bijector.
 
     Raises
@@ -155,7 +155,7 @@ def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> CustomBijec
     if not isinstance(bijector, Bijector):
         hint = "; make an object of the class" if isinstance(bijector, type) else ""
         raise TypeError(
-            f"{what}: bijector must be an object of a subclass of kg.Bijector, got "
+            f"{noun}: bijector must be an object of a subclass of kg.Bijector, got "
             f"{shown(bijector)}{hint}{place_text()}"
         )
     title = type(bijector).__name__
@@ -169,14 +169,14 @@ def own_support(bijector: Any, shape: tuple[int, ...], what: str) -> CustomBijec
     for node, allowed in zip(results, (first, first, second), strict=True):
         if (ends - {allowed.node}) & set(ancestors([node])):
             raise ModelError(
-                f"{what}: a method of {title} uses the argument of another method; each method "
+                f"{noun}: a method of {title} uses the argument of another method; each method "
                 "must depend on its own argument only"
             )
     support = CustomBijectorSupport(
         title, first.node, image, log_det, second.node, preimage, _outer(results, ends)
     )
     if support.is_known:
-        _check(support, what)
+        _check(support, noun)
     return support
 
 
@@ -213,14 +213,14 @@ def _is_literal(node: Node) -> bool:
     return all(isinstance(n, Data) and n.literal for n in ancestors([node]) if not n.parents)
 
 
-def _check(support: CustomBijectorSupport, what: str) -> None:
+def _check(support: CustomBijectorSupport, title: str) -> None:
     """Check a bijector at two points."""
     shape = support.free.shape
     count = math.prod(shape)
     for shift in (1.0, 4.0):  # of both signs
         free = np.reshape(1.3 * np.sin(np.arange(count) + shift), shape)
         value, log_det = support.at(free)
-        at = f"{what}: {support.name}{place_text()}: at u = {_text(free)}"
+        at = f"{title}: {support.name}{place_text()}: at u = {_text(free)}"
         if not (np.isfinite(value).all() and np.isfinite(log_det)):
             raise ModelError(
                 f"{at} forward returns {_text(value)} and log_det {log_det:g}; both must be finite "

@@ -42,12 +42,12 @@ __all__ = [
 def unknown_on(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
     """An unknown with a support."""
     check_name("variable", name)
-    what = f"variable{f' {name!r}' if name else ''}"
-    names = check_dims_of_unknown(dims, shape, what)
+    title = f"variable{f' {name!r}' if name else ''}"
+    names = check_dims_of_unknown(dims, shape, title)
     return Array(Variable(support, shape, float_dtype(), name, names, coords=labels_of(dims)))
 
 
-def _bound(value: Any, default: float, which: str, what: str) -> Any:
+def _bound(value: Any, default: float, which: str, title: str) -> Any:
     """A bound as an array or a node, checked."""
     if value is None:
         return np.asarray(default)
@@ -59,19 +59,19 @@ def _bound(value: Any, default: float, which: str, what: str) -> Any:
             return node
         # The meaning of the free numbers depends on which elements have a finite bound, so the
         # value is fixed.
-        node.settled = f"{which} of {what}, infinite in places{place_text()}"
+        node.settled = f"{which} of {title}, infinite in places{place_text()}"
         return node.value
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(
-            f"{what}: {which} must be a number, or an array of numbers, got {shown(value)}"
+            f"{title}: {which} must be a number, or an array of numbers, got {shown(value)}"
             f"{place_text()}; for elements without a bound use infinity"
         )
     if np.isnan(array).any():
-        raise ValueError(f"{what}: {which} is NaN{place_text()}")
+        raise ValueError(f"{title}: {which} is NaN{place_text()}")
     if array.size and (array == -default).all():
         raise ValueError(
-            f"{what}: {which} is {-default:g}, so that no value is allowed{place_text()}; for no "
+            f"{title}: {which} is {-default:g}, so that no value is allowed{place_text()}; for no "
             f"bound leave {which} out"
         )
     return array.astype(float)
@@ -119,21 +119,21 @@ def variable(
     >>> import kinetograph as kg
     >>> sigma = kg.variable(lower=0, name="sigma")
     """
-    what = f"variable{f' {name!r}' if name else ''}"
+    title = f"variable{f' {name!r}' if name else ''}"
     if bijector is not None:
         if lower is not None or upper is not None:
             raise TypeError(
-                f"{what}: bounds and a bijector are given; leave the bounds out, and let the "
+                f"{title}: bounds and a bijector are given; leave the bounds out, and let the "
                 f"bijector apply them{place_text()}"
             )
-        sizes = shape_by_dims(dims, (), what) or () if shape is None else shape_of(shape, what)
-        return unknown_on(own_support(bijector, sizes, what), sizes, name, dims)
-    low, high = _bound(lower, -np.inf, "lower", what), _bound(upper, np.inf, "upper", what)
+        sizes = shape_by_dims(dims, (), title) or () if shape is None else shape_of(shape, title)
+        return unknown_on(own_support(bijector, sizes, title), sizes, name, dims)
+    low, high = _bound(lower, -np.inf, "lower", title), _bound(upper, np.inf, "upper", title)
     try:
         bounds_shape = np.broadcast_shapes(low.shape, high.shape)
     except ValueError:
         raise ShapeError(
-            f"{what}: lower of shape {low.shape} and upper of shape {high.shape} do not fit "
+            f"{title}: lower of shape {low.shape} and upper of shape {high.shape} do not fit "
             f"together{place_text()}"
         ) from None
     least, most = (b.value if isinstance(b, Data) else b for b in (low, high))
@@ -143,20 +143,20 @@ def variable(
             place = tuple(int(i) for i in np.argwhere(is_crossed)[0])
             least, most = np.broadcast_arrays(least, most)
             raise ValueError(
-                f"{what}: lower must be below upper, got lower {least[place]:g} and upper "
+                f"{title}: lower must be below upper, got lower {least[place]:g} and upper "
                 f"{most[place]:g}{index_text(place)}{place_text()}"
             )
     if shape is None:
-        full_shape = shape_by_dims(dims, bounds_shape, what) or bounds_shape
+        full_shape = shape_by_dims(dims, bounds_shape, title) or bounds_shape
     else:
-        full_shape = shape_of(shape, what)
+        full_shape = shape_of(shape, title)
     try:
         fits = np.broadcast_shapes(full_shape, bounds_shape) == full_shape
     except ValueError:
         fits = False
     if not fits:
         raise ShapeError(
-            f"{what}: bounds of shape {bounds_shape} do not fit shape {full_shape}{place_text()}"
+            f"{title}: bounds of shape {bounds_shape} do not fit shape {full_shape}{place_text()}"
         )
     unbounded = not isinstance(low, Node) and not isinstance(high, Node)
     if unbounded and np.all(np.isinf(low)) and np.all(np.isinf(high)):
@@ -164,14 +164,14 @@ def variable(
     return unknown_on(Interval(low, high), full_shape, name, dims)
 
 
-def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
+def _vector(shape: Any, dims: Any, title: str) -> tuple[int, ...]:
     """The shape of vectors with at least two elements."""
     if shape is None:
-        shape = shape_by_dims(dims, (), what)
-    sizes = shape_of(shape, what)
+        shape = shape_by_dims(dims, (), title)
+    sizes = shape_of(shape, title)
     if not sizes or sizes[-1] < 2:
         raise ShapeError(
-            f"{what}: the last axis needs at least 2 elements, got shape {sizes}{place_text()}"
+            f"{title}: the last axis needs at least 2 elements, got shape {sizes}{place_text()}"
         )
     return sizes
 
@@ -330,13 +330,13 @@ def correlation_variable(
     return unknown_on(CorrelationMatrix(), full, name, dims)
 
 
-def _matrices(dim: Any, shape: Any, dims: Any, what: str) -> tuple[int, ...]:
+def _matrices(dim: Any, shape: Any, dims: Any, title: str) -> tuple[int, ...]:
     """The shape of square matrices."""
     if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool) or dim < 2:
         raise ShapeError(
-            f"{what}: dim, the number of rows of the matrix, must be a whole number above 1, got "
+            f"{title}: dim, the number of rows of the matrix, must be a whole number above 1, got "
             f"{dim!r}{place_text()}; for several matrices give shape="
         )
     if shape is None:
-        return shape_by_dims(dims, (int(dim), int(dim)), what) or (int(dim), int(dim))
-    return (*shape_of(shape, what), int(dim), int(dim))
+        return shape_by_dims(dims, (int(dim), int(dim)), title) or (int(dim), int(dim))
+    return (*shape_of(shape, title), int(dim), int(dim))

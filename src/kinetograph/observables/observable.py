@@ -99,14 +99,14 @@ def observable(function: Callable[[Step], Any], name: str | None = None) -> Obse
 _EXPECTED = "give the observable, a function of a step or, for averages, the array itself"
 
 
-def listed(given: Any, what: str) -> list[Any]:
+def listed(given: Any, title: str) -> list[Any]:
     """The items of an iterable; raises TypeError for anything else."""
     if isinstance(given, Iterable):
         return list(given)
-    raise TypeError(f"{what}: expected a list, got {in_words(given)}{place_text()}; {_EXPECTED}")
+    raise TypeError(f"{title}: expected a list, got {in_words(given)}{place_text()}; {_EXPECTED}")
 
 
-def as_observables(given: Any, what: str = "observables") -> tuple[Observable, ...]:
+def as_observables(given: Any, title: str = "observables") -> tuple[Observable, ...]:
     """The observables of a list of observables and functions.
 
     Raises
@@ -115,23 +115,23 @@ def as_observables(given: Any, what: str = "observables") -> tuple[Observable, .
         If an item is neither, or two observables have the same name.
     """
     single = isinstance(given, (Observable, str)) or callable(given)
-    items = [given] if single else listed(given, what)
+    items = [given] if single else listed(given, title)
     named = vars(sys.modules[__package__]).get("__all__", ())
     for item in items:
         if isinstance(item, str):
             advice = f"give the observable, kg.observables.{item}" if item in named else _EXPECTED
-            raise TypeError(f"{what}: {item!r} is a string; {advice}")
+            raise TypeError(f"{title}: {item!r} is a string; {advice}")
     result = [item if isinstance(item, Observable) else observable(item) for item in items]
-    check_observables(result, what)
+    check_observables(result, title)
     return tuple(result)
 
 
-def check_observables(given: Sequence[Observable], what: str) -> None:
+def check_observables(given: Sequence[Observable], title: str) -> None:
     """Refuse repeated names, and names that results use for something else."""
     names = [item.name for item in given]
     for name in names:
         if name in ("lp", "batch_lp", "step_size", "chain", "draw"):
-            raise ValueError(f"{what}: the name {name!r} is reserved in results; choose another")
+            raise ValueError(f"{title}: the name {name!r} is reserved in results; choose another")
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{what}: {name!r} is given twice")
+            raise ValueError(f"{title}: {name!r} is given twice")

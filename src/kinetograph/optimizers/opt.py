@@ -258,7 +258,7 @@ def _no_start(
     return StartError("\n".join([f"{doing}: {starts_text}: {reason}.", *lines]))
 
 
-def choose(what: str, optimizer: Any) -> Optimizer:
+def choose(title: str, optimizer: Any) -> Optimizer:
     """The optimiser of a name, or the optimiser that is given.
 
     Raises
@@ -276,7 +276,7 @@ def choose(what: str, optimizer: Any) -> Optimizer:
             return getattr(import_module(__package__), name)()
         hint = meant(name, _NAMES) or "."
         raise ValueError(
-            f"{what}: there is no `optimizer` {optimizer!r}{place_text()}{hint} Choose one of "
+            f"{title}: there is no `optimizer` {optimizer!r}{place_text()}{hint} Choose one of "
             f"{', '.join(_NAMES)}, or give any transformation of optax"
         )
     if callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None)):
@@ -286,12 +286,12 @@ def choose(what: str, optimizer: Any) -> Optimizer:
     if type(optimizer) is int:
         call = f"; the number of iterations is given by max_iterations={optimizer}"
     raise TypeError(
-        f"{what}: `optimizer` is {shown(optimizer)}; expected a name such as 'lbfgs', an optimiser "
-        f"such as `kg.optimizers.adam(0.1)`, or a transformation of optax{call}"
+        f"{title}: `optimizer` is {shown(optimizer)}; expected a name such as 'lbfgs', an "
+        f"optimiser such as `kg.optimizers.adam(0.1)`, or a transformation of optax{call}"
     )
 
 
-def whole(what: str, name: str, value: Any, least: int) -> int:
+def whole(title: str, name: str, value: Any, least: int) -> int:
     """Check that a value is a whole number of at least `least`.
 
     Raises
@@ -302,12 +302,12 @@ def whole(what: str, name: str, value: Any, least: int) -> int:
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise ValueError(
-            f"{what}: {name} must be a whole number of at least {least}, got {shown(value)}"
+            f"{title}: {name} must be a whole number of at least {least}, got {shown(value)}"
         )
     return int(value)
 
 
-def limits_of(what: str, max_iterations: Any, tolerance: Any) -> SearchLimits:
+def limits_of(title: str, max_iterations: Any, tolerance: Any) -> SearchLimits:
     """Read the limits of a search.
 
     Raises
@@ -315,10 +315,10 @@ def limits_of(what: str, max_iterations: Any, tolerance: Any) -> SearchLimits:
     ValueError
         If the number of iterations is not positive, or the tolerance negative.
     """
-    iterations = whole(what, "max_iterations", max_iterations, 1)
+    iterations = whole(title, "max_iterations", max_iterations, 1)
     is_number = isinstance(tolerance, (int, float, np.number)) and not isinstance(tolerance, bool)
     if not is_number or not 0 <= tolerance < np.inf:
         raise ValueError(
-            f"{what}: tolerance must be a number that is not negative, got {shown(tolerance)}"
+            f"{title}: tolerance must be a number that is not negative, got {shown(tolerance)}"
         )
     return SearchLimits(iterations, float(tolerance))

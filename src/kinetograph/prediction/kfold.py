@@ -146,27 +146,27 @@ def kfold(
 def _folds(observations: Observations, k: int, folds: Any, seed: int) -> np.ndarray:
     """The fold of each unit."""
     count = observations.count
-    what = "groups" if observations.labels is not None else "observations"
+    noun = "groups" if observations.labels is not None else "observations"
     if folds is not None:
         given = np.asarray(folds).ravel()
         if given.shape != (count,) or given.dtype.kind not in "iu" or (given < 0).any():
             number = given.shape == (1,) and given.dtype.kind in "iu"
             hint = f"{place_text()}; the number of folds is given by k={given[0]}" if number else ""
             raise ValueError(
-                f"kfold: folds must be a whole number from 0 for each of the {count} {what} of "
+                f"kfold: folds must be a whole number from 0 for each of the {count} {noun} of "
                 f"{observations.name}, got {given.size} of {given.dtype}{hint}"
             )
         empty = np.setdiff1d(np.arange(given.max() + 1), given)
         if empty.size or given.max() < 1:
             problem = f"fold {empty[0]} has none" if empty.size else "there is one fold only"
             raise ValueError(
-                f"kfold: each of at least two folds must have {what} of {observations.name}: "
+                f"kfold: each of at least two folds must have {noun} of {observations.name}: "
                 f"{problem}"
             )
         return given
     if k > count:
         raise ValueError(
-            f"kfold: k={k} folds are more than the {count} {what} of {observations.name}; "
+            f"kfold: k={k} folds are more than the {count} {noun} of {observations.name}; "
             f"k={count} leaves out one at a time"
         )
     order = np.random.default_rng(np.random.SeedSequence(seed)).permutation(count)

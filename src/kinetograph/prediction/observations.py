@@ -70,19 +70,19 @@ class Observations:
             self.check_order(doing, "by", by, model)
             self._group(doing, by)
         if self.count < 2:
-            what = "group" if by is not None else "observation"
+            noun = "group" if by is not None else "observation"
             one = "" if ndim or by is not None else ": one vector or number with a joint density"
             raise ModelError(
-                f"{doing}: {self.name} has {self.count} {what}{one}, and to leave it out leaves "
+                f"{doing}: {self.name} has {self.count} {noun}{one}, and to leave it out leaves "
                 "nothing to learn from; observe an array of observations that are independent "
                 "given the unknowns"
             )
 
-    def check_order(self, doing: str, what: str, given: Any, model: Model) -> None:
+    def check_order(self, doing: str, title: str, given: Any, model: Model) -> None:
         """Warn if given values have the rows in another order."""
         node, _ = self.parts[0]
         if len(self.parts) == 1 and node not in model.values:
-            warn_of_other_rows(doing, what, given, node)
+            warn_of_other_rows(doing, title, given, node)
 
     def _group(self, doing: str, by: Any) -> None:
         if isinstance(by, str):

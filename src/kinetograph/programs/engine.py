@@ -174,14 +174,14 @@ class Engine:
         compiled, lines = self.compiled.elsewhere[device], self._lines
         return Engine(self.program, self.batch, compiled, device, self, self._lock, _lines=lines)
 
-    def _further(self, program: Program, what: str, searches: bool = True) -> "Engine":
+    def _further(self, program: Program, title: str, searches: bool = True) -> "Engine":
         """Compile a program within a run, and note lines for progress."""
         if self.source is not None:
-            (engine,) = self.source._further(program, what, searches).on([self.device])
+            (engine,) = self.source._further(program, title, searches).on([self.device])
             return engine
-        self._lines.append(f"compiling again, for {what} ...")
+        self._lines.append(f"compiling again, for {title} ...")
         engine = _built(program, self.batch, bool, self.device, searches)
-        self._lines.append(f"for {what}: {engine.compiled.times_text}")
+        self._lines.append(f"for {title}: {engine.compiled.times_text}")
         self._programs.append(engine.compiled)
         return engine
 

@@ -36,7 +36,7 @@ def as_group(tree: Any) -> Any:
     return tree
 
 
-def check_draws(tree: Any, what: str) -> Any:
+def check_draws(tree: Any, title: str) -> Any:
     """The posterior of results, or the draws of a group.
 
     A group has draws if it has variables (chain, draw, ...), such as the predictions. Raises
@@ -44,19 +44,19 @@ def check_draws(tree: Any, what: str) -> Any:
     """
     data = getattr(tree, "dataset", tree)
     if "posterior" in getattr(tree, "children", ()) or not getattr(data, "data_vars", ()):
-        return check_tree(tree, what)
+        return check_tree(tree, title)
     other = [name for name, variable in data.data_vars.items() if variable.dims[:2] != LEAD]
     draws = data.drop_vars(other)
     if not draws.data_vars:
         group = f"the group {tree.name}" if getattr(tree, "name", None) else in_words(tree)
         raise TypeError(
-            f"{what}: {group} has no draws, (chain, draw, ...){place_text()}; give the complete "
+            f"{title}: {group} has no draws, (chain, draw, ...){place_text()}; give the complete "
             "results, or a group with draws, such as results['posterior']"
         )
     return draws
 
 
-def check_tree(tree: Any, what: str) -> Any:
+def check_tree(tree: Any, title: str) -> Any:
     """The posterior of results; raises TypeError if they are not results."""
     try:
         return tree["posterior"].dataset
@@ -72,7 +72,7 @@ def check_tree(tree: Any, what: str) -> Any:
         if isinstance(tree, Model):
             opened = "; kg.mcmc(model) returns results"
         raise TypeError(
-            f"{what}: expected results (a DataTree with a posterior, from kg.mcmc, kg.pathfinder, "
+            f"{title}: expected results (a DataTree with a posterior, from kg.mcmc, kg.pathfinder, "
             f"kg.advi or kg.laplace_approximation), got {in_words(tree)}{part}{place_text()}"
             f"{opened}"
         ) from None

@@ -46,8 +46,8 @@ def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset(
     count = sum(int(b.sum()) for b in bad.values())
     if count and chains > 1:
         largest = max(float(np.nanmax(r)) for r in rhats.values() if not np.isnan(r).all())
-        what = f"R-hat is above {RHAT_LIMIT} for {quantities(count)} (up to {_above(largest)}: "
-        what += f"{worst_names(posterior, bad, rhats, HOPELESS)})"
+        finding = f"R-hat is above {RHAT_LIMIT} for {quantities(count)} (up to {_above(largest)}: "
+        finding += f"{worst_names(posterior, bad, rhats, HOPELESS)})"
         modes = largest > FAR_APART and walkers == 1 and "tempering" not in tree.attrs
         form = _reason(tree, {n for n in bad if bad[n].any()}, found, modes)
         few = "" if walkers > 1 or form or found else _too_few(tree, largest, _least(sizes))
@@ -55,7 +55,7 @@ def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset(
             f": the chains have not mixed. {_constant(posterior, draws)}{form}Run longer (draws=, "
             "warmup=); if it stays, reparametrise or look for several modes."
         )
-        advice.append(Advice("rhat", count, what + (few or mixing)))
+        advice.append(Advice("rhat", count, finding + (few or mixing)))
     return advice + _small(posterior, sizes, chains) + _small_tails(posterior, draws, sizes, chains)
 
 

@@ -57,9 +57,9 @@ def changes_text(arrays: Iterable[tuple[str, np.ndarray]], labels: np.ndarray) -
     name = max(swapped, key=lambda name: swapped[name], default="")
     if not name or not swapped[name].distance:
         return ""
-    _, what, ordered = swapped[name]
+    _, change, ordered = swapped[name]
     return (
-        f"in which the {what} of {name} have changed places: if their order means nothing, as "
+        f"in which the {change} of {name} have changed places: if their order means nothing, as "
         f"of the components of a mixture, use {ordered.format(name)} in place of {name}"
     )
 

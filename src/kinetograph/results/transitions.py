@@ -79,7 +79,7 @@ def _lost(tree: Any) -> list[Advice]:
     lost = lost_chains(tree) if walkers_of(tree) == 1 else {}
     if not lost:
         return []
-    each = "; ".join(f"chain {chain} {what}" for chain, what in list(lost.items())[:5])
+    each = "; ".join(f"chain {chain} {text}" for chain, text in list(lost.items())[:5])
     more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
     message = (
         f"{len(lost)} of {tree['sample_stats'].sizes['chain']} chains are not where the other "

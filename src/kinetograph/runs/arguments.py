@@ -25,11 +25,11 @@ __all__ = [
 LARGEST = 2**63  # whole numbers of compiled code are below it
 
 
-def check_sampler(sampler: Any, what: str) -> Sampler:
+def check_sampler(sampler: Any, title: str) -> Sampler:
     """Refuse a value that is not a sampler."""
     if isinstance(sampler, type):
         raise TypeError(
-            f"{what}: sampler is a class{place_text()}; write sampler={sampler.__name__}()"
+            f"{title}: sampler is a class{place_text()}; write sampler={sampler.__name__}()"
         )
     if not isinstance(sampler, Sampler):
         hint = ""
@@ -41,13 +41,13 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
             hint = "; an optimiser is given to kg.opt"
         name = closest(sampler, SAMPLERS) or "NUTS"
         raise TypeError(
-            f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.{name}()"
+            f"{title}: {in_words(sampler)} is not a sampler, such as kg.samplers.{name}()"
             f"{place_text()}{hint}"
         )
     return sampler
 
 
-def check_samplers(sampler: Any, chains: int, what: str) -> Sequence[Sampler]:
+def check_samplers(sampler: Any, chains: int, title: str) -> Sequence[Sampler]:
     """The sampler of each chain, from one sampler or a list.
 
     Raises
@@ -59,23 +59,23 @@ def check_samplers(sampler: Any, chains: int, what: str) -> Sequence[Sampler]:
         programs.
     """
     if not isinstance(sampler, (list, tuple)):
-        return [check_sampler(sampler, what)] * chains
-    samplers = [check_sampler(each, what) for each in sampler]
+        return [check_sampler(sampler, title)] * chains
+    samplers = [check_sampler(each, title) for each in sampler]
     if len(samplers) != chains:
         raise ValueError(
-            f"{what}: there are {chains} chains and {len(samplers)} samplers; give one for each"
+            f"{title}: there are {chains} chains and {len(samplers)} samplers; give one for each"
         )
     for i, each in enumerate(samplers):
         if each.structure() != samplers[0].structure():
             raise ValueError(
-                f"{what}: the samplers of chains may differ only in the values of "
+                f"{title}: the samplers of chains may differ only in the values of "
                 "hyper-parameters, because they share one program; "
                 f"chain {i} has {each!r}, chain 0 {samplers[0]!r}"
             )
     return samplers
 
 
-def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
+def check_whole(title: str, least: Mapping[str, tuple[Any, int]]) -> None:
     """Refuse numbers that are not whole, or below their minimum."""
     for name, (value, minimum) in least.items():
         right = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -84,13 +84,13 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
             hint = f"; write {name}={int(value)}" if whole and value >= minimum else ""
             limit = " and below 2**63" if right and value >= minimum else ""
             raise ValueError(
-                f"{what}: {name} must be a whole number of at least {minimum}{limit}, got "
+                f"{title}: {name} must be a whole number of at least {minimum}{limit}, got "
                 f"{shown(value)}{place_text()}{hint}"
             )
 
 
 def check_one_of(
-    what: str,
+    title: str,
     name: str,
     value: Any,
     choices: Sequence[str],
@@ -108,7 +108,7 @@ def check_one_of(
     ValueError
         If it is another string.
     """
-    expected = f"{what}: {name} must be {', '.join(map(repr, choices))}{otherwise}"
+    expected = f"{title}: {name} must be {', '.join(map(repr, choices))}{otherwise}"
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
@@ -117,24 +117,24 @@ def check_one_of(
         raise ValueError(f"{expected}, got {value!r}{hint}")
 
 
-def check_flag(what: str, name: str, value: Any) -> bool:
+def check_flag(title: str, name: str, value: Any) -> bool:
     """The value as a bool; refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what}: {name} must be True or False, got {shown(value)}")
+        raise TypeError(f"{title}: {name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 _OF_SEEDS = "; keys are made from a number, as in seed=1"
 
 
-def check_seed(seed: Any, what: str) -> int:
+def check_seed(seed: Any, title: str) -> int:
     """The seed; None takes one from the system's entropy."""
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         hint = "" if isinstance(seed, (int, float, str)) else _OF_SEEDS
         raise ValueError(
-            f"{what}: seed must be a whole number that is not negative, got {shown(seed)}"
+            f"{title}: seed must be a whole number that is not negative, got {shown(seed)}"
             f"{place_text()}{hint}"
         )
     return int(seed)

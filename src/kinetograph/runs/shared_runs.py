@@ -303,9 +303,9 @@ class SharedRun:
                 restore(self.program, chain, state)
                 chain.sink.count = head["draws"]
 
-    def meet(self, what: str) -> None:
+    def meet(self, title: str) -> None:
         """Wait until all processes are here."""
-        self.turn.gather(what, late=True)
+        self.turn.gather(title, late=True)
 
 
 def _named(chain: RunningChain, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -88,7 +88,7 @@ def _check_walkers(cls: Any) -> None:
         )
 
 
-def check_names(given: Any, known: Iterable[str], what: str) -> tuple[str, ...]:
+def check_names(given: Any, known: Iterable[str], title: str) -> tuple[str, ...]:
     """Check that `given` is a tuple or list of known names.
 
     Raises
@@ -98,10 +98,10 @@ def check_names(given: Any, known: Iterable[str], what: str) -> tuple[str, ...]:
     """
     if not isinstance(given, (tuple, list)):
         hint = f", as in ({given!r},)" if isinstance(given, str) else ""
-        raise TypeError(f"{what} must be a tuple of names{hint}, got {given!r}")
+        raise TypeError(f"{title} must be a tuple of names{hint}, got {given!r}")
     for name in given:
         if name not in known:
-            raise ValueError(f"{what} may name {', '.join(known) or 'nothing'}, got {name!r}")
+            raise ValueError(f"{title} may name {', '.join(known) or 'nothing'}, got {name!r}")
     return tuple(dict.fromkeys(given))
 
 

@@ -25,7 +25,7 @@ POSITIVE = {"positive": (0, np.greater)}
 class Nested:
     """The base class of `Sampler`, for values that are inner samplers."""
 
-    def as_inner(self, what: str) -> "Nested":
+    def as_inner(self, owner: str) -> "Nested":
         """A copy for use inside of another sampler."""
         raise NotImplementedError
 
@@ -73,17 +73,17 @@ class Hyper:
         ShapeError
             If it is an array, but must be one number.
         """
-        what = f"{owner}: {self.name}"
-        value = value_of(value, what)
+        title = f"{owner}: {self.name}"
+        value = value_of(value, title)
         if self.nested:
             if not isinstance(value, Nested):
-                raise TypeError(f"{what} must be a sampler, got {shown(value)}")
-            return value.as_inner(what)
+                raise TypeError(f"{title} must be a sampler, got {shown(value)}")
+            return value.as_inner(title)
         if self.choices:
             if value not in self.choices:
                 known = " or ".join(map(repr, self.choices))
                 hint = meant(value, self.choices)
-                raise ValueError(f"{what} must be {known}, got {shown(value)}{hint}")
+                raise ValueError(f"{title} must be {known}, got {shown(value)}{hint}")
             return value
         if self.static and not self.whole and not isinstance(self.default, float):
             return value
@@ -101,13 +101,13 @@ class Hyper:
             hint = ""
             if type(value).__name__ == "Model":
                 hint = "; a model is given to the run: kg.mcmc(model, sampler)"
-            raise TypeError(f"{what} must be a {kind}, got {shown(value)}{hint}")
+            raise TypeError(f"{title} must be a {kind}, got {shown(value)}{hint}")
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"{what} must be finite, got {shown(value)}")
+            raise ValueError(f"{title} must be finite, got {shown(value)}")
         for text, (bound, holds) in self.bounds.items():
             if bound is not None and not np.all(holds(array, bound)):
-                raise ValueError(f"{what} must be {text.format(bound)}, got {shown(value)}")
-        self.check_shape(what, array.shape)
+                raise ValueError(f"{title} must be {text.format(bound)}, got {shown(value)}")
+        self.check_shape(title, array.shape)
         if array.ndim == 0:
             return array.item()
         array = array.copy()
@@ -134,16 +134,16 @@ class Hyper:
                 high = min(high, math.floor(bound))
         return low, high
 
-    def check_shape(self, what: str, shape: tuple[int, ...]) -> None:
+    def check_shape(self, title: str, shape: tuple[int, ...]) -> None:
         """Refuse an array in the place of one number."""
         if self.scalar and shape:
             raise ShapeError(
-                f"{what} must be one number, got shape {shape}; for coordinates of different "
+                f"{title} must be one number, got shape {shape}; for coordinates of different "
                 "scales give scale=, an array with a number for each coordinate"
             )
 
 
-def value_of(value: Any, what: str) -> Any:
+def value_of(value: Any, title: str) -> Any:
     """The value of an array that is computed from numbers and data.
 
     Values that are not arrays are returned unchanged.
@@ -158,7 +158,7 @@ def value_of(value: Any, what: str) -> Any:
     for node in ancestors([value.node]):
         if node.kind != "data" and not node.parents:
             raise TypeError(
-                f"{what} may be an expression of numbers and data; {describe(value.node)} depends "
+                f"{title} may be an expression of numbers and data; {describe(value.node)} depends "
                 f"on {describe(node)}{site_text(node)}, which has no value; for a value that "
                 "changes from step to step give a function of the step's number"
             )

@@ -313,10 +313,10 @@ class Sampler(Settings):
         """Whether warm-up tunes a dense metric."""
         return False
 
-    def as_inner(self, what: str) -> Self:
+    def as_inner(self, owner: str) -> Self:
         """A copy with separate values, as an inner sampler of another one.
 
-        `what` names the hyper-parameter in messages.
+        `owner` names the hyper-parameter in messages.
 
         Raises
         ------
@@ -326,10 +326,10 @@ class Sampler(Settings):
         title = type(self).__name__
         if type(self).step is Sampler.step:
             raise TypeError(
-                f"{what}: {title} has no step that another sampler could call; use HMC, as in "
+                f"{owner}: {title} has no step that another sampler could call; use HMC, as in "
                 "kg.hyper(kg.samplers.HMC(0.3, n_steps=10))"
             )
-        return super().as_inner(what)
+        return super().as_inner(owner)
 
     def check_start(self, q: np.ndarray) -> None:
         """Refuse a user's starting point from which the sampler cannot move."""

@@ -32,14 +32,14 @@ class Scale(Hyper):
         matrix = None if value is None or callable(value) else np.asarray(value)
         if matrix is None or matrix.ndim != 2 or matrix.dtype.kind not in "iuf":
             return super().check(value, owner)
-        what = f"{owner}: {self.name}, as a matrix,"
+        title = f"{owner}: {self.name}, as a matrix,"
         if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"{what} must be square, got the shape {matrix.shape}")
+            raise ValueError(f"{title} must be square, got the shape {matrix.shape}")
         if not np.all(np.isfinite(matrix)):
-            raise ValueError(f"{what} must be finite, got {value!r}")
+            raise ValueError(f"{title} must be finite, got {value!r}")
         if np.any(np.triu(matrix, 1)) or not np.all(np.diagonal(matrix) > 0):
             raise ValueError(
-                f"{what} must be the lower triangular factor of a covariance, with a positive "
+                f"{title} must be the lower triangular factor of a covariance, with a positive "
                 f"diagonal; got {value!r}. For a covariance matrix C give "
                 "numpy.linalg.cholesky(C), for a mass matrix M "
                 "numpy.linalg.cholesky(numpy.linalg.inv(M))"

@@ -30,28 +30,28 @@ def scheduled(
     TypeError, ShapeError
         If it is neither one number nor an array of numbers in the shape of the free state.
     """
-    what = f"{declared.owner}: {declared.name}, as a function of the step's number"
-    what += written_at(schedule)
+    title = f"{declared.owner}: {declared.name}, as a function of the step's number"
+    title += written_at(schedule)
     try:
         inspect.signature(schedule).bind(iteration)
     except TypeError as error:
-        raise TypeError(f"{what}, must take that number and nothing else: {error}") from None
+        raise TypeError(f"{title}, must take that number and nothing else: {error}") from None
     except ValueError:  # Python does not know the function's arguments
         pass
     value = convert(schedule)(iteration)
     if isinstance(value, (list, tuple, dict)) or value is None:
         raise TypeError(
-            f"{what}, must give a number or an array, got {type(value).__name__}; kg.stack makes "
+            f"{title}, must give a number or an array, got {type(value).__name__}; kg.stack makes "
             "an array of numbers"
         )
-    node = as_node(value, what)
+    node = as_node(value, title)
     if node.dtype.kind not in ("iu" if declared.whole else "iuf"):
         kind = "whole numbers" if declared.whole else "numbers"
-        raise TypeError(f"{what}, must give {kind}, got {describe(node)} of {node.dtype}")
-    declared.check_shape(what, node.shape)
+        raise TypeError(f"{title}, must give {kind}, got {describe(node)} of {node.dtype}")
+    declared.check_shape(title, node.shape)
     if node.shape not in ((), (size,)):
         raise ShapeError(
-            f"{what}, has shape {node.shape}; one number, or one for each of the {size} free "
+            f"{title}, has shape {node.shape}; one number, or one for each of the {size} free "
             f"coordinates, ({size},), is expected"
         )
     wanted = np.dtype(np.int64) if declared.whole else dtype

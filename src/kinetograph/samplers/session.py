@@ -206,9 +206,9 @@ class Session:
         return Point(divided(q, scale), potential, gradient_of(gradient, scale), (q, gradient))
 
     # The methods that a sampler calls.
-    def _position(self, q: Any, what: str) -> Any:
+    def _position(self, q: Any, title: str) -> Any:
         q = self.join(q) if isinstance(q, Mapping) else q
-        node, shape = as_node(q, what), self.space.shape
+        node, shape = as_node(q, title), self.space.shape
         some = len(shape) == 2 and len(node.shape) in (1, 2) and node.shape[-1] == shape[-1]
         if node.shape != shape and not (some and node.shape[0] > 0):
             wanted = (
@@ -217,7 +217,7 @@ class Session:
                 else f"walkers have positions of shape (any number, {shape[-1]})"
             )
             raise ShapeError(
-                f"{what}: {wanted}, {describe(node)} has shape {node.shape}, at {site_of(here())}"
+                f"{title}: {wanted}, {describe(node)} has shape {node.shape}, at {site_of(here())}"
             )
         return Array(node if node.dtype == self.space.dtype else astype(node, self.space.dtype))
 
@@ -245,9 +245,9 @@ class Session:
             covariance = covariance_of(covariance, scale, full)
         return self._evaluated(scaled, free, bundle), covariance
 
-    def _coordinates(self, q: Any, what: str) -> tuple[Array, Array]:
+    def _coordinates(self, q: Any, title: str) -> tuple[Array, Array]:
         """A position in the step's coordinates and in the model's coordinates."""
-        scaled, scale = self._position(q, what), self._scale
+        scaled, scale = self._position(q, title), self._scale
         warn_of_one_number(scaled.node)
         return scaled, scaled if scale is None else times(scaled, scale)
 

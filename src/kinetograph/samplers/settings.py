@@ -115,14 +115,14 @@ class Settings(Nested):
         """The inner samplers by name."""
         return {name: v for name, v in self._values.items() if isinstance(v, Settings)}
 
-    def as_inner(self, what: str) -> Self:
+    def as_inner(self, owner: str) -> Self:
         """A copy with separate values, as an inner sampler of another one.
 
-        `what` names the hyper-parameter in messages.
+        `owner` names the hyper-parameter in messages.
         """
         inner = copy.copy(self)
         inner.__dict__["_values"] = {
-            n: v.as_inner(what) if isinstance(v, Settings) else v for n, v in self._values.items()
+            n: v.as_inner(owner) if isinstance(v, Settings) else v for n, v in self._values.items()
         }
         return inner
 

@@ -20,11 +20,11 @@ def _within(sampler: Any, scaled: bool) -> Iterator[str]:
     """The names for inner samplers; `scaled`: an outer sampler sets their scales."""
     scaled |= sampler.scale is not None or "scale" in sampler.tune or sampler.walkers is not None
     for name, inner in sampler._inner().items():
-        for what in inner.tune:
-            if what == "scale":
+        for tuned in inner.tune:
+            if tuned == "scale":
                 is_tuned = not scaled and inner.scale is None
             else:
-                is_tuned = not any(callable(inner._values[n]) for n in (what, "target_acceptance"))
+                is_tuned = not any(callable(inner._values[n]) for n in (tuned, "target_acceptance"))
             if is_tuned:
-                yield f"{name}.{what}"
+                yield f"{name}.{tuned}"
         yield from (f"{name}.{inner_name}" for inner_name in _within(inner, scaled))

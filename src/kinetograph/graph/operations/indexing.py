@@ -447,7 +447,7 @@ def one_hot(x: Operand, size: int) -> Node:
     return Apply(ONE_HOT, (node,), (*node.shape, size), dtype, attributes)
 
 
-def check_labels(what: str, labels: Node, size: int) -> None:
+def check_labels(title: str, labels: Node, size: int) -> None:
     """Refuse known labels that fall outside of 0 .. size - 1."""
     if not isinstance(labels, Data) or not labels.size:
         return
@@ -455,6 +455,6 @@ def check_labels(what: str, labels: Node, size: int) -> None:
     if low < 0 or high >= size:
         hint = "; do the labels start at 1? Subtract 1" if low == 1 and high == size else ""
         raise ShapeError(
-            f"{what}: the labels {describe(labels)} run from {low} to {high}, "
+            f"{title}: the labels {describe(labels)} run from {low} to {high}, "
             f"not from 0 to {size - 1}{hint}"
         )

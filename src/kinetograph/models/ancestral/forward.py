@@ -187,12 +187,12 @@ def not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelErro
 
 def _without_value(doing: str, node: Node) -> ModelError:
     if node.kind == "placeholder":
-        what, hint = f"the placeholder {describe(node)}", "write it with kg.data, or a number"
+        title, hint = f"the placeholder {describe(node)}", "write it with kg.data, or a number"
     else:
         assert isinstance(node, (Read, Assigned))
-        what = f"state {node.cell.title}"
+        title = f"state {node.cell.title}"
         hint = "states belong to compiled functions: kg.compile"
-    return ModelError(f"{doing}: a target follows from {what}{site_text(node)}; {hint}")
+    return ModelError(f"{doing}: a target follows from {title}{site_text(node)}; {hint}")
 
 
 def _not_drawn(

@@ -115,8 +115,8 @@ class Table:
     def _what(self) -> str:
         node, target = self.term.node, self.term.target
         if isinstance(node, Distribution) and target is not None:
-            what = "likelihood" if isinstance(target, Data) else "prior"
-            return f"the {what} of {describe(target)}{site_text(target)}"
+            title = "likelihood" if isinstance(target, Data) else "prior"
+            return f"the {title} of {describe(target)}{site_text(target)}"
         return f"the factor {describe(node)}{site_text(node)}"
 
     @cached_property
@@ -142,11 +142,11 @@ class Table:
             raise self._several(arrays, f"several elements of {names} at once")
         return np.where(owners == NONE, 0, owners).reshape(-1)
 
-    def _several(self, arrays: list[Variable], what: str) -> ModelError:
+    def _several(self, arrays: list[Variable], title: str) -> ModelError:
         combinations = math.prod(len(self.domains[v].values) ** v.size for v in arrays)
         singles = singles_text(arrays) if combinations <= NUMBERS else ""
         return ModelError(
-            f"model: an element of {self._what()} depends on {what}, so that they cannot be "
+            f"model: an element of {self._what()} depends on {title}, so that they cannot be "
             f"marginalised one by one; {singles or CHAIN_ADVICE}"
         )
 

@@ -137,14 +137,14 @@ def autocorrelation_times(
     >>> bool(abs(times["tau"][0] - 3) < 0.15)
     True
     """
-    what = "autocorrelation_times"
-    x = as_draws(draws, what)
+    title = "autocorrelation_times"
+    x = as_draws(draws, title)
     if x.shape[1] < 4:
-        raise ValueError(f"{what}: expected four draws or more of each chain, got {x.shape[1]}")
-    time = chosen(ESTIMATORS, estimator, f"{what}: estimator")
-    chosen({word: word for word in WALKERS}, walkers, f"{what}: walkers")
-    x = projections(x, directions, what)
-    names = np.array(parameter_names(names, x.shape[2], what))
+        raise ValueError(f"{title}: expected four draws or more of each chain, got {x.shape[1]}")
+    time = chosen(ESTIMATORS, estimator, f"{title}: estimator")
+    chosen({word: word for word in WALKERS}, walkers, f"{title}: walkers")
+    x = projections(x, directions, title)
+    names = np.array(parameter_names(names, x.shape[2], title))
     groups = x[:, None] if walkers == "separate" else x[None]
     if walkers == "averaged":
         groups = groups.mean(1, keepdims=True)
@@ -164,14 +164,14 @@ def _row(x: np.ndarray, time: Callable[[np.ndarray], float]) -> tuple[float, flo
     return tau, float(x.mean()), float(np.sqrt(x.var(ddof=1) * tau / x.size))
 
 
-def projections(x: np.ndarray, directions: Any, what: str) -> np.ndarray:
+def projections(x: np.ndarray, directions: Any, title: str) -> np.ndarray:
     """The draws along directions, of shape (chain, draw, component)."""
     if directions is None:
         return x
     d = np.asarray(directions, float)
     if d.ndim != 2 or d.shape[0] != x.shape[2]:
         raise ValueError(
-            f"{what}: expected directions of shape ({x.shape[2]}, component), one in each column, "
+            f"{title}: expected directions of shape ({x.shape[2]}, component), one in each column, "
             f"got {d.shape}{'; write directions.T' if d.shape[-1:] == (x.shape[2],) else ''}"
         )
     return x @ d

@@ -69,12 +69,12 @@ def running_averages(records: Mapping[str, Any], steps: int = 10) -> dict[str, n
     >>> columns["end"].tolist(), columns["average_loss"].tolist()
     ([2, 4], [1.5, 2.5])
     """
-    what = "running_averages"
-    arrays = {name: finite(as_rows(v, what, name), what, name) for name, v in records.items()}
+    title = "running_averages"
+    arrays = {name: finite(as_rows(v, title, name), title, name) for name, v in records.items()}
     shapes = {name: array.shape for name, array in arrays.items()}
     if len(set(shapes.values())) != 1:
         raise ValueError(
-            f"{what}: expected records of one shape, got {shapes or 'no record'}; give a mapping "
+            f"{title}: expected records of one shape, got {shapes or 'no record'}; give a mapping "
             "such as {'loss': losses}"
         )
     chains, length = next(iter(shapes.values()))
@@ -152,11 +152,11 @@ def boltzmann_weights(potential: Any, sampled: float, wanted: float) -> Boltzman
     >>> moved.weights.round(3).tolist(), round(moved.ess, 3)
     ([0.667, 0.333], 1.8)
     """
-    what = "boltzmann_weights"
-    u = finite(np.asarray(potential, float), what, "potential")
+    title = "boltzmann_weights"
+    u = finite(np.asarray(potential, float), title, "potential")
     if u.size == 0:
-        raise ValueError(f"{what}: potential has no values, its shape is {u.shape}")
-    change = positive(wanted, what, "wanted") - positive(sampled, what, "sampled")
+        raise ValueError(f"{title}: potential has no values, its shape is {u.shape}")
+    change = positive(wanted, title, "wanted") - positive(sampled, title, "sampled")
     logs = -change * u
     weights = np.exp(logs - logsumexp(logs))
     return BoltzmannWeights(weights, float(np.exp(2 * logsumexp(logs) - logsumexp(2 * logs))))
@@ -196,12 +196,12 @@ def parameter_averages(
     >>> analysis.parameter_averages([[[1.0], [3.0]]])["variance"].tolist()
     [2.0]
     """
-    what = "parameter_averages"
-    x = finite(as_draws(draws, what), what, "draws")
-    w = np.full(x.shape[:2], 1.0) if weights is None else as_rows(weights, what, "weights")
+    title = "parameter_averages"
+    x = finite(as_draws(draws, title), title, "draws")
+    w = np.full(x.shape[:2], 1.0) if weights is None else as_rows(weights, title, "weights")
     if w.shape != x.shape[:2] or not (w >= 0).all() or not w.sum() > 0:
         raise ValueError(
-            f"{what}: expected weights of shape {x.shape[:2]} that are not negative and not all "
+            f"{title}: expected weights of shape {x.shape[:2]} that are not negative and not all "
             f"zero, got the shape {w.shape} and the sum {w.sum():.6g}"
         )
     w = w / w.sum()
@@ -210,17 +210,17 @@ def parameter_averages(
     rest = 1 - np.sum(w * w)
     variance = square / rest if rest > 0 else np.full_like(square, np.nan)
     return {
-        "parameter": np.array(parameter_names(names, x.shape[2], what)),
+        "parameter": np.array(parameter_names(names, x.shape[2], title)),
         "average": mean,
         "variance": variance,
     }
 
 
-def parameter_names(names: Any, count: int, what: str) -> list[str]:
+def parameter_names(names: Any, count: int, title: str) -> list[str]:
     """The names of parameters; c0, c1, ... by default."""
     if names is None:
         return [f"c{i}" for i in range(count)]
     names = list(names)
     if len(names) != count:
-        raise ValueError(f"{what}: expected {count} names of parameters, got {len(names)}")
+        raise ValueError(f"{title}: expected {count} names of parameters, got {len(names)}")
     return names

@@ -220,14 +220,14 @@ def low_rank_covariance(
     >>> analysis.low_rank_covariance(draws, 1).values.round(6).tolist()
     [10000.0]
     """
-    what = "low_rank_covariance"
-    x = as_draws(draws, what)
-    rows = as_points(x.reshape(-1, x.shape[2]), what)
+    title = "low_rank_covariance"
+    x = as_draws(draws, title)
+    rows = as_points(x.reshape(-1, x.shape[2]), title)
     most = min(len(rows) - 1, rows.shape[1])
-    number = _count(count, most, what)
+    number = _count(count, most, title)
     for name, value in (("oversampling", oversampling), ("iterations", iterations)):
         if value < 0:
-            raise ValueError(f"{what}: {name} must not be negative, got {value}")
+            raise ValueError(f"{title}: {name} must not be negative, got {value}")
     mean = rows.mean(0)
     width = min(number + oversampling, most)
 
@@ -253,7 +253,7 @@ def signed(vectors: np.ndarray) -> np.ndarray:
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
-def _count(count: int | None, most: int, what: str) -> int:
+def _count(count: int | None, most: int, title: str) -> int:
     """The number of eigenpairs."""
     if count is None:
         return most
@@ -263,6 +263,6 @@ def _count(count: int | None, most: int, what: str) -> int:
         or not 1 <= count <= most
     ):
         raise ValueError(
-            f"{what}: count must be a whole number between 1 and {most}, got {count!r:.60}"
+            f"{title}: count must be a whole number between 1 and {most}, got {count!r:.60}"
         )
     return int(count)

@@ -151,18 +151,20 @@ def diffusion_map(
     >>> slow.rates().round(2).tolist()  # 1, 2, 3, 4 in the limit
     [1.0, 1.99, 3.03, 4.18]
     """
-    what = "diffusion_map"
-    x = as_points(points, what)
-    chosen({word: word for word in METHODS}, method, f"{what}: method")
-    chosen({word: word for word in OUTLIERS}, outliers, f"{what}: outliers")
-    log_target = _log_target(x, method, potential, inverse_temperature, what)
+    title = "diffusion_map"
+    x = as_points(points, title)
+    chosen({word: word for word in METHODS}, method, f"{title}: method")
+    chosen({word: word for word in OUTLIERS}, outliers, f"{title}: outliers")
+    log_target = _log_target(x, method, potential, inverse_temperature, title)
     for name, number in (("count", count), ("neighbours", neighbours)):
         whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
         if number is not None and not (whole and number >= 1):
-            raise ValueError(f"{what}: {name} must be a whole number from 1 on, got {number!r:.60}")
-    width = bandwidth(x, epsilon, what)
+            raise ValueError(
+                f"{title}: {name} must be a whole number from 1 on, got {number!r:.60}"
+            )
+    width = bandwidth(x, epsilon, title)
     scales = local_scales(x, width) if outliers == "local" else None
-    graph = kernel(x, width, neighbours, what, scales)
+    graph = kernel(x, width, neighbours, title, scales)
     retained = ~isolated(graph) if outliers == "drop" else np.ones(len(x), bool)
     graph = _part(graph, retained)
     for _ in range(_ROUNDS):
@@ -181,7 +183,7 @@ def diffusion_map(
         retained[retained] = ~dropped
     if graph.shape[0] < count + 2:
         raise ValueError(
-            f"{what}: {count} eigenpairs need {count + 2} points or more, but {graph.shape[0]} of "
+            f"{title}: {count} eigenpairs need {count + 2} points or more, but {graph.shape[0]} of "
             f"{len(x)} points are left. Points are dropped if they are isolated at epsilon = "
             f"{width:.6g}, or their target density is negligible; give a larger epsilon or "
             "outliers='local'"
@@ -218,21 +220,21 @@ def _part(graph: sparse.csr_array, mask: np.ndarray) -> sparse.csr_array:
 
 
 def _log_target(
-    x: np.ndarray, method: str, potential: Any, inverse_temperature: float, what: str
+    x: np.ndarray, method: str, potential: Any, inverse_temperature: float, title: str
 ) -> np.ndarray | None:
     """The logarithm of the target density at each point, without its constant."""
     if method == "vanilla":
         if potential is not None:
             raise ValueError(
-                f"{what}: method='vanilla' does not use a potential; leave it out, or write "
+                f"{title}: method='vanilla' does not use a potential; leave it out, or write "
                 "method='tmdmap'"
             )
         return None
     if potential is None:
-        raise ValueError(f"{what}: method='tmdmap' needs potential, one number for each point")
+        raise ValueError(f"{title}: method='tmdmap' needs potential, one number for each point")
     u = np.asarray(potential, float)
     u = u.reshape(-1) if u.size == len(x) else u
     if u.shape != (len(x),):
-        raise ValueError(f"{what}: expected a potential of shape ({len(x)},), got {u.shape}")
-    finite(u, what, "potential")
-    return -positive(inverse_temperature, what, "inverse_temperature") * (u - u.min())
+        raise ValueError(f"{title}: expected a potential of shape ({len(x)},), got {u.shape}")
+    finite(u, title, "potential")
+    return -positive(inverse_temperature, title, "inverse_temperature") * (u - u.min())

@@ -93,22 +93,22 @@ def free_energy(
     >>> result.energies.round(3).tolist()  # log 3 between 3 rows and 1 row
     [0.0, inf, 1.099]
     """
-    what = "free_energy"
-    beta = positive(inverse_temperature, what, "inverse_temperature")
-    x = numbers(coordinate, f"{what}: coordinate")
-    w = np.ones(x.shape) if weights is None else numbers(weights, f"{what}: weights")
+    title = "free_energy"
+    beta = positive(inverse_temperature, title, "inverse_temperature")
+    x = numbers(coordinate, f"{title}: coordinate")
+    w = np.ones(x.shape) if weights is None else numbers(weights, f"{title}: weights")
     if w.shape != x.shape or not (w >= 0).all():
         raise ValueError(
-            f"{what}: expected weights of shape {x.shape} that are not negative, got shape "
+            f"{title}: expected weights of shape {x.shape} that are not negative, got shape "
             f"{w.shape}; write weights of the same rows as the coordinate"
         )
     usable = np.isfinite(x)
     x, w = x[usable], w[usable]
     if not x.size or not w.sum() > 0:
-        raise ValueError(f"{what}: none of the {usable.size} rows is finite and has a weight")
+        raise ValueError(f"{title}: none of the {usable.size} rows is finite and has a weight")
     if np.ptp(x) == 0:
         raise ValueError(
-            f"{what}: all {x.size} rows have the coordinate {x[0]:.6g}; a density needs rows that "
+            f"{title}: all {x.size} rows have the coordinate {x[0]:.6g}; a density needs rows that "
             "move, so choose another coordinate"
         )
     edges = np.histogram_bin_edges(x, bins)
@@ -123,8 +123,8 @@ def free_energy(
         density = estimate(centres)
         widths = np.full(len(centres), float(np.sqrt(estimate.covariance[0, 0])))
     else:
-        raise ValueError(f"{what}: estimator must be 'histogram' or 'kde', got {estimator!r:.60}")
-    return _result(centres, density, widths, beta, what)
+        raise ValueError(f"{title}: estimator must be 'histogram' or 'kde', got {estimator!r:.60}")
+    return _result(centres, density, widths, beta, title)
 
 
 @public
@@ -161,28 +161,28 @@ def level_free_energy(levels: LevelSets, inverse_temperature: float) -> FreeEner
     >>> analysis.level_free_energy(levels, 1.0).energies.round(3).tolist()
     [0.0, 1.099]
     """
-    what = "level_free_energy"
+    title = "level_free_energy"
     if not isinstance(levels, LevelSets):
         raise TypeError(
-            f"{what}: expected the result of level_sets, got {type(levels).__name__}; for values "
+            f"{title}: expected the result of level_sets, got {type(levels).__name__}; for values "
             "of a coordinate write free_energy(coordinate, inverse_temperature)"
         )
-    beta = positive(inverse_temperature, what, "inverse_temperature")
-    finite(levels.edges, what, "levels.edges")
+    beta = positive(inverse_temperature, title, "inverse_temperature")
+    finite(levels.edges, title, "levels.edges")
     if not (levels.widths > 0).all():
         raise ValueError(
-            f"{what}: an interval has no width, the edges are {levels.edges.tolist()!s:.80}; use "
+            f"{title}: an interval has no width, the edges are {levels.edges.tolist()!s:.80}; use "
             "two landmarks or more of a coordinate that moves"
         )
     density = levels.counts / (levels.counts.sum() * levels.widths)
-    return _result(levels.values, density, levels.widths, beta, what)
+    return _result(levels.values, density, levels.widths, beta, title)
 
 
 def _result(
-    values: np.ndarray, density: np.ndarray, widths: np.ndarray, beta: float, what: str
+    values: np.ndarray, density: np.ndarray, widths: np.ndarray, beta: float, title: str
 ) -> FreeEnergy:
     if not density.max(initial=0) > 0:
-        raise ValueError(f"{what}: no row is inside of the bins; give edges around the coordinate")
+        raise ValueError(f"{title}: no row is inside of the bins; give edges around the coordinate")
     with np.errstate(divide="ignore"):
         energies = -np.log(density / density.max()) / beta
     return FreeEnergy(values, energies + 0.0, density, widths, beta)

@@ -24,9 +24,9 @@ def numbers(values: Any, subject: str) -> np.ndarray:
     raise TypeError(f"{subject}: expected an array of real numbers, got {got or in_words(values)}")
 
 
-def as_draws(draws: Any, what: str) -> np.ndarray:
+def as_draws(draws: Any, title: str) -> np.ndarray:
     """Draws of shape (chain, draw, parameter)."""
-    x = numbers(draws, f"{what}: draws")
+    x = numbers(draws, f"{title}: draws")
     if x.ndim != 3 or x.shape[0] == 0 or x.shape[1] < 2 or x.shape[2] == 0:
         way = {
             1: "; write draws[None, :, None] for one chain of one parameter",
@@ -34,63 +34,63 @@ def as_draws(draws: Any, what: str) -> np.ndarray:
             "draws[:, :, None] for one parameter",
         }
         raise ValueError(
-            f"{what}: draws must have the shape (chain, draw, parameter) with two draws or more, "
+            f"{title}: draws must have the shape (chain, draw, parameter) with two draws or more, "
             f"got {x.shape}{way.get(x.ndim, '')}"
         )
     return x
 
 
-def as_rows(values: Any, what: str, name: str) -> np.ndarray:
+def as_rows(values: Any, title: str, name: str) -> np.ndarray:
     """Values of shape (chain, draw); one dimension is one chain."""
-    x = numbers(values, f"{what}: {name}")
+    x = numbers(values, f"{title}: {name}")
     x = x[None] if x.ndim == 1 else x
     if x.ndim != 2 or x.size == 0:
         raise ValueError(
-            f"{what}: {name} must have the shape (chain, draw), got {np.shape(values)}"
+            f"{title}: {name} must have the shape (chain, draw), got {np.shape(values)}"
         )
     return x
 
 
-def as_points(points: Any, what: str) -> np.ndarray:
+def as_points(points: Any, title: str) -> np.ndarray:
     """Points of shape (point, coordinate); one dimension is one coordinate."""
-    x = numbers(points, f"{what}: points")
+    x = numbers(points, f"{title}: points")
     x = x[:, None] if x.ndim == 1 else x
     if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] == 0:
         way = "; write draws.reshape(-1, draws.shape[-1])" if x.ndim == 3 else ""
         raise ValueError(
-            f"{what}: points must have the shape (point, coordinate) with two points or more, got "
+            f"{title}: points must have the shape (point, coordinate) with two points or more, got "
             f"{np.shape(points)}{way}"
         )
-    return finite(x, what, "points")
+    return finite(x, title, "points")
 
 
-def finite(x: np.ndarray, what: str, name: str) -> np.ndarray:
+def finite(x: np.ndarray, title: str, name: str) -> np.ndarray:
     """The values, which must all be finite."""
     bad = ~np.isfinite(x)
     if bad.any():
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{what}: {bad.sum()} of the {x.size} values of {name} are not finite, the first at "
+            f"{title}: {bad.sum()} of the {x.size} values of {name} are not finite, the first at "
             f"index {place}; drop these rows, or look at the chain that diverged"
         )
     return x
 
 
-def positive(value: Any, what: str, name: str) -> float:
+def positive(value: Any, title: str, name: str) -> float:
     """A positive finite number."""
     if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-        raise ValueError(f"{what}: {name} must be a positive number, got {value!r:.60}")
+        raise ValueError(f"{title}: {name} must be a positive number, got {value!r:.60}")
     return float(value)
 
 
-def tree_arrays(tree: Any, what: str) -> tuple[np.ndarray, list[str], dict[str, np.ndarray]]:
+def tree_arrays(tree: Any, title: str) -> tuple[np.ndarray, list[str], dict[str, np.ndarray]]:
     """The draws of results, the names of their parameters, and the records.
 
     Numbers that a simulation fixed are left out. The record `potential` is minus the log density;
     the record `step` has the numbers of the draws.
     """
     parts, names = [], []
-    for name, variable in check_tree(tree, what).data_vars.items():
+    for name, variable in check_tree(tree, title).data_vars.items():
         values = np.asarray(variable.values, float)
         values = values.reshape(*values.shape[:2], -1)
         constant = np.flatnonzero((values == values[:1, :1]).all((0, 1)))
@@ -98,7 +98,7 @@ def tree_arrays(tree: Any, what: str) -> tuple[np.ndarray, list[str], dict[str, 
         parts.append(np.delete(values, fixed.astype(int), -1))
         names += [n for i, n in enumerate(row_names(str(name), variable)) if i not in fixed]
     if not parts:
-        raise ValueError(f"{what}: the posterior of the results has no targets")
+        raise ValueError(f"{title}: the posterior of the results has no targets")
     records = {}
     if "sample_stats" in tree.children:
         for name, variable in tree["sample_stats"].data_vars.items():

@@ -34,7 +34,7 @@ def kernel(
     points: np.ndarray,
     epsilon: float,
     neighbours: int | None,
-    what: str,
+    title: str,
     scales: np.ndarray | None = None,
 ) -> sparse.csr_array:
     """The symmetric kernel exp(-d_ij^2 / (epsilon max(scale_i, scale_j))) of points."""
@@ -46,7 +46,7 @@ def kernel(
         rows = np.repeat(np.arange(count), columns.shape[1])
         columns = columns.ravel()
         values = np.exp(-squares / (epsilon * _larger(scales, rows, columns)))
-        _warn_if_cut(values.reshape(count, -1), what)
+        _warn_if_cut(values.reshape(count, -1), title)
         graph = sparse.csr_array((values, (rows, columns)), shape=(count, count))
         return graph.maximum(graph.T).tocsr()
     limit = -np.log(_SMALLEST) * epsilon
@@ -64,13 +64,13 @@ def kernel(
     return sparse.vstack(blocks, format="csr")
 
 
-def _warn_if_cut(values: np.ndarray, what: str) -> None:
+def _warn_if_cut(values: np.ndarray, title: str) -> None:
     """Warn if the kernel is not small at the last neighbour."""
     width = values.shape[1] - 1
     last = float(np.median(values[:, -1]))
     if last > _BONDED and width < len(values) - 1:
         warn_user(
-            f"{what}: half of the points have a kernel of {last:.2g} or more at their neighbour "
+            f"{title}: half of the points have a kernel of {last:.2g} or more at their neighbour "
             f"{width}, the last in the kernel. The rates are then too small; give more neighbours, "
             "or a smaller epsilon",
             RuntimeWarning,
@@ -81,7 +81,7 @@ def _larger(scales: np.ndarray | None, rows: np.ndarray, columns: np.ndarray) ->
     return 1.0 if scales is None else np.maximum(scales[rows], scales[columns])
 
 
-def bandwidth(points: np.ndarray, epsilon: float | str, what: str) -> float:
+def bandwidth(points: np.ndarray, epsilon: float | str, title: str) -> float:
     """The bandwidth epsilon: a number, or chosen from distances.
 
     "median" is the median, over the points, of the squared distance to the neighbour whose rank is
@@ -89,12 +89,12 @@ def bandwidth(points: np.ndarray, epsilon: float | str, what: str) -> float:
     log sum_{i<j} exp(-d_ij^2 / epsilon) in log epsilon; twice this slope is the dimension.
     """
     if not isinstance(epsilon, str):
-        return positive(epsilon, what, "epsilon")
-    choose = chosen({"median": _median, "bgh": _steepest}, epsilon, f"{what}: epsilon")
+        return positive(epsilon, title, "epsilon")
+    choose = chosen({"median": _median, "bgh": _steepest}, epsilon, f"{title}: epsilon")
     value = choose(points)
     if not value > 0:
         raise ValueError(
-            f"{what}: epsilon={epsilon!r} gives {value:.6g}, because most points coincide; thin "
+            f"{title}: epsilon={epsilon!r} gives {value:.6g}, because most points coincide; thin "
             "the trajectory, or give a number for epsilon"
         )
     return value

@@ -57,7 +57,7 @@ def inverse_temperature_of(given: Any, records: Mapping[str, np.ndarray]) -> flo
     return high
 
 
-def check_sampled(what: str, records: Mapping[str, np.ndarray]) -> None:
+def check_sampled(title: str, records: Mapping[str, np.ndarray]) -> None:
     """Refuse records of training.
 
     Optimisers have no temperature, and their rows are not draws of a density.
@@ -65,7 +65,7 @@ def check_sampled(what: str, records: Mapping[str, np.ndarray]) -> None:
     beta = np.asarray(records.get("beta", ()), float)
     if beta.size and not np.isfinite(beta).any():
         raise ValueError(
-            f"{what}: the rows are steps of training, not draws of exp(-beta U): the record beta "
+            f"{title}: the rows are steps of training, not draws of exp(-beta U): the record beta "
             "is not finite in any of them; give the records of sample()"
         )
 
@@ -94,7 +94,7 @@ def settings_temperature(attributes: Mapping[str, Any]) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def warn_of_batches(what: str, records: Mapping[str, np.ndarray]) -> None:
+def warn_of_batches(title: str, records: Mapping[str, np.ndarray]) -> None:
     """Warn if the potentials are values on mini-batches.
 
     An epoch then has several steps.
@@ -102,7 +102,7 @@ def warn_of_batches(what: str, records: Mapping[str, np.ndarray]) -> None:
     steps, epochs = (records.get(name, np.zeros(0)) for name in ("step", "epoch"))
     if steps.size and steps.shape == epochs.shape and not np.array_equal(steps, epochs):
         warn_user(
-            f"{what}: the potentials of the rows are estimates on mini-batches, so results of "
+            f"{title}: the potentials of the rows are estimates on mini-batches, so results of "
             "them are noisy and biased; compute potentials on all rows of data, for example by "
             "simulation.landscape.potential, and write Analysis(draws, {'potential': values})",
             KinetographWarning,

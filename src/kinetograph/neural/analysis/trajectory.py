@@ -231,17 +231,17 @@ class Analysis:
         columns = parameter_averages(self.draws, weights=moved.weights, names=self.names)
         return columns | {"ess": np.full(len(columns["average"]), moved.ess)}
 
-    def _energy(self, what: str) -> np.ndarray:
+    def _energy(self, title: str) -> np.ndarray:
         if self.potential not in self.records:
             raise ValueError(
-                f"Analysis.{what}: no record {self.potential!r}, the potential U of the sampled "
+                f"Analysis.{title}: no record {self.potential!r}, the potential U of the sampled "
                 f"density exp(-beta U); the records are {', '.join(self.records) or 'none'}; give "
                 "the run file, too, or write Analysis(draws, {'potential': values}), or potential= "
                 "with the name of a record. The loss is U only without prior and with "
                 "loss_scale='mean': then potential='loss' is right"
             )
-        check_sampled(f"Analysis.{what}", self.records)
-        warn_of_batches(f"Analysis.{what}", self.records)
+        check_sampled(f"Analysis.{title}", self.records)
+        warn_of_batches(f"Analysis.{title}", self.records)
         return self.records[self.potential]
 
     @cached_property

@@ -49,8 +49,8 @@ _NOT_LISTED = (  # attributes that have a row already, or do not interest a read
 )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, title: str) -> str:
+    return f"{number} {title}{'' if number == 1 else 's'}"
 
 
 def headline(selection: Selection) -> str:
@@ -179,7 +179,7 @@ def lost(selection: Selection) -> str:
     if not lost_by_number:
         return "<p>None: all chains are in the same place.</p>"
     return rows(
-        (f"chain {selection.numbers[chain]}", what) for chain, what in lost_by_number.items()
+        (f"chain {selection.numbers[chain]}", text) for chain, text in lost_by_number.items()
     )
 
 

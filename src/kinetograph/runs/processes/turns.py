@@ -125,7 +125,7 @@ class Turn:
     def _key(self, name: str) -> str:
         return f"{self.number} {name}"
 
-    def gather(self, what: str, value: bytes = b"", late: bool = False) -> list[memoryview]:
+    def gather(self, title: str, value: bytes = b"", late: bool = False) -> list[memoryview]:
         """The values of all processes, once all have reached this point.
 
         With `late` processes may come at any time, as long as they give signs of life.
@@ -137,7 +137,7 @@ class Turn:
         """
         self.steps += 1
         key = self._key(str(self.steps))
-        label = f"{self.doing}, {what}".encode()
+        label = f"{self.doing}, {title}".encode()
         self.channel.post(key, label + b"\n" + value)
         bodies = {}
 

@@ -39,7 +39,7 @@ class Locked(KinetographError):
     """Another running process holds the lock."""
 
 
-def hold(path: Path, what: str) -> int:
+def hold(path: Path, title: str) -> int:
     """Take a lock, and return its file descriptor.
 
     The lock is kept until the file descriptor is closed.
@@ -57,7 +57,7 @@ def hold(path: Path, what: str) -> int:
         os.close(handle)
         who = f"another process (process {by})" if by.isdigit() else "another process"
         who = "this process" if by == str(os.getpid()) else who
-        raise Locked(f"{what} is being run by {who}, which must end first")
+        raise Locked(f"{title} is being run by {who}, which must end first")
     os.ftruncate(handle, 0)
     os.write(handle, str(os.getpid()).encode())
     return handle

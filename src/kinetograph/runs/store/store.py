@@ -129,9 +129,9 @@ class Store:
             If the store cannot be written.
         """
         for number in numbers:
-            what = f"{self.path}: chain {number}"
+            title = f"{self.path}: chain {number}"
             try:
-                self._lock_handles.append(hold(self.hidden / f"chain-{number}.lock", what))
+                self._lock_handles.append(hold(self.hidden / f"chain-{number}.lock", title))
             except OSError as error:
                 raise unwritable(self.path, error) from error
         with locked(self.hidden / "lock"):

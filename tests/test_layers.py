@@ -1,6 +1,7 @@
 """An inner layer never imports an outer one, and files import in no circle, even when called."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -235,6 +236,19 @@ def test_inner_files_of_the_graph_need_no_outer_ones(height):
     outer = {name for names in GRAPH[height + 1 :] for name in names}
     for name in GRAPH[height]:
         assert not needed(name) & outer, name
+
+
+def test_tables_of_packages_name_files_that_exist():
+    """A row of a table in a package's docstring begins with names of files, then two spaces."""
+    tables = 0
+    for name, path in FILES.items():
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        rows = re.findall(r"^((?:\w+, )*\w+)  +\S", text.partition("\n\n")[2], re.MULTILINE)
+        if path.stem == "__init__" and len(rows) > 1:
+            tables += 1
+            files = {file.stem for file in path.parent.iterdir()}
+            assert {*", ".join(rows).split(", ")} <= files, name
+    assert tables > 15
 
 
 def test_names_of_classes_are_used_once():

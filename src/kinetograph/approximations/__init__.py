@@ -9,6 +9,6 @@ curvature    inverse Hessians from the steps of a path
 low_rank     normal and Student distributions with low-rank covariances
 pool         weighted draws of mixtures of distributions
 pareto       Pareto-smoothed importance weights
-judgement    resampled draws, and warnings about bad approximations
+resampling   resampled draws, and warnings about bad approximations
 results      results trees of approximations
 """

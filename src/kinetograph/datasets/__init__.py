@@ -2,7 +2,7 @@
 
 dataset     the public class
 steps       the sources of elements: rows, orders, batches, repetitions
-reading     how steps are read in a graph and in plain Python
+readers     how steps are read in a graph and in plain Python
 iterator    `iter(dataset)` in converted code: a position stored in the graph
 """
 

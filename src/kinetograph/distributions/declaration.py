@@ -7,10 +7,9 @@ It makes the public function, such as `kg.gamma`, and records what the method of
         '''A positive unknown that follows a gamma distribution. ...'''
 
 The function becomes public (`graph/public.py`). It has the parameters of the distribution and its
-docstring. The decorator adds the
-parameters that all distributions have (`shape`, `dims`, `name`; with tails, `truncation` and
-`censoring`), their documentation, and the errors that follow from the supports of the parameters.
-An entry that is in the docstring already stays as it is.
+docstring. The decorator adds the parameters that all distributions have (`shape`, `dims`, `name`;
+with tails, `truncation` and `censoring`), their documentation, and the errors that follow from the
+supports of the parameters. An entry that is in the docstring already stays as it is.
 
 If the function has no body, its parameters are the parameters of the family, in the same order. If
 there are several parametrisations, the function returns the family and its parameters as `Chosen`.

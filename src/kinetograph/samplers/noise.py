@@ -26,7 +26,7 @@ from ..graph.node import CURRENT, Apply, Node, Operation
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.source import place_text, warn_user
 from ..graph.value_texts import in_words
-from ..streams.asked import sized
+from ..streams.draw_arguments import sized
 from ..streams.methods import Draws
 from ..streams.operations import WORDS, advance_stream, batch_row
 

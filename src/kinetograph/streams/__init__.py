@@ -2,6 +2,7 @@
 
 operations       a draw as a node with a state
 one_draw         the common part of stream methods: parameters, shapes, types
+draw_arguments   checked shapes and types of draws
 methods          the stream methods of distributions; `written` has those written by hand
 orders, choice   permutations, choices and whole numbers
 streams, saved   `kg.RandomStreams` and saved states

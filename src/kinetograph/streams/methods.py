@@ -17,7 +17,7 @@ from ..calls.same_names import renamed
 from ..distributions.declaration import DISTRIBUTIONS, Declaration, described
 from ..graph.array import Array, ArrayLike
 from ..graph.public import public
-from .asked import sized
+from .draw_arguments import sized
 from .one_draw import OneDraw
 from .written import WrittenDraws
 

@@ -10,7 +10,7 @@ from ..graph.node import Node
 from ..graph.operations.elementwise import astype
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
-from .asked import float_type, sized
+from .draw_arguments import float_type, sized
 from .operations import Draw, draw_node
 
 __all__ = ["OneDraw"]

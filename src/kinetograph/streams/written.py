@@ -19,8 +19,8 @@ from ..distributions.truncated_normal import TRUNCATED_NORMAL
 from ..distributions.zero_sum_normal import length_of
 from ..graph.array import Array, ArrayLike
 from ..graph.public import public
-from .asked import sized
 from .choice import check_count, check_weights, marked, population, rows_at
+from .draw_arguments import sized
 from .one_draw import OneDraw
 from .orders import INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION
 

@@ -93,7 +93,7 @@ def temper(
         Of "parallel": the number of ladders, the scans of each one that are kept, and the scans
         before them that tune it; by default 4, 1000 and 300.
     ladder
-        Of "smc" and "parallel": the powers, rising, up to 1; by default they are found.
+        Of "smc" and "parallel": the powers, rising, up to 1; by default the run chooses them.
     seed
         As for `kg.mcmc`. Results do not depend on the number of threads or devices.
     store

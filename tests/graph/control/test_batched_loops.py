@@ -233,7 +233,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_jax_uses_the_name_that_the_cost_model_knows(name):
-    """JAX must not rename a primitive: the table in `batched` would miss it."""
+    """JAX must not rename a primitive: the table in `batched_loops` would miss it."""
     program = jax.make_jaxpr(EXAMPLES[name])(FLOATS)
     assert name in {e.primitive.name for e in batched_loops._equations(program.jaxpr)}
 

@@ -6,5 +6,4 @@ normal_regression   linear normal likelihoods, with the data in a triangular fac
 linear_form         nodes read as linear forms
 pieces              terms that are the same operations on other unknowns and data
 batches, columns    such terms computed as one batch
-places              nodes that read one place of an array
 """

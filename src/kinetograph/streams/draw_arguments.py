@@ -15,7 +15,7 @@ from ..graph.value_texts import shown
 __all__ = ["float_type", "sized", "static_shape"]
 
 
-def float_type(dtype: Any, which: str) -> np.dtype:
+def float_type(dtype: Any, doing: str) -> np.dtype:
     """The type of real numbers in a draw."""
     if dtype is None:
         return float_dtype()
@@ -24,22 +24,22 @@ def float_type(dtype: Any, which: str) -> np.dtype:
     except (TypeError, ValueError):
         floating = None
     if floating not in (np.float64, np.float32):
-        raise TypeError(f"{which}: dtype must be float64 or float32, got {dtype!r}{place_text()}")
+        raise TypeError(f"{doing}: dtype must be float64 or float32, got {dtype!r}{place_text()}")
     return floating
 
 
-def sized(shape: Any, like: Any, which: str) -> tuple[int, ...] | None:
+def sized(shape: Any, like: Any, doing: str) -> tuple[int, ...] | None:
     """The shape given by `shape`, or by the array `like`."""
     if like is None:
-        return static_shape(shape, which)
+        return static_shape(shape, doing)
     if shape is not None and shape != ():
-        raise TypeError(f"{which}: give like= or shape=, not both{place_text()}")
+        raise TypeError(f"{doing}: give like= or shape=, not both{place_text()}")
     if _is_shape(like):
         raise TypeError(
-            f"{which}: like= takes an array whose shape the numbers have, got {like!r}"
+            f"{doing}: like= takes an array whose shape the numbers have, got {like!r}"
             f"{place_text()}; write shape={like!r}"
         )
-    return as_node(like, f"{which}: like").shape
+    return as_node(like, f"{doing}: like").shape
 
 
 def _is_shape(value: Any) -> bool:
@@ -48,7 +48,7 @@ def _is_shape(value: Any) -> bool:
     return all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes)
 
 
-def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:
+def static_shape(shape: Any, doing: str) -> tuple[int, ...] | None:
     """The shape as a tuple of known whole numbers."""
     if shape is None:
         return None
@@ -56,15 +56,15 @@ def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:
     for size in sizes:
         if isinstance(size, Array):
             raise SymbolicError(
-                f"{which}: the shape contains {describe(size.node)}, which is known only at run "
+                f"{doing}: the shape contains {describe(size.node)}, which is known only at run "
                 f"time{place_text()}; XLA needs fixed shapes: draw the largest possible number "
                 "and mask the rest with kg.where"
             )
         if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)):
             raise TypeError(
-                f"{which}: shape must be a whole number or a tuple of them, got {shown(shape)}"
+                f"{doing}: shape must be a whole number or a tuple of them, got {shown(shape)}"
                 f"{place_text()}"
             )
         if size < 0:
-            raise ShapeError(f"{which}: shape {shape} has a negative length{place_text()}")
+            raise ShapeError(f"{doing}: shape {shape} has a negative length{place_text()}")
     return tuple(int(n) for n in sizes)

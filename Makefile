@@ -1,4 +1,4 @@
-# Everything one does in this repository. `make` lists the targets.
+# All tasks of this repository. `make` lists the targets.
 #
 # A target installs what it needs by itself, into .venv, with the newest fitting Python that
 # scripts/find-python finds. PY=python3.12 runs any target with that Python instead, in .venvs/3.12.
@@ -23,7 +23,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # made in both; one that is done takes over tests of the other.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-# An environment whose Python has been removed is no use: make it anew.
+# An environment whose Python has been removed is made again.
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help

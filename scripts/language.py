@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-CHECKED = ("src", "scripts", "examples", "benchmarks", "docs", *PAGES)
+COMMENTED = ("Makefile", ".ci/run", "pyproject.toml", "mkdocs.yml", "scripts/find-python")
+CHECKED = ("src", "scripts", "examples", "benchmarks", "docs", *PAGES, *COMMENTED)
 SKIPPED = (
     *("benchmarks/results", "benchmarks/data", "benchmarks/.venvs"),
     "scripts/language.py",  # has the phrases in its table
@@ -122,6 +123,10 @@ def pieces(path: Path) -> Iterator[Piece]:
             if cell["cell_type"] == "markdown":
                 for piece in page_pieces(path, "".join(cell["source"])):
                     yield piece._replace(line=number)
+    elif path.suffix != ".md":
+        for number, line in enumerate((ROOT / path).read_text().splitlines(), 1):
+            comment = re.search(r"(?:^|\s)#+ (.*)|^effect = (.*)", line)
+            yield Piece(path, number, "comment", comment.group() if comment else "")
     else:
         yield from page_pieces(path, (ROOT / path).read_text())
 
@@ -215,7 +220,8 @@ def files(paths: list[str]) -> Iterator[Path]:
         path = ROOT / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             short = file.relative_to(ROOT)
-            if file.suffix in (".py", ".md", ".ipynb") and not str(short).startswith(SKIPPED):
+            checked = file == path or file.suffix in (".py", ".md", ".ipynb", ".toml")
+            if checked and not str(short).startswith(SKIPPED):
                 yield short
 
 

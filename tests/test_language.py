@@ -45,3 +45,10 @@ def test_texts_of_a_python_file(tmp_path):
     file.write_text('"""Top."""\n# first\n# second\nx = f"a {1} b told"  # third\n')
     kinds = [(p.kind, p.line) for p in SCRIPT["python_pieces"](file)]
     assert sorted(set(kinds)) == [("comment", 2), ("comment", 4), ("docstring", 1), ("message", 4)]
+
+
+@pytest.mark.parametrize("name", ["Makefile", ".ci/run", "scripts/mutants.toml"])
+def test_comments_of_other_files_are_read(name):
+    texts = [piece.text for piece in SCRIPT["pieces"](Path(name)) if piece.text]
+    assert len(texts) > 1
+    assert not [text for text in texts if text.startswith("old =")]

@@ -161,7 +161,7 @@ def main() -> None:
     convert = kg.autograph.convert
 
     def conversion(_: Any) -> None:
-        transform._CODES.clear()
+        transform._CONVERTED_CODES.clear()
         transform.transform(twenty_lines)
 
     data = np.linspace(-5, 5, 50)

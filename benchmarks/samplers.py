@@ -34,7 +34,7 @@ from kinetograph.observables.observable import as_observables
 from kinetograph.programs.engine import build
 from kinetograph.programs.program import Program
 from kinetograph.programs.state import Plan
-from kinetograph.runs.chain import Chain
+from kinetograph.runs.chain import RunningChain
 from kinetograph.runs.control import beginnings
 from kinetograph.samplers.noise import _numbers
 
@@ -59,7 +59,7 @@ def ours(model: kg.Model, sampler: Any, steps: int, observables: Any = ()) -> tu
     seconds = time.perf_counter() - begun
     with x64():
         data = jax.device_put(model.argument_values)
-        start = Chain(chain_key(1, 0), np.zeros(model.free_size))
+        start = RunningChain(chain_key(1, 0), np.zeros(model.free_size))
         (beginning,) = beginnings(program, [start])
         state = engine.find(beginning, data).chain
     plan = Plan(np.int32(steps), np.int64(2**62))

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import importlib
 import inspect
 import re
 import subprocess
@@ -140,6 +141,19 @@ def test_the_names_in_messages_exist(package):
         paths = {each for text in texts for each in re.findall(r"\bkg\.((?:\w+\.)*\w+)", text)}
         for name in paths - OF_OTHERS:
             attrgetter(name)(kg)
+
+
+BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_benchmarks_import_names_that_exist(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kinetograph"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
 
 
 def is_text(node) -> bool:

@@ -91,7 +91,10 @@ FACTS = [
     ),
     (WORKS, f"ensembles take {host_warmup.DEFAULT} where no number is given"),
     (WORKS, f"a counter-based cipher ({saved.ALGORITHM[:8].capitalize()})"),
-    (WORKS, f"At most {disk_cache._MOST_ENTRIES} programs and {disk_cache._MOST_BYTES // 2**30} GiB are kept"),
+    (
+        WORKS,
+        f"At most {disk_cache._MOST_ENTRIES} programs and {disk_cache._MOST_BYTES // 2**30} GiB are kept",
+    ),
     (WORKS, f"The {memory_cache.MOST} programs that were used last"),
     (WORKS, f"R-hat above {convergence.RHAT_LIMIT}"),
     (WORKS, f"below {convergence.ESS_PER_CHAIN} a chain"),

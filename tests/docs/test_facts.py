@@ -93,7 +93,8 @@ FACTS = [
     (WORKS, f"a counter-based cipher ({saved.ALGORITHM[:8].capitalize()})"),
     (
         WORKS,
-        f"At most {disk_cache._MOST_ENTRIES} programs and {disk_cache._MOST_BYTES // 2**30} GiB are kept",
+        f"At most {disk_cache._MOST_ENTRIES} programs and "
+        f"{disk_cache._MOST_BYTES // 2**30} GiB are kept",
     ),
     (WORKS, f"The {memory_cache.MOST} programs that were used last"),
     (WORKS, f"R-hat above {convergence.RHAT_LIMIT}"),

@@ -197,3 +197,42 @@ def test_factors_of_lkj_matrices():
     with pytest.raises(kg.DataError, match="the Cholesky factor of a correlation matrix"):
         kg.observe(np.eye(2) * 2, kg.lkj_cholesky(1.0, 2))
     assert jnp.isnan(draw("lkj_cholesky", -1.0, shape=(ROWS, 3, 3))[:, 1, 0]).all()
+
+
+COVARIANCE = np.array([[1.0, 0.5], [0.5, 1.0]])
+SYMMETRIC = [
+    lambda s, r: s[:, None] * r * s,
+    lambda s, r: s * r * s[:, None],
+    lambda s, r: s.reshape(2, 1) * r * s.reshape(1, 2),
+    lambda s, r: (s[:, None] * s) * r,
+    lambda s, r: r / s / s[:, None],
+    lambda s, r: r * s[0] ** 2,
+    lambda s, r: s * np.eye(2),
+    lambda s, r: (kg.diag(s) @ r) * s,
+    lambda s, r: r / np.array([2.0, 2.0]),
+]
+SCALED_ON_ONE_SIDE = [
+    (lambda s, r: s * r * s, "columns of r"),
+    (lambda s, r: s[:, None] * r, "rows of r"),
+    (lambda s, r: r / s * s[0], "columns of r"),
+    (lambda s, r: s * COVARIANCE * s, "columns of COVARIANCE"),
+]
+
+
+@pytest.mark.parametrize("cov", SYMMETRIC)
+def test_symmetric_products_are_covariances(cov):
+    s, r = kg.half_normal(1, shape=2), kg.lkj_correlation(2.0, 2)
+    x = kg.multivariate_normal(np.zeros(2), cov(s, r))
+    value = kg.calculate(s, r, c=cov(s, r), values={"s": [0.5, 3.0], "r": COVARIANCE})["c"]
+    assert np.allclose(value, np.asarray(value).T)
+    assert x.shape == (2,)
+
+
+@pytest.mark.parametrize(("cov", "text"), SCALED_ON_ONE_SIDE)
+def test_correlations_that_are_scaled_on_one_side_are_refused(cov, text):
+    """The Cholesky factor would be of another matrix: half the correlation, for s * r * s."""
+    s, r = kg.half_normal(1, shape=2), kg.lkj_correlation(2.0, 2)
+    with pytest.raises(ValueError, match=rf"is not symmetric: s scales the {text} alone .*sd\[:, "):
+        kg.multivariate_normal(np.zeros(2), cov(s, r))
+    with pytest.raises(ValueError, match=r"scale .* is not symmetric: s scales"):
+        kg.wishart(5, cov(s, r))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.models.hierarchies import hierarchies
+from kinetograph.models.hierarchies import SERIES, hierarchies
 
 GROUP = np.array([0, 1, 2, 0, 1, 2])
 Y = np.arange(6.0)
@@ -130,3 +130,56 @@ def test_a_series_of_steps_is_written_as_one_unknown():
     short = [each.instead for each in hierarchies(kg.model(lambda: build(2)))]
     assert short
     assert not any("random_walk" in text for text in short)
+
+
+def loop(observe):
+    phi, tau, z = kg.uniform(0, 1), kg.half_normal(1), kg.normal(0, 1, shape=6)
+    h = tau * z[0] / kg.sqrt(1 - phi**2)
+    levels = [h]
+    for t in range(1, 6):
+        h = phi * h + tau * z[t]
+        levels.append(h)
+    observe(levels)
+    return phi, tau, z
+
+
+def stacked(levels):
+    kg.observe(Y, kg.normal(0, kg.exp(kg.stack(levels) / 2)))
+
+
+def one_by_one(levels):
+    for y, level in zip(Y, levels, strict=True):
+        kg.observe(y, kg.normal(level, 1))
+
+
+def running_sum():
+    tau, z = kg.half_normal(1), kg.normal(0, 1, shape=6)
+    kg.observe(Y, kg.normal(kg.cumsum(tau * z), 1))
+    return tau, z
+
+
+def scan():
+    tau, z = kg.half_normal(1), kg.normal(0, 1, shape=6)
+    _, levels = kg.scan(lambda level, step: (0.9 * level + step,) * 2, 0.0, tau * z)
+    kg.observe(Y, kg.normal(levels, 1))
+    return tau, z
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: loop(stacked), lambda: loop(one_by_one), running_sum, scan]
+)
+def test_the_steps_of_a_series_are_advised_as_one_unknown(build):
+    """A centred form of the steps, normal(0, tau), would be another way to write the same."""
+    (found,) = hierarchies(kg.model(build))
+    assert (found.centred, found.scale, found.instead) == (False, "tau", SERIES)
+
+
+def test_elements_of_a_vector_that_are_read_one_by_one_are_not_a_series():
+    def build():
+        mu, tau, z = kg.normal(0, 5), kg.half_normal(1), kg.normal(0, 1, shape=6)
+        for i, y in enumerate(Y):
+            kg.observe(y, kg.normal(mu + tau * z[i], 1))
+        return mu, tau, z
+
+    (found,) = hierarchies(kg.model(build))
+    assert found.instead == "kg.normal(mu, tau, shape=6)"

@@ -54,6 +54,13 @@ def latent():
     return z
 
 
+def integers():
+    """Whole numbers as a parameter are converted to real numbers."""
+    sd = kg.half_normal(1)
+    kg.observe(DATA["y"], kg.normal((10 * SHUFFLED["x"]).astype(int), sd))
+    return sd
+
+
 def factor():
     b = kg.normal(0, 1, name="b")
     kg.factor(kg.log_density(kg.normal(b * SHUFFLED["x"], 1), kg.data(DATA["y"])).sum())
@@ -91,6 +98,7 @@ def test_columns_without_other_missing_values_are_warned_of(index):
         column,
         groups,
         latent,
+        integers,
         factor,
     ],
 )
@@ -138,6 +146,23 @@ def test_labels_that_occur_several_times_in_another_order_are_warned_of(x, row):
         kg.model(lambda: line(x, DOUBLED["y"]))
 
 
+LEVELS = pd.MultiIndex.from_product([list("pqr"), list("pqrs")], names=["sender", "receiver"])
+SENT = pd.Series(DATA["y"].to_numpy(), LEVELS, name="sent")
+
+
+def test_levels_of_an_index_in_another_order():
+    """Labels have the order of the first index's levels: pandas aligns levels by name."""
+    other = SENT.swaplevel().rename("other")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(lambda: line(other, SENT))
+    renamed = SENT.rename_axis(["receiver", "sender"])  # equal labels of other levels
+    text = r"row 1 is \(.p., .q.\) in one and \(.q., .p.\) in the other.*x.reorder_levels"
+    for x in (other.sort_index(), renamed):
+        with pytest.warns(kg.KinetographWarning, match=text):
+            kg.model(lambda x=x: line(x, SENT))
+
+
 def process(y):
     rho = kg.uniform(-1, 1, name="rho")
     kg.observe(y, kg.ar([rho], 1.0, 12))
@@ -170,7 +195,85 @@ def hidden(y):
     return mean
 
 
-SERIES = [process, walk, covariate, labelled, hidden]
+def running_sum(y):
+    sd, z = kg.half_normal(1), kg.normal(0, 1, shape=12)
+    kg.observe(y, kg.normal(kg.cumsum(sd * z) + 1, 1))
+    return sd
+
+
+def scanned(y):
+    sd, z = kg.half_normal(1), kg.normal(0, 1, dims=kg.dim("day", y.index))
+    _, level = kg.scan(lambda level, step: (0.9 * level + step,) * 2, 0.0, sd * z)
+    kg.observe(y.to_numpy(), kg.normal(level, 1))
+    return sd
+
+
+def stacked(y):
+    sd, level, levels = kg.half_normal(1), 0.0, []
+    for z in kg.normal(0, 1, shape=12):
+        level = 0.9 * level + z
+        levels.append(kg.exp(level / 2))
+    kg.observe(y, kg.normal(0, sd * kg.stack(levels)))
+    return sd
+
+
+def numbers(y):
+    sd, level, y = kg.half_normal(1), 0.0, kg.data(y)
+    for t, z in enumerate(kg.normal(0, 1, shape=12)):
+        level = level + sd * z
+        kg.observe(y[t], kg.normal(0, kg.exp(level)))
+    return sd
+
+
+def unknown_numbers(y):
+    sd, x = kg.half_normal(1), [kg.normal(0, 1)]
+    for t in range(1, 12):
+        x.append(kg.normal(0.9 * x[t - 1], sd))
+    kg.observe(y, kg.normal(kg.stack(x), 1))
+    return sd
+
+
+def lagged_numbers(y):
+    sd, y = kg.half_normal(1), kg.data(y)
+    for t in range(1, 12):
+        kg.observe(y[t], kg.normal(0.9 * y[t - 1], sd))
+    return sd
+
+
+def lagged(y):
+    rho, y = kg.normal(0, 1), kg.data(y)
+    kg.observe(y[1:], kg.normal(rho * y[:-1], 1))
+    return rho
+
+
+def lagged_twice(y):
+    x = kg.normal(0, 1, shape=12)
+    kg.observe(y, kg.normal(x, 1))
+    kg.factor(-kg.sum((x[2:] - 2 * x[1:-1] + x[:-2]) ** 2))
+    return x
+
+
+def differences(y):
+    sd = kg.half_normal(1)
+    kg.observe(np.zeros(11), kg.normal(kg.normal(0, 1, shape=11) - np.diff(kg.data(y)), sd))
+    return sd
+
+
+def process_of_columns(y):
+    rho = kg.uniform(-1, 1)
+    kg.observe(pd.DataFrame({"a": y, "b": y}).T, kg.ar([rho], kg.half_normal(1, shape=2), 12))
+    return rho
+
+
+def transposed_process(y):
+    rho = kg.uniform(-1, 1)
+    wide = kg.data(pd.DataFrame({"a": y, "b": y}))
+    kg.observe(wide.T, kg.ar([rho], kg.half_normal(1, shape=2), 12))
+    return rho
+
+
+SERIES = [process, walk, covariate, labelled, hidden, running_sum, scanned, stacked, numbers]
+SERIES += [unknown_numbers, lagged_numbers, lagged, lagged_twice, differences, transposed_process]
 
 
 @pytest.mark.parametrize("build", SERIES)
@@ -179,6 +282,41 @@ def test_dates_of_a_series_that_are_not_sorted_are_warned_of(build):
     with pytest.warns(kg.KinetographWarning, match=f"dates are not sorted: {text}") as found:
         kg.model(lambda: build(MIXED))
     assert len(found) == 1
+
+
+def test_dates_of_columns_and_of_parts_that_are_not_sorted_are_warned_of():
+    with pytest.warns(kg.KinetographWarning, match=r"column 2 is .*in x.sort_index\(axis=1\)"):
+        kg.model(lambda: process_of_columns(MIXED))
+    latest = DAYS[::-1]
+    with pytest.warns(kg.KinetographWarning, match="a series, by a lag .* row 1 is 2024-01-10"):
+        kg.model(lambda: line(latest[:-1], latest[1:]))
+
+
+def test_lags_of_the_last_date_first_are_not_warned_of():
+    """Each row depends on the next row, which is the day before."""
+    latest = DAYS[::-1]
+
+    def build():
+        rho, y = kg.normal(0, 1), kg.data(latest)
+        kg.observe(y[:-1], kg.normal(rho * y[1:], 1))
+        return rho
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(build)
+        kg.model(lambda: line(latest[1:], latest[:-1]))
+
+
+def test_rows_of_a_loop_that_are_not_a_series_may_have_any_order():
+    def build():
+        rate, y, x = kg.half_normal(1), kg.data(MIXED), DATA["x"].to_numpy()
+        for t in range(12):
+            kg.observe(y[t], kg.normal(rate * x[t], 1))
+        return rate
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(build)
 
 
 @pytest.mark.parametrize("kind", ["period", "date", "zone", "duration"])
@@ -194,7 +332,7 @@ def test_dates_of_every_kind(kind):
         kg.model(lambda: process(MIXED.set_axis(made[kind])))
 
 
-@pytest.mark.parametrize("build", SERIES)
+@pytest.mark.parametrize("build", [*SERIES, process_of_columns])
 @pytest.mark.parametrize(
     "y",
     [
@@ -269,6 +407,7 @@ def test_arrays_that_are_not_combined_by_rows_are_not_compared():
 
 AREAS = kg.dim("area", list("pqrs"))
 COUNTS = pd.Series([3, 5, 1, 2], list("sprq"))
+ADJACENCY = pd.DataFrame(np.eye(4, k=1) + np.eye(4, k=-1), list("pqrs"), list("pqrs"))
 
 
 def model_of_areas(counts, effects=None):
@@ -284,9 +423,42 @@ def model_of_areas(counts, effects=None):
 def test_an_index_and_the_labels_of_a_dimension_in_another_order():
     with pytest.warns(kg.KinetographWarning, match=r"labels of a dimension have the same .* row 0"):
         model_of_areas(COUNTS)
-    adjacency = pd.DataFrame(np.eye(4, k=1) + np.eye(4, k=-1), list("pqrs"), list("pqrs"))
     with pytest.warns(kg.KinetographWarning, match="the same labels in another order"):
-        model_of_areas(COUNTS, lambda: kg.gp.icar(adjacency, dims="area"))
+        model_of_areas(COUNTS, lambda: kg.gp.icar(ADJACENCY, dims="area"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "how", "label"), [("sprq", "the same .* order", "s"), ("wxyz", "different", "w")]
+)
+def test_an_adjacency_without_dims_and_other_labels(labels, how, label):
+    text = rf"ADJACENCY_basis .* and counts .*: row 0 is p in one and {label} in the other"
+    with pytest.warns(kg.KinetographWarning, match=f"(?=.*{how}){text}"):
+        model_of_areas(COUNTS.set_axis(list(labels)), lambda: kg.gp.icar(ADJACENCY))
+    named = ADJACENCY.rename_axis("area")
+    counts = COUNTS.set_axis(pd.Index(list(labels), name="area"))
+    with pytest.raises(kg.DimsError, match=rf"named_basis .* has 4 \(p, .* has 4 \({label}, "):
+        model_of_areas(counts, lambda: kg.gp.icar(named))
+
+
+def test_a_square_table_and_other_labels():
+    def build(labels):
+        effect = kg.normal(0, 1, shape=4)
+        counts = COUNTS.set_axis(labels)
+        kg.observe(counts, kg.poisson(kg.exp(kg.data(ADJACENCY) @ effect)))
+        return effect
+
+    with pytest.warns(kg.KinetographWarning, match="different labels: row 0 is p in one and q in"):
+        kg.model(lambda: build(list("qrst")))  # not a lag
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(lambda: build(range(4)))
+
+
+def test_an_adjacency_with_the_labels_of_the_data_is_not_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model_of_areas(COUNTS.loc[list("pqrs")], lambda: kg.gp.icar(ADJACENCY))
+        model_of_areas(COUNTS, lambda: kg.gp.icar(ADJACENCY.to_numpy().tolist(), dims="area"))
 
 
 @pytest.mark.parametrize(
@@ -303,3 +475,11 @@ def test_labels_of_a_dimension_that_fit_are_not_warned_of(counts):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model_of_areas(counts)
+
+
+def test_a_lag_of_two_arrays_with_a_named_index_is_refused_with_the_way_out():
+    series = DAYS.rename_axis("day")
+    with pytest.raises(kg.DimsError, match=r"slice one array: y = .*y\[1:\] and y\[:-1\]"):
+        kg.model(lambda: line(kg.data(series[:-1]), kg.data(series[1:])))
+    y = kg.data(series)
+    assert kg.model(lambda: line(y[:-1], y[1:])).free_size == 2

@@ -255,3 +255,11 @@ def test_complex_numbers_are_refused():
 def test_records_have_the_seed_of_the_simulation():
     nn = simulation()
     assert nn.fit().attrs["seed"] == nn.sample().attrs["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["batch_data_files", "directions_file", "parse_parameters_file", "restore_model"]
+)
+def test_a_file_to_read_that_does_not_exist_is_refused_where_it_is_given(name):
+    with pytest.raises(FileNotFoundError, match=f"{name}.*/absent.csv does not exist"):
+        kg.neural.Simulation(**{name: "absent.csv"})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
-from tests.models.test_hierarchies import centred, non_centred, regression
+from tests.models.test_hierarchies import centred, non_centred, regression, running_sum
 
 import kinetograph as kg
 from kinetograph.results.chosen_forms import chosen_forms, chosen_precisions, forms_text
@@ -42,6 +42,12 @@ def results(build, large=False, recorded=True):
             "tighter prior of tau, the centred form kg.normal(mu, tau, shape=3) if the data",
         ),
         (non_centred, False, "z is non-centred already, tau * z: use a tighter prior of tau,"),
+        (
+            running_sum,
+            False,
+            "z is non-centred already, tau * z: use a tighter prior of tau, the series as one "
+            "unknown, kg.random_walk(sd, n) or kg.ar(rho, sd, n), which is sampled given the data",
+        ),
         (regression, False, "all draws. Use tighter priors, or smaller steps"),
     ],
 )
@@ -67,6 +73,11 @@ def test_a_form_that_cannot_be_written_is_not_advised():
     (advice,) = _divergences(tree)
     assert "..." not in advice.message
     assert "the centred form if the data say much about each element" in advice.message
+
+
+def test_the_steps_of_a_series_are_not_advised_in_the_centred_form():
+    text = other_form(results(running_sum), {"tau"})
+    assert text.startswith("z has the steps of a series: write the series as one unknown, kg.rand")
 
 
 def test_results_without_the_attribute():

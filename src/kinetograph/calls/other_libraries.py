@@ -244,6 +244,9 @@ _ADVICE = {
         "inversewishart invwishart"
     ),
     "kg.model(name=array) records an array under a name": "deterministic",
+    "it is arviz_stats.bayesian_r2(results, 'mean', 'sigma') of kg.model(sigma, mean=mean)": (
+        "bayesianr2 bayesr2 loor2 r2 r2score"
+    ),
     "leave rows out by an index, as in kg.observe(y[rows], kg.normal(mean[rows], 1))": (
         "mask maskeddistribution"
     ),

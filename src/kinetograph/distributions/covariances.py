@@ -12,12 +12,18 @@ from ..graph.messages import describe
 from ..graph.missing import first_place
 from ..graph.node import FORM, Apply, Data, Node
 from ..graph.operations.elementwise import ELEMENTWISE
+from ..graph.operations.indexing import SLICE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL, cholesky
 from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import DIAG, diagonal
 from ..graph.source import place_text
+from .support import CorrelationMatrix, CovarianceMatrix
+from .variable import Variable
 
 __all__ = ["factor_of", "mean_of"]
+
+_SCALED = (ELEMENTWISE["multiply"], ELEMENTWISE["divide"])
+_SYMMETRIC = (CorrelationMatrix, CovarianceMatrix)
 
 
 def _check_matrix(
@@ -52,6 +58,8 @@ def _check_matrix(
                 f"{name}: {title} {describe(node)} is a Cholesky factor, not a covariance"
                 f"{place_text()}{way_out}"
             )
+        if not factor and (fault := _scaled_on_one_side(node)):
+            raise ValueError(f"{name}: {title} {describe(node)} {fault}")
         return
     value, fault, way_out = node.value, "", ""
     if not np.all(np.isfinite(value)):
@@ -99,6 +107,39 @@ def _is_lower(node: Node) -> bool:
             for is_lower, x in zip(lower, node.parents, strict=True)
         )
     return node.operation is CHOLESKY
+
+
+def _scaled_on_one_side(node: Node) -> str:
+    """A text about a symmetric matrix that is scaled on one side."""
+    scales: dict[bool, list[Node]] = {True: [], False: []}  # of rows, of columns
+    matrix, size = node, node.shape[-1]
+    while isinstance(matrix, Apply) and matrix.operation in _SCALED:
+        matrices = [n for n in matrix.parents if n.shape == node.shape]
+        vectors = [n for n in matrix.parents if n.shape != node.shape]
+        if len(matrices) != 1:
+            return ""
+        of_rows = len(vectors[0].shape) > 1 and vectors[0].shape[-1] == 1
+        if size in vectors[0].shape[-2:]:
+            scales[of_rows].append(vectors[0])
+        (matrix,) = matrices
+    symmetric = isinstance(matrix, Variable) and isinstance(matrix.support, _SYMMETRIC)
+    if isinstance(matrix, Data):
+        symmetric = not np.allclose(matrix.value, matrix.value * np.eye(size))
+    if not symmetric or bool(scales[True]) == bool(scales[False]):
+        return ""
+    (vectors,) = filter(None, scales.values())
+    if isinstance(vectors[0], Data) and np.ptp(vectors[0].value) == 0:
+        return ""
+    side, vector = "rows" if scales[True] else "columns", describe(_plain(vectors[0]))
+    return (
+        f"is not symmetric: {vector} scales the {side} of {describe(matrix)} alone{place_text()}; "
+        f"for standard deviations sd write sd[:, None] * {describe(matrix)} * sd"
+    )
+
+
+def _plain(vector: Node) -> Node:
+    """s for s[:, None]."""
+    return vector.parents[0] if isinstance(vector, Apply) and vector.operation is SLICE else vector
 
 
 def _symmetric(cov: Array) -> Array:

@@ -11,6 +11,7 @@ from ..graph.array import Array
 from ..graph.dims import Dim
 from ..graph.errors import KinetographWarning, ModelError, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, site_text, variable_of
+from ..graph.missing import ADVICE
 from ..graph.node import Apply, Data, Node
 from ..graph.source import place_text, variable_name, warn_user
 from ..graph.value_texts import shown
@@ -106,11 +107,13 @@ class Generator:
         if np.all(inside):
             return
         place = tuple(int(i) for i in np.argwhere(~np.asarray(inside))[0])
-        holder = variable_of(node) if node.literal else describe(node)
+        holder = variable_of(node) or node.variable if node.literal else describe(node)
+        missing = f"; {ADVICE}" if np.isnan(value[place]).any() else ""
         raise ValueError(
             f"{self.name}: {parameter.name} must be {support.describe()}, "
             f"got {value[place]}{note}{index_text(place)}{f' in {holder}' if holder else ''}"
-            f"{place_text()}{_sum_hint(support, value)}{_sorted_hint(support, value, holder)}"
+            f"{place_text()}{missing}{_sum_hint(support, value)}"
+            f"{_sorted_hint(support, value, holder or '')}"
             f"{self._order_hint(nodes)}"
         )
 

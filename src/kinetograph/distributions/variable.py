@@ -18,7 +18,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, within
 from ..graph.operations.elementwise import elementwise
 from ..graph.operations.linear_algebra import CHOLESKY
-from ..graph.operations.operands import as_node
+from ..graph.operations.operands import as_node, literal
 from ..graph.precision import float_dtype
 from ..graph.saving.fields import DictOf, ListOf, SetOf, TupleOf, fields, optional, size
 from ..graph.saving.trial_lowering import TRIALS, stand_in
@@ -250,7 +250,9 @@ def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
     if node.dtype.kind == "f" or parameter.integer:
         return node
     if isinstance(node, Data) and node.literal:
-        return as_node(node.value.astype(float_dtype()))
+        converted = literal(node.value, float_dtype())
+        converted.variable, converted.rows = node.variable, node.rows
+        return converted
     return node  # integer data: the density converts them
 
 

@@ -15,7 +15,7 @@ from ..graph.errors import DataError
 from ..graph.frame_variables import local_variables
 from ..graph.source import place_text, user_frame
 from ..graph.tables import is_table, row_index
-from ..models.row_labels import index_difference
+from ..models.row_labels import first_difference, index_difference
 from .frames import frame_name, with_variables
 from .texts import FormulaText
 
@@ -87,11 +87,11 @@ def _by_position(frame: pd.DataFrame, name: str, value: Any) -> Any:
         return value if isinstance(value, (list, np.ndarray)) or is_table(value) else list(value)
     how = index_difference(frame.index, index)
     if how:
-        row = next(i for i, (a, b) in enumerate(zip(frame.index, index)) if a != b)
+        row, *labels = first_difference(frame.index, index)
         data = frame_name(frame)
         raise DataError(
             f"formula: the variable {name} and the rows of {data} have {how}{place_text()}: row "
-            f"{row} is {index[row]} in {name} and {frame.index[row]} in {data}; make it a column: "
+            f"{row} is {labels[1]} in {name} and {labels[0]} in {data}; make it a column: "
             f"{data}.assign({name}={name}) goes by the labels, and "
             f"{data}.assign({name}={name}.to_numpy()) by position"
         )

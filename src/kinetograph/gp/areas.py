@@ -11,9 +11,12 @@ from ..graph.array import Array
 from ..graph.dims import check_dims, coords_of
 from ..graph.errors import ShapeError
 from ..graph.inputs import data
+from ..graph.node import Data
 from ..graph.public import public
 from ..graph.source import place_text
+from ..graph.tables import row_index
 from ..graph.value_texts import check_name, in_words
+from ..models.names import name_in_scope
 
 __all__ = ["icar"]
 
@@ -51,7 +54,7 @@ def icar(
         The name of the effects x in the results; u is then called `name_u`.
     dims
         The dim of the areas, as a name or as `kg.dim(name, labels)`. With a name, a data frame
-        gives its labels.
+        gives its labels. The name of a data frame's index is the default.
 
     Returns
     -------
@@ -90,6 +93,10 @@ def icar(
     if scaled:
         basis = basis / np.exp(np.log(np.square(basis).sum(1)).mean() / 2)
     rows = data(_labelled(basis, adjacency, dims), dims=None if dims is None else (dims, None))
+    node = rows.node
+    assert isinstance(node, Data)
+    node.columns = node.rows  # of the adjacency
+    node.variable = f"{name_in_scope(adjacency) or 'adjacency'}_basis"
     check_name("gp.icar", name)
     u = normal(0.0, sd, shape=len(basis) - 1, name=f"{name}_u" if name else None)
     effects: Array = rows @ u
@@ -99,13 +106,11 @@ def icar(
 
 def _labelled(basis: np.ndarray, adjacency: Any, dims: Any) -> Any:
     """The basis, with the labels of a data frame of pandas."""
-    if dims is None:
-        return basis
-    names = check_dims((dims,), basis.shape[:1], f"gp.icar{place_text()}")
-    if names is None or not hasattr(adjacency, "index"):
-        return basis
-    frame = type(adjacency)(basis, index=adjacency.index)
-    coords_of(frame, (*names, None), (dims, None), f"gp.icar: adjacency{place_text()}")
+    index = row_index(adjacency)
+    frame = basis if index is None else type(adjacency)(basis, index=index)
+    if dims is not None:
+        names = check_dims((dims,), basis.shape[:1], f"gp.icar{place_text()}") or ()
+        coords_of(frame, (*names, None), (dims, None), f"gp.icar: adjacency{place_text()}")
     return frame
 
 

@@ -145,6 +145,8 @@ def points(x: Any, title: str) -> Array:
         array = x
     else:
         try:
+            if np.asarray(x).dtype.kind in "mM":
+                raise TypeError("dates")
             numbers = np.asarray(x, float)
         except (TypeError, ValueError) as error:
             if "inhomogeneous" in str(error):

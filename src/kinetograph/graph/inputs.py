@@ -18,7 +18,7 @@ from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
 from .public import public
 from .source import here, place_text, site_of, variable_name
-from .tables import labelled_axes, name_of, row_index
+from .tables import column_index, labelled_axes, name_of, row_index
 from .value_texts import check_name
 
 __all__ = ["data", "placeholder"]
@@ -125,7 +125,7 @@ def data(
         node = Incomplete(frozen, name, names, coords)
     else:
         node = Data(frozen, name, names, coords=coords)
-        node.rows = row_index(value)
+        node.rows, node.columns = row_index(value), column_index(value)
     node.variable = name_of(value)
     return Array(node)
 

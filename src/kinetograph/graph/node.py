@@ -242,6 +242,7 @@ class Data(Node):
     __slots__ = (
         "_held",
         "_owned",
+        "columns",
         "conditions",
         "coords",
         "literal",
@@ -268,6 +269,7 @@ class Data(Node):
         self._owned: Node | None = None  # the likelihood observed on this array
         self.variable: str | None = None  # the user's variable that holds the values
         self.rows: Any = None  # the index of a pandas object, with a label for each row
+        self.columns: Any = None  # the index of the second axis of a pandas object
         self.source: Node | None = None  # the node that it was computed from: y for `y[1:]`
         self.settled: str | None = None  # why new values need a new graph, in words
         self.conditions: tuple[str, ...] = ()  # on the values, which decided a form of a node

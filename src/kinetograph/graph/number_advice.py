@@ -10,7 +10,7 @@ import numpy as np
 from .messages import index_text
 from .value_texts import in_words
 
-__all__ = ["LABELS", "advice_on", "not_numbers"]
+__all__ = ["LABELS", "advice_on", "count_days", "not_numbers"]
 
 LABELS = "for categories write g = kg.groups(values), which has g.codes and g.dim with the labels"
 
@@ -37,10 +37,8 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
         words = f"values of the column {value.name}, of dtype {array.dtype}, are not numbers"
     if kind == "c":
         return f"{words} on the real line; pass real and imaginary parts as two arrays"
-    if kind in "mM" and hasattr(value, "to_physical"):  # polars
-        return f"{words}; count days: (dates - dates.min()).dt.total_days()"
     if kind in "mM":
-        return f"{words}; count days: (dates - dates.min()) / numpy.timedelta64(1, 'D')"
+        return f"{words}; {count_days(value, kind)}"
     if kind in "USO" and array.size:
         not_number_places = [place for place, v in np.ndenumerate(array) if not _is_number(v)]
         if not not_number_places:
@@ -56,6 +54,14 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
                 "are; if it marks a missing value, write numpy.nan in its place"
             )
     return f"{words}; {LABELS}"
+
+
+def count_days(value: Any, kind: str) -> str:
+    """Advice on dates, and on durations of kind m."""
+    times = "(dates - dates.min())" if kind == "M" else "durations"
+    polars = hasattr(value, "to_physical")
+    days = ".dt.total_days()" if polars else " / numpy.timedelta64(1, 'D')"
+    return f"count days: {times}{days}"
 
 
 def _columns_of_texts(table: Any) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 __all__ = [
     "Axis",
+    "column_index",
     "is_index",
     "is_table",
     "labelled_axes",
@@ -65,6 +66,12 @@ def row_index(value: Any) -> Any:
     """The index of a pandas object, else None."""
     index = getattr(value, "index", None)
     return index if index is not None and is_index(index) else None
+
+
+def column_index(value: Any) -> Any:
+    """The index of the columns of a pandas object, else None."""
+    columns = getattr(value, "columns", None)
+    return columns if columns is not None and is_index(columns) else None
 
 
 def usable_name(name: str) -> bool:

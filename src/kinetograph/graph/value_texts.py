@@ -76,7 +76,9 @@ def check_name(subject: str, name: Any, hint: str = "") -> None:
 
 
 def check_path(subject: str, path: Any) -> None:
-    """Refuse a path that is not a text or a pathlib.Path."""
+    """Refuse an empty path, and values that are not a path."""
+    if path == "":
+        raise ValueError(f"{subject}: path is empty{place_text()}; give the name of a file")
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
             f"{subject}: path must be a text or a pathlib.Path, got {in_words(path)}{place_text()}"

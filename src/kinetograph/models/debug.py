@@ -45,9 +45,7 @@ class DebugReport:
     log_density: float
     terms: list[TermReport]
     first_bad: str | None
-    data_alone: bool = (
-        False  # whether the first bad value is the same at any values of the unknowns
-    )
+    origin: Node | None = None  # where the first bad value begins, if it depends on data alone
 
     @property
     def bad_terms(self) -> list[TermReport]:
@@ -73,8 +71,11 @@ class DebugReport:
     __repr__ = __str__
 
 
-def report(model: "Model", free: np.ndarray) -> DebugReport:
-    """Evaluate the model at a free state, node by node, without compiling."""
+def report(model: "Model", free: np.ndarray, slopes: bool = True) -> DebugReport:
+    """Evaluate the model at a free state, node by node, without compiling.
+
+    `slopes`: whether to compute the gradient if all terms are finite.
+    """
     density, data, *_ = model.bind()
     scope = Scope(eager=True)
     culprits = Culprits(scope, model.known_as)
@@ -82,7 +83,7 @@ def report(model: "Model", free: np.ndarray) -> DebugReport:
         environment, log_jacobian = density.values(np.asarray(free), data, scope)
         # In the order of creation, so that the first bad value is found first.
         evaluate(sorted(density.nodes, key=lambda node: node.serial), environment, _skip, scope)
-        terms, first_bad, data_alone = [], None, False
+        terms, first_bad, origin = [], None, None
         for term in density.terms:
             evaluate((*term.needs(), *term.plain_needs()), environment, scope=scope)
             value = float(term.value(environment))
@@ -93,13 +94,13 @@ def report(model: "Model", free: np.ndarray) -> DebugReport:
                 terms.append(_term_report(model, term.node, environment, value, elements))
             if first_bad is None and not np.isfinite(value):
                 first_bad = _blame(culprits, term, environment)
-                data_alone = _from_data_alone(culprits, term, environment)
+                origin = _from_data_alone(culprits, term, environment)
                 if first_bad is None:
                     first_bad = f"log density of {terms[-1].name} = {value:.6g}  {terms[-1].site}"
     total = sum(t.value for t in terms) + float(log_jacobian)
-    if first_bad is None and not np.isfinite(model.gradient(free)).all():
+    if slopes and first_bad is None and not np.isfinite(model.gradient(free)).all():
         first_bad = _bad_slope(model, np.asarray(free), data)
-    return DebugReport(total, terms, first_bad, data_alone)
+    return DebugReport(total, terms, first_bad, origin)
 
 
 def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | None:
@@ -109,13 +110,12 @@ def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | No
     )
 
 
-def _from_data_alone(culprits: Culprits, term: Term, environment: Environment) -> bool:
-    """Whether data alone make the first bad operand NaN or infinite."""
+def _from_data_alone(culprits: Culprits, term: Term, environment: Environment) -> Node | None:
+    """The origin of the first bad operand, if data alone determine it."""
     origins = (culprits.first_number(node, environment[node]) for node in term.plain_needs())
     origin = next(filter(None, origins), None)
-    return origin is not None and not any(
-        isinstance(node, (Variable, Inner)) for node in ancestors([origin])
-    )
+    nodes = () if origin is None else ancestors([origin])
+    return None if any(isinstance(node, (Variable, Inner)) for node in nodes) else origin
 
 
 def _bad_slope(model: "Model", free: np.ndarray, data: Environment) -> str | None:

@@ -120,7 +120,8 @@ def _differ(
     first = f"coords= has {_few(old)}"
     way_out = _way_of_codes(node, dim) or (holder and _way_of_codes(holder, dim))
     way_out = way_out or (
-        "give the dimensions different names, or give both arrays the same labels in the same order"
+        "give the dimensions different names, or give both arrays the same labels in the same "
+        "order; for a lag, slice one array: y = kg.data(series), then y[1:] and y[:-1]"
     )
     if holder is not None:
         first = f"{describe(holder)}{site_text(holder)} has {_few(old)}"

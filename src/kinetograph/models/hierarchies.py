@@ -9,7 +9,7 @@ form is narrow.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,12 +23,14 @@ from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import READS, SLICE
 from ..graph.operations.shaping import BROADCAST, RESHAPE, TRANSPOSE
 from .discovery import unknowns_above
+from .series_rows import accumulated
 
 if TYPE_CHECKING:
     from .model import Model
 
 __all__ = [
     "LOCATION_SCALE",
+    "SERIES",
     "Hierarchy",
     "hierarchies",
     "has_log_form",
@@ -51,7 +53,7 @@ LOCATION_SCALE = {
 _MOVES = {*READS, SLICE, BROADCAST, RESHAPE, TRANSPOSE}
 _MULTIPLY, _ADD, _EXP = (ELEMENTWISE[name] for name in ("multiply", "add", "exp"))
 FEWEST_STEPS = 4  # of a series: shorter ones are levels of a hierarchy
-_SERIES = (
+SERIES = (
     "the series as one unknown, kg.random_walk(sd, n) or kg.ar(rho, sd, n), which is sampled given "
     "the data"
 )
@@ -81,7 +83,8 @@ def hierarchies(model: "Model") -> list[Hierarchy]:
         if form:
             every.append(form)
     forms = (product for product in products(model) if _is_non_centred(product))
-    every += (_of_product(model, names, product) for product in forms)
+    nodes = model.component.nodes
+    every += (_of_product(model, names, product, nodes) for product in forms)
     return _joined(every)[:MOST]
 
 
@@ -95,7 +98,7 @@ def _joined(every: list[Hierarchy]) -> list[Hierarchy]:
     for each in every:
         name = each.unknown.partition(" ")[0]
         texts = each.written.removeprefix(name), each.instead.removeprefix(name)
-        key = each.instead if each.instead == _SERIES else texts
+        key = each.instead if each.instead == SERIES else texts
         groups.setdefault((each.centred, each.scale, each.scales, key), []).append(each)
     return [
         replace(first, alike=tuple(each.unknown.partition(" ")[0] for each in others))
@@ -128,7 +131,7 @@ def _centred(
         describe(arguments[scale], names),
         scales,
         f"{name} ~ {distribution.expression(names)}",
-        f"{name} = {value}" if len(series) < FEWEST_STEPS else _SERIES,
+        f"{name} = {value}" if len(series) < FEWEST_STEPS else SERIES,
     )
 
 
@@ -227,7 +230,9 @@ def _is_non_centred(product: ScaledUnknown) -> bool:
     )
 
 
-def _of_product(model: "Model", names: dict[int, str], product: ScaledUnknown) -> Hierarchy:
+def _of_product(
+    model: "Model", names: dict[int, str], product: ScaledUnknown, nodes: Sequence[Node]
+) -> Hierarchy:
     _, _, unknown, scale, location = product
     centre = "0" if location is None else describe(location, names)
     assert unknown.distribution is not None
@@ -241,8 +246,30 @@ def _of_product(model: "Model", names: dict[int, str], product: ScaledUnknown) -
         scale_text,
         _names_above(model, scale),
         describe(product.node, {k: v for k, v in names.items() if k != id(product.node)}),
-        f"kg.{family}({first}{centre}, {scale_text}{_shape(unknown.shape)})",
+        SERIES
+        if _are_steps(unknown, nodes)
+        else f"kg.{family}({first}{centre}, {scale_text}{_shape(unknown.shape)})",
     )
+
+
+def _are_steps(unknown: Variable, nodes: Sequence[Node]) -> bool:
+    """Whether elements of an unknown are the steps of a series."""
+    if not unknown.shape or unknown.shape[0] < FEWEST_STEPS:
+        return False
+    if any(unknown in ancestors(before) for node in nodes if (before := accumulated(node))):
+        return True
+    sums = (n for n in reversed(nodes) if isinstance(n, Apply) and n.operation is _ADD)
+    for node in sums:
+        steps = [n for n in node.parents if _has_factor(n, unknown)]
+        if steps:  # the last one, such as phi * h + sd * z[t]
+            return unknown in ancestors([n for n in node.parents if n is not steps[0]])
+    return False
+
+
+def _has_factor(node: Node, unknown: Variable) -> bool:
+    """Whether a node is a product with an element of an unknown."""
+    is_product = isinstance(node, Apply) and node.operation is _MULTIPLY and not node.shape
+    return is_product and any(_moved_unknown(factor) is unknown for factor in node.parents)
 
 
 def _called(model: "Model", unknown: Variable) -> str:

@@ -214,9 +214,11 @@ class LogDensity(Closed):
         for v, value in checked.items():
             # Violations of bounds that are unknowns, and values on a bound, are found only here.
             if not np.all(np.isfinite(free[self.density.slices[v]])):
-                raise outside_support(
-                    self.name(v), v, value, "; values on a bound have no free state"
-                )
+                tiny = np.finfo(v.dtype).tiny
+                more = f", and numbers below {tiny:.2g} are 0 in computations"
+                is_tiny = np.any((value != 0) & (np.abs(value) < tiny))
+                note = f"; values on a bound have no free state{more if is_tiny else ''}"
+                raise outside_support(self.name(v), v, value, note)
         return free
 
     def controls(self) -> Iterator[Control]:

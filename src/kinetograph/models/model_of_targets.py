@@ -15,6 +15,7 @@ from .checks import check_component, check_densities, check_stated, check_target
 from .dim_renaming import warn_of_two_dims
 from .discovery import discover
 from .double_counting import warn_of_double_counting
+from .missing_constants import check_constants
 from .model import Model
 from .model_functions import is_model_function, run_model_function
 from .names import assign_names, unknowns_in_scope, variables_in_scope
@@ -68,6 +69,8 @@ def model(
     ModelError
         If no array is unknown, a target is data, all unknowns are discrete, a flat unknown has no
         density, two arrays have the same name, or a name is not valid in results and files.
+    DataError
+        If missing values of a constant, such as a column of pandas, make a term NaN.
     DimsError
         If a dimension has two lengths, two sets of labels, or labels that files cannot hold.
     TypeError
@@ -153,6 +156,7 @@ def model(
     warn_of_double_counting(new_model)
     warn_of_all_censored(new_model)
     warn_of_row_labels(new_model)
+    check_constants(new_model)
     warn_of_repeated_solutions(new_model)
     return new_model
 

@@ -235,7 +235,8 @@ def _real(array: Array) -> Array:
     values = node.value.astype(float_dtype())
     values.setflags(write=False)
     real = Data(values, node.name, node.dims, coords=node.coords)
-    real.variable, real.source, real.rows = node.variable, node.source, node.rows
+    real.variable, real.source = node.variable, node.source
+    real.rows, real.columns = node.rows, node.columns
     return Array(real)
 
 

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distributions.ar import AR
-from ..distributions.markov_chain import MARKOV_CHAIN
-from ..distributions.random_walk import RANDOM_WALK
 from ..distributions.variable import Distribution, Variable
 from ..graph.dims import named
 from ..graph.errors import KinetographWarning
@@ -23,17 +20,18 @@ from ..graph.node import Apply, Data, Node
 from ..graph.operations.elementwise import WHERE
 from ..graph.operations.indexing import LABELS, READS, SLICE
 from ..graph.operations.linear_algebra import MATMUL
+from ..graph.operations.shaping import TRANSPOSE
 from ..graph.source import place_text, warn_user
 from ..graph.tables import plain_labels, row_index
 from .factor import LOG_DENSITY
+from .series_rows import accumulated, is_series, series_of
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["index_difference", "warn_of_other_rows", "warn_of_row_labels"]
+__all__ = ["first_difference", "index_difference", "warn_of_other_rows", "warn_of_row_labels"]
 
 MOST_LAGS = 400  # of rows that are compared
-_SERIES = (AR, MARKOV_CHAIN, RANDOM_WALK)
 _DATES = {"date", "datetime", "datetime64", "period", "timedelta", "timedelta64"}
 _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 
@@ -44,9 +42,9 @@ def warn_of_row_labels(model: "Model") -> None:
     indexed: dict[Node, LabelledRows] = {}
     indexed |= {n: rows for n in component.observed if (rows := _rows_of(n)) is not None}
     pairs: dict[tuple[LabelledRows, LabelledRows], None] = {}
-    series: dict[Node, str] = {}  # nodes whose rows are the steps of a series, with its family
-    steps: dict[LabelledRows, str] = {}
-    observed = dict(zip(component.likelihoods, component.observed, strict=True))
+    observed: dict[Node, Node] = dict(zip(component.likelihoods, component.observed, strict=True))
+    series = series_of(component.nodes, observed, _followed)  # with a text about each
+    steps = {rows: series[node] for node in series if (rows := _rows_of(node)) is not None}
     for node in component.nodes:
         rows = _rows_of(node) if node not in indexed else None
         if rows is not None:
@@ -54,27 +52,26 @@ def warn_of_row_labels(model: "Model") -> None:
         if isinstance(node, Data):
             continue
         followed = [*_followed(node)]
-        if isinstance(node, Distribution) and node in observed:
+        if node in observed:
             followed.append(observed[node])
-        names = [series[n] for n in followed if n in series]
-        if isinstance(node, Distribution) and node.family in _SERIES:
-            names.append(node.family.name)
-        if names and len(node.shape) == 1:
+        if isinstance(node, Distribution) and is_series(node) and len(node.shape) > 1:
+            columns = _steps_of(node.target)
+            steps |= {} if columns is None else {columns: f"kg.{node.family.name}"}
+        if names := [series[n] for n in (node, *followed) if n in series]:
             series[node] = names[0]
             steps |= {indexed[n]: names[0] for n in (node, *followed) if n in indexed}
         first, *others = dict.fromkeys(indexed[n] for n in followed if n in indexed) or (None,)
         if first is not None:
             indexed.setdefault(node, first)
             pairs |= dict.fromkeys((first, other) for other in others)
-    unequal = [
-        (a, b, how)
-        for a, b in pairs
-        if (how := index_difference(a.index, b.index, a.is_dim or b.is_dim))
-    ]
+            last = indexed.get(observed[node]) if node in observed else None
+            if last is not None and _follows(last, first):
+                steps[last] = "a lag"  # y[1:] and y[:-1] of pandas
+    unequal = [(a, b, how) for a, b in pairs if (how := _difference(a, b))]
     if unequal:
         warn_user(f"model: {_text(unequal)}", KinetographWarning)
-    for rows, family in steps.items():
-        if text := _unsorted_text(rows, family):
+    for rows, name in steps.items():
+        if text := _unsorted_text(rows, name):
             warn_user(f"model: {text}", KinetographWarning)
             return
 
@@ -85,12 +82,12 @@ def warn_of_other_rows(doing: str, what: str, given: Any, node: Node) -> None:
     index, rows = row_index(given) if index is None else index, _rows_of(node)
     if index is None or rows is None or len(index) != len(rows.index):
         return
-    if how := index_difference(index, rows.index, rows.is_dim):
-        row = _first_difference(index, rows.index)
+    if how := index_difference(index, rows.index, rows.is_dim, rows.is_square):
+        row, *labels = first_difference(index, rows.index)
         warn_user(
             f"{doing}: {what}= is a pandas object whose index has {how}, compared "
-            f"with {describe(node)}{site_text(node)}: row {row} is {index[row]} in {what}= and "
-            f"{rows.index[row]} in the data. Labels are combined with data by position: give "
+            f"with {describe(node)}{site_text(node)}: row {row} is {labels[0]} in {what}= and "
+            f"{labels[1]} in the data. Labels are combined with data by position: give "
             f"{what}= in the order of the data, as in x.loc[y.index], or x.to_numpy() if the "
             "positions are right",
             KinetographWarning,
@@ -104,6 +101,13 @@ class LabelledRows:
     node: Node
     index: Any  # of pandas
     is_dim: bool = False
+    axis: str = "row"  # or column
+
+    @property
+    def is_square(self) -> bool:
+        """Whether rows and columns have the same labels."""
+        columns = self.node.columns if isinstance(self.node, Data) else None
+        return columns is not None and columns.equals(self.index)
 
 
 def _rows_of(node: Node) -> LabelledRows | None:
@@ -112,13 +116,28 @@ def _rows_of(node: Node) -> LabelledRows | None:
         return None
     if isinstance(node, Data) and node.rows is not None:
         return LabelledRows(node, node.rows)
-    dim = node.dims[0] if node.dims else None
+    return _labels_on(node, 0)
+
+
+def _steps_of(node: Node | None) -> LabelledRows | None:
+    """The labels of the last axis, the steps of series."""
+    source = node.source if isinstance(node, Data) else None
+    if isinstance(source, Apply) and source.operation is TRANSPOSE:
+        return _rows_of(source.parents[0])
+    if isinstance(node, Data) and node.columns is not None:
+        return LabelledRows(node, node.columns, axis="column")
+    return _labels_on(node, -1) if isinstance(node, (Data, Variable)) else None
+
+
+def _labels_on(node: Data | Variable, axis: int) -> LabelledRows | None:
+    """The labels of a dimension."""
+    dim = node.dims[axis] if node.dims else None
     labels = None if dim is None else node.coords.get(dim)
     if labels is None or not named(labels):
         return None
     import pandas as pd  # not before a model has labels: the import takes long
 
-    return LabelledRows(node, pd.Index(labels), True)
+    return LabelledRows(node, pd.Index(labels), True, "column" if axis else "row")
 
 
 def _followed(node: Node) -> Iterable[Node]:
@@ -131,6 +150,8 @@ def _followed(node: Node) -> Iterable[Node]:
         return ()
     if node.operation.elementwise or node.operation in _BY_ROWS:
         return _aligned(node, node.parents)
+    if operands := accumulated(node):
+        return operands
     if node.operation is MATMUL and len(node.parents[0].shape) == 2:
         return node.parents[:1]
     if node.operation in (*READS, SLICE):
@@ -149,15 +170,22 @@ def _aligned(node: Node, operands: Iterable[Node]) -> list[Node]:
     ]
 
 
-def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
+def _difference(a: LabelledRows, b: LabelledRows) -> str:
+    """A text about how the labels differ."""
+    return index_difference(a.index, b.index, a.is_dim or b.is_dim, a.is_square or b.is_square)
+
+
+def index_difference(a: Any, b: Any, with_dim: bool = False, of_table: bool = False) -> str:
     """A text about how two indices differ.
 
     It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
     combined by position on purpose; no label is then in the same row of both. Numbers of rows, as
     pandas makes them by itself, are not labels, unless both objects have the same numbers. Other
-    labels of a dimension (`with_dim`) are accepted. Labels that occur several times must occur
-    equally often.
+    labels are accepted with a dimension (`with_dim`), but not with a square table (`of_table`).
+    Labels that occur several times must occur equally often. Levels of the same names may have
+    another order, as after `x.swaplevel()`.
     """
+    b = _by_levels(b, a)
     if a is b or a.equals(b):
         return ""
     if not (a.is_unique and b.is_unique):
@@ -167,6 +195,8 @@ def index_difference(a: Any, b: Any, with_dim: bool = False) -> str:
     if a.isin(b).all():
         same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
         return "" if same else "the same labels in another order"
+    if of_table and named(plain_labels(a)) and named(plain_labels(b)):
+        return "different labels"
     if with_dim:
         return ""
     if _agree_in_part(a, b):
@@ -193,6 +223,12 @@ def _continues(a: Any, b: Any) -> bool:
     return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
 
 
+def _follows(rows: LabelledRows, earlier: LabelledRows) -> bool:
+    """Whether unsorted rows are later rows of the same column."""
+    a, b = earlier.index, rows.index
+    return not (b.is_monotonic_increasing or b.equals(a)) and _continues(a, b)
+
+
 def _lagged(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether one is the other, shifted by at most half its length."""
     lags = range(1, min(len(a) // 2, MOST_LAGS) + 1)
@@ -200,36 +236,52 @@ def _lagged(a: np.ndarray, b: np.ndarray) -> bool:
     return any(np.array_equal(x[lag:], y[:-lag]) for x, y, lag in pairs)
 
 
-def _first_difference(a: Any, b: Any) -> int:
-    return next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
+def _by_levels(index: Any, like: Any) -> Any:
+    """An index whose levels are ordered as in another index."""
+    return index.reorder_levels(like.names) if _other_levels(index, like) else index
 
 
-def _unsorted_text(rows: LabelledRows, family: str) -> str:
+def _other_levels(a: Any, b: Any) -> bool:
+    """Whether two indices have the same levels in another order."""
+    names = {*a.names}
+    return names == {*b.names} and len(names) == a.nlevels == b.nlevels and a.names != b.names
+
+
+def first_difference(a: Any, b: Any) -> tuple[int, Any, Any]:
+    """The first row in which two indices differ, and its two labels."""
+    pairs = enumerate(zip(a, _by_levels(b, a), strict=True))
+    return next((i, x, y) for i, (x, y) in pairs if x != y)
+
+
+def _unsorted_text(rows: LabelledRows, series: str) -> str:
     """A text about dates of a series; empty if they are sorted."""
     index = rows.index
     if index.inferred_type not in _DATES or index.is_monotonic_increasing:
         return ""
-    row = next(i for i in range(1, len(index)) if not index[i] >= index[i - 1])
+    i = next(i for i in range(1, len(index)) if not index[i] >= index[i - 1])
+    axis, by_columns = rows.axis, rows.axis == "column"
     return (
-        f"the rows of {describe(rows.node)}{site_text(rows.node)} are the steps of a series, "
-        f"kg.{family}{place_text()}, but their dates are not sorted: row {row} is {index[row]}, "
-        f"after {index[row - 1]} in row {row - 1}. Steps are taken in the order of the rows: sort "
-        "the data first, as in x.sort_index(), or write x.to_numpy() if the order is right"
+        f"the {axis}s of {describe(rows.node)}{site_text(rows.node)} are the steps of a series, "
+        f"by {series}{place_text()}, but their dates are not sorted: {axis} {i} is "
+        f"{index[i]}, after {index[i - 1]} in {axis} {i - 1}. Steps are taken in the order of "
+        f"the {axis}s: sort the data first, as in x.sort_index({'axis=1' * by_columns}), or "
+        "write x.to_numpy() if the order is right"
     )
 
 
 def _text(pairs: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
     a, b, how = pairs[0]
     x, y = (f"{describe(each.node)}{site_text(each.node)}" for each in (a, b))
-    place = _first_difference(a.index, b.index)
+    row, *labels = first_difference(a.index, b.index)
     more = f" (and {len(pairs) - 1} more such pairs)" if len(pairs) > 1 else ""
     owners = "the indices of their pandas objects"
-    way_out = "x.loc[y.index], or write x.to_numpy() if the positions are right"
+    levels = ".reorder_levels(y.index.names)" if _other_levels(a.index, b.index) else ""
+    way_out = f"x{levels}.loc[y.index], or write x.to_numpy() if the positions are right"
     if a.is_dim or b.is_dim:
         owners = "the index of a pandas object and the labels of a dimension"
         way_out = "y.loc[labels], or write y.to_numpy() if the positions are right"
     return (
         f"{x} and {y} are combined{place_text()}{more}, but {owners} "
-        f"have {how}: row {place} is {a.index[place]} in one and {b.index[place]} in the other. "
+        f"have {how}: row {row} is {labels[0]} in one and {labels[1]} in the other. "
         f"Arrays are combined by position: give the rows of both in the same order, as in {way_out}"
     )

@@ -291,7 +291,7 @@ def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
         lines.append(f"  first value that is not finite: {report.first_bad}")
     if not report.bad_terms:
         lines.append("  Every term is finite at the last point, but its gradient is not.")
-    if report.data_alone:
+    if report.origin is not None:
         lines.append(
             "  This value does not depend on the unknowns: correct the data, drop or replace such "
             'values, or infer missing ones: kg.data(..., missing="impute").'

@@ -1,5 +1,6 @@
 """One option of a simulation: its name, default, type and range."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,8 @@ class Option:
         Other values that are accepted in Python, as a text; otherwise empty.
     accepts
         Whether a value is one of these objects.
+    is_read
+        Whether a file must exist.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Option:
     names: Callable[[], Sequence[str]] | None = None
     objects: str = ""
     accepts: Callable[[Any], bool] = callable
+    is_read: bool = False
 
     def check(self, value: Any) -> Any:
         """The value in its type.
@@ -57,6 +61,8 @@ class Option:
         ------
         ValueError
             If it has another type, or is out of its range.
+        FileNotFoundError
+            If it is a file to read that does not exist.
         """
         if value is None and self.default is None:
             return None
@@ -83,6 +89,8 @@ class Option:
         right = isinstance(value, types.get(kind, str)) and (is_flag == (kind == "flag"))
         if kind == "file" and hasattr(value, "__fspath__"):
             right, value = True, value.__fspath__()
+        if kind == "file" and self.is_read and right:
+            os.stat(value)  # its error is answered with the name of the argument
         named = self.names is not None and isinstance(value, str)
         if named:
             self._check_name(value)

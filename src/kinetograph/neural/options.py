@@ -54,7 +54,7 @@ def _of(*names: str) -> Callable[[], Sequence[str]]:
 _TABLE = (
     Option(
         "batch_data_files", (), "files", "data",
-        "CSV files with inputs and labels, in place of a dataset.", "data",
+        "CSV files with inputs and labels, in place of a dataset.", "data", is_read=True,
     ),
     Option(
         "output_dimension", None, "whole number", "data",
@@ -268,6 +268,7 @@ _TABLE = (
     Option(
         "directions_file", None, "file", "output",
         "A CSV file of directions; trajectories have projections on them, not parameters.",
+        is_read=True,
     ),
     Option(
         "save_model", None, "file", "output",
@@ -281,7 +282,7 @@ _TABLE = (
     ),
     Option(
         "parse_parameters_file", None, "file", "output",
-        "A trajectory file whose rows are the initial parameters.", "network",
+        "A trajectory file whose rows are the initial parameters.", "network", is_read=True,
     ),
     Option(
         "parse_steps", (), "whole numbers", "output",

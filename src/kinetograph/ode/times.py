@@ -37,7 +37,7 @@ def constant_value(value: Any) -> np.ndarray | None:
         return node.value.astype(float) if isinstance(node, Data) and node.literal else None
     refuse_masked(value, "solve")
     try:
-        return np.asarray(value, float)
+        return None if np.asarray(value).dtype.kind in "mM" else np.asarray(value, float)
     except (SymbolicError, TypeError, ValueError):
         return None
 

@@ -22,6 +22,7 @@ from ..models.discovery import unknowns_above
 from ..models.missing import completed, missing_of
 from ..models.recorded_distributions import warn_of_other_unknowns
 from ..models.rewritten_model import Remaker
+from ..results.check import opening_of
 from ..runs.arguments import check_seed, check_whole
 from .predicted_groups import as_group, tree_of
 from .recorded_draws import Recorded, called_in, recorded
@@ -106,7 +107,7 @@ def calculate(
     if not (values is None or hasattr(values, "subtree") or isinstance(values, Mapping)):
         raise TypeError(
             "calculate: values must be a dictionary such as {'mu': 1.0}, or results of kg.mcmc; "
-            f"got {in_words(values)}{place_text()}"
+            f"got {in_words(values)}{place_text()}{opening_of(values)}"
         )
     if hasattr(values, "subtree"):
         return _from_results(wanted, above, values, draws, used)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..graph.public import public
 from ..graph.source import place_text, warn_user
+from ..graph.value_texts import in_words
 from ..models.model import Model
 from ..results.advice import SamplingWarning
 from ..results.check import check_tree
@@ -151,10 +152,13 @@ def _folds(observations: Observations, k: int, folds: Any, seed: int) -> np.ndar
         given = np.asarray(folds).ravel()
         if given.shape != (count,) or given.dtype.kind not in "iu" or (given < 0).any():
             number = given.shape == (1,) and given.dtype.kind in "iu"
+            got = f"{given.size} of {given.dtype}"
             hint = f"{place_text()}; the number of folds is given by k={given[0]}" if number else ""
+            if isinstance(folds, str):
+                got, hint = in_words(folds), f"{place_text()}; write folds=data[{folds!r}]"
             raise ValueError(
                 f"kfold: folds must be a whole number from 0 for each of the {count} {noun} of "
-                f"{observations.name}, got {given.size} of {given.dtype}{hint}"
+                f"{observations.name}, got {got}{hint}"
             )
         empty = np.setdiff1d(np.arange(given.max() + 1), given)
         if empty.size or given.max() < 1:

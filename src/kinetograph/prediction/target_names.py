@@ -30,7 +30,9 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
         If two targets have the same name, or one target has two names.
     """
     if not targets and not named:
-        raise TypeError(f"{doing}: no targets; give the arrays to compute{place_text()}")
+        raise TypeError(
+            f"{doing}: no targets{place_text()}; give the arrays to compute, as in kg.{doing}(mu)"
+        )
     given: dict[Node, str] = {}
     for name, array in ((None, t) for t in targets):
         _check(doing, name, array)

@@ -10,7 +10,15 @@ from ..graph.value_texts import in_words
 from ..models.model import Model
 from ..models.recorded_unknowns import GROUP
 
-__all__ = ["as_group", "check_draws", "check_tree", "statistics_of", "unknowns_of", "walkers_of"]
+__all__ = [
+    "as_group",
+    "check_draws",
+    "check_tree",
+    "opening_of",
+    "statistics_of",
+    "unknowns_of",
+    "walkers_of",
+]
 
 LEAD = ("chain", "draw")
 
@@ -56,6 +64,20 @@ def check_draws(tree: Any, title: str) -> Any:
     return draws
 
 
+def opening_of(value: Any) -> str:
+    """Advice on a path in place of results, or an empty text."""
+    if not isinstance(value, (str, Path)):
+        return ""
+    ending = Path(value).suffix
+    if ending in ("", ".nc", ".zarr", ".h5"):
+        engine = ', engine="zarr"' if ending == ".zarr" else ""
+        return f"; write xarray.open_datatree({str(value)!r}{engine})"
+    return (
+        f"; results.to_netcdf(path) stores results, and xarray.open_datatree(path) reads them: a "
+        f"{ending} file has no chains, draws and groups"
+    )
+
+
 def check_tree(tree: Any, title: str) -> Any:
     """The posterior of results; raises TypeError if they are not results."""
     try:
@@ -66,7 +88,7 @@ def check_tree(tree: Any, title: str) -> Any:
             if hasattr(tree, "data_vars")
             else ""
         )
-        opened = "; write xarray.open_datatree(path)" if isinstance(tree, (str, Path)) else ""
+        opened = opening_of(tree)
         if isinstance(tree, np.ndarray):
             opened = "; give the variable itself, results['posterior'][name], without .values"
         if isinstance(tree, Model):

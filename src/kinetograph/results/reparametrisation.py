@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models.hierarchies import Hierarchy, hierarchies
+from ..models.hierarchies import SERIES, Hierarchy, hierarchies
 from ..models.model import Model
 from .chosen_forms import chosen_forms
 
@@ -64,14 +64,13 @@ def remedy(tree: Any, diverging: np.ndarray | None = None) -> str:
             f"{chosen.scale}{place}: write {chosen.instead}, use tighter priors, or"
         )
     place = f", and {chosen.scale} is large in most of these draws" if rank > LARGE else ""
-    form = "the centred form"
-    if SHORTENED not in chosen.instead:
-        form += f" {chosen.instead}"
+    form = f"{_centred_form(chosen)} if the data say much about each element"
+    if chosen.instead == SERIES:
+        form = SERIES
     written = "" if SHORTENED in chosen.written else f", {chosen.written}"
     return (
         f"{_called(chosen)} is non-centred already{written}{more}{place}: use a tighter "
-        f"prior of {' and '.join(chosen.scales)}, {form} if the data say much about each element, "
-        "or"
+        f"prior of {' and '.join(chosen.scales)}, {form}, or"
     )
 
 
@@ -91,18 +90,23 @@ def other_form(tree: Any, unmixed: Collection[str]) -> str:
                     f"{_called(hierarchy)} is centred, {hierarchy.written}, with the unknown scale "
                     f"{hierarchy.scale}: write {hierarchy.instead}"
                 )
-            elif SHORTENED in hierarchy.instead:
-                advice = (
-                    f"{_called(hierarchy)} is non-centred; the centred form mixes better if the "
-                    "data say much about each element"
-                )
+            elif hierarchy.instead == SERIES:
+                advice = f"{_called(hierarchy)} has the steps of a series: write {SERIES}"
             else:
+                form = _centred_form(hierarchy)
+                written = f", {hierarchy.written}:" if form != "the centred form" else ";"
                 advice = (
-                    f"{_called(hierarchy)} is non-centred, {hierarchy.written}: the centred form "
-                    f"{hierarchy.instead} mixes better if the data say much about each element"
+                    f"{_called(hierarchy)} is non-centred{written} {form} mixes better if the data "
+                    "say much about each element"
                 )
             return f"{advice}. " if chooses else f"{advice}; {CHOOSE}. "
     return ""
+
+
+def _centred_form(hierarchy: Hierarchy) -> str:
+    """The centred form, written if its text is not too long."""
+    short = "" if SHORTENED in hierarchy.instead else f" {hierarchy.instead}"
+    return f"the centred form{short}"
 
 
 def _called(hierarchy: Hierarchy) -> str:

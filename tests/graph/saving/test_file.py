@@ -476,3 +476,11 @@ def test_columns_of_pandas_objects_are_written_without_their_index(tmp_path, ind
     kg.save_graph(tmp_path / "graph.kg", {"total": total})
     found = kg.load_graph(tmp_path / "graph.kg")["total"]
     assert kg.compile([], found)() == 2.0
+
+
+def test_a_data_frame_is_saved_without_its_index(tmp_path):
+    """An index of pandas is an object of no class that a file may have."""
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}, index=["p", "q"])
+    kg.save_graph(tmp_path / "graph", {"total": kg.data(frame).sum() * kg.normal(0, 1)})
+    loaded = kg.load_graph(tmp_path / "graph")
+    assert set(loaded) == {"total"}

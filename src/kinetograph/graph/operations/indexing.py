@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import KinetographWarning, ShapeError, SymbolicError
-from ..messages import describe
-from ..missing import refuse_masked
+from ..messages import describe, index_text
+from ..missing import first_place, refuse_masked
 from ..node import CURRENT, Apply, Data, Node, Operation
 from ..numerics.special import segment_prod
 from ..precision import float_dtype
@@ -179,9 +179,12 @@ class _Key:
             self._mask(index_node)
             return
         if index_node.dtype.kind not in "iu":
+            way_out = "convert it with .astype(int)"
+            if isinstance(index_node, Data) and (missing := np.isnan(index_node.value)).any():
+                way_out = f"the value{index_text(first_place(missing))} is missing: drop such rows"
             raise ShapeError(
                 f"{describe(node)}[{describe(index_node)}]: an index must be of integers, "
-                f"got {index_node.dtype}{place_text()}; convert it with .astype(int)"
+                f"got {index_node.dtype}{place_text()}; {way_out}"
             )
         if not isinstance(index_node, Data):
             size = self._size(self.axis)

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import SymbolicError
 from ..missing import refuse_masked
 from ..node import Data, Node
-from ..number_advice import LABELS, advice_on
+from ..number_advice import LABELS, advice_on, count_days
 from ..precision import FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text, variable_here
 from ..tables import name_of, row_index
@@ -58,6 +58,8 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         labels = f"; {LABELS}" if are_labels else ""
         dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
         hint = "; arrays hold booleans, integers or real numbers"
+        if array.dtype.kind in "mM":
+            hint = f"; {count_days(value, array.dtype.kind)}"
         if any(isinstance(getattr(element, "node", None), Node) for element in array.flat):
             hint = "; its elements are arrays: compute with the whole column, as in column * x"
         if value is None and operation in ("equal", "not_equal"):

@@ -199,7 +199,7 @@ def _content(value: Any) -> dict[str, Any]:
         if name not in _DERIVED and hasattr(value, name):
             content[name] = value.site if name == "_place" else getattr(value, name)
     if isinstance(value, Data):
-        content["rows"] = None  # the index of a pandas object is used while the model is made
+        content["rows"] = content["columns"] = None  # used while the model is made alone
     return content
 
 

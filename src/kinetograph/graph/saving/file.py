@@ -33,6 +33,7 @@ from ..errors import KinetographError
 from ..messages import names_in_scope
 from ..node import Apply, Bundle, Data, Node, ancestors
 from ..public import public
+from ..source import place_text
 from ..value_texts import check_path, in_words
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
@@ -41,6 +42,7 @@ from .trial_lowering import try_out
 __all__ = ["from_bytes", "load_graph", "save_graph", "to_bytes"]
 
 _MAGIC = b"kinetograph graph\n"
+_HDF5 = b"\x89HDF"  # netCDF files of results begin with it
 _FORMAT = 5
 
 
@@ -133,7 +135,10 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
     subject = f"load_graph: {os.fspath(path)!r}"
     data = Path(path).read_bytes()
     if not data.startswith(_MAGIC):
-        raise KinetographError(f"{subject} is not a graph saved by kg.save_graph")
+        hint = "; xarray.open_datatree(path) reads results" if data.startswith(_HDF5) else ""
+        raise KinetographError(
+            f"{subject} is not a graph saved by kg.save_graph{place_text()}{hint}"
+        )
     checksum, _, rest = data[len(_MAGIC) :].partition(b"\n")
     if _checksum(rest) != checksum:
         raise KinetographError(

@@ -1,0 +1,41 @@
+"""Missing values in the constants of a model.
+
+Data of `kg.data` and `kg.observe` are checked where they are stated. A constant, such as a column
+in `slope * frame["x"]`, may have missing values if no term depends on them, as after `kg.where`. So
+the terms of a model that has such constants are evaluated once, without compiling.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..graph.errors import DataError
+from ..graph.messages import describe, index_text, site_text
+from ..graph.missing import ADVICE, first_place
+from ..graph.node import Data
+from ..graph.source import place_text
+from .debug import report
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["check_constants"]
+
+
+def check_constants(model: "Model") -> None:
+    """Raise DataError if missing values of a constant make a term NaN."""
+    constants = [n for n in model.component.nodes if isinstance(n, Data) and n.literal]
+    if not any(n.dtype.kind == "f" and np.isnan(n.value).any() for n in constants):
+        return
+    debugged = report(model, np.zeros(model.free_size), slopes=False)
+    origin = debugged.origin
+    if not isinstance(origin, Data) or not np.isnan(origin.value).any():
+        return
+    missing, term = np.isnan(origin.value), debugged.bad_terms[0]
+    count = int(missing.sum()) - 1
+    more = f" and {count} more missing value{'s' * (count > 1)}" if count else ""
+    raise DataError(
+        f"model: {describe(origin)}{site_text(origin)}: nan{index_text(first_place(missing))}{more}"
+        f", so that the log density of {term.name} ~ {term.expression} is nan for all values of "
+        f"the unknowns{place_text()}; {ADVICE}; for a lag, write y[1:] and y[:-1]"
+    )

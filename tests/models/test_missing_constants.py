@@ -18,9 +18,10 @@ SHIFTED = Y.shift(1)
         lambda rho: rho * SHIFTED,
         lambda rho: kg.exp(rho + SHIFTED.to_numpy()),
         lambda rho: np.c_[np.ones(6), SHIFTED] @ kg.stack([rho, 1.0]),
+        lambda rho: kg.scan(lambda level, x: (rho * level + x,) * 2, 0.0, SHIFTED)[1],
         lambda rho: kg.normal(rho * SHIFTED, 1),
     ],
-    ids=["product", "sum", "matrix", "unknown"],
+    ids=["product", "sum", "matrix", "scan", "unknown"],
 )
 def test_a_missing_value_of_a_term_is_refused(mean):
     rho = kg.normal(0, 1)

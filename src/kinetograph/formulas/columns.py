@@ -106,6 +106,8 @@ def computed_text(frame: pd.DataFrame, text: str, row: int) -> str:
     values = [f"{name} is {frame[name].iloc[row]:g}" for name in names]
     advice = "; the logarithm needs numbers above 0" if "log" in text else ""
     advice = "; the square root needs numbers from 0 on" if "sqrt" in text else advice
+    if re.search(r"\b(shift|lag|diff|rolling|pct_change)\(", text):
+        advice = "; rows at an end have no such value: make it a column, and write frame.dropna()"
     return f", where {' and '.join(values)}{place_text()}{advice}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..graph.errors import DataError
 from ..graph.messages import describe, index_text, site_text
 from ..graph.missing import ADVICE, first_place
-from ..graph.node import Data
+from ..graph.node import Data, with_values
 from ..graph.source import place_text
 from .debug import report
 
@@ -25,10 +25,15 @@ __all__ = ["check_constants"]
 def check_constants(model: "Model") -> None:
     """Raise DataError if missing values of a constant make a term NaN."""
     constants = [n for n in model.component.nodes if isinstance(n, Data) and n.literal]
-    if not any(n.dtype.kind == "f" and np.isnan(n.value).any() for n in constants):
+    suspects = [n for n in constants if n.dtype.kind == "f" and np.isnan(n.value).any()]
+    if not suspects:
         return
     debugged = report(model, np.zeros(model.free_size), slopes=False)
     origin = debugged.origin
+    if origin is None and debugged.bad_terms:  # as of rows of a scan
+        with with_values({n: np.nan_to_num(n.value) for n in suspects}):
+            filled = report(model, np.zeros(model.free_size), slopes=False)
+        origin = suspects[0] if len(filled.bad_terms) < len(debugged.bad_terms) else None
     if not isinstance(origin, Data) or not np.isnan(origin.value).any():
         return
     missing, term = np.isnan(origin.value), debugged.bad_terms[0]

@@ -300,11 +300,11 @@ def results_of_states():
     @kg.function
     def fill(z, rho, mu, sd, spread):
         x, y, state = np.zeros(6), np.zeros((5, 2)), z[0] * spread
-        x[0] = mu[0] + state / sd[0]
+        x[0] = -(mu[0] + state / sd[0])
         y[0] = mu
         for t in kg.range(1, 6):
             state = rho * state + z[t]
-            x[t] = mu[0] + state / sd[0]
+            x[t] = -(mu[0] + state / sd[0])
         for t in kg.range(1, 5):
             y[t] = y[t - 1] + sd * walk[t - 1]
         return x, y

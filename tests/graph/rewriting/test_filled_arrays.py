@@ -6,7 +6,8 @@ import pytest
 import kinetograph as kg
 from kinetograph.graph.array import Array
 from kinetograph.graph.control.scan import Scan
-from kinetograph.graph.node import ancestors
+from kinetograph.graph.node import Apply, ancestors
+from kinetograph.graph.operations.indexing import WRITES
 from kinetograph.graph.rewriting.filled_arrays import joined_rows
 from kinetograph.graph.rewriting.rowwise import Rowwise
 
@@ -37,7 +38,7 @@ def of_three_values_before(z, rho):
 def after_a_written_start(z, rho):
     x = kg.concatenate([z, z])[:N]
     x[2] = rho
-    x[2] = x[2] + 1
+    x[2] = 2 * rho
     for t in kg.range(3, N):
         x[t] = x[t - 1] + z[t - 3]
     return x
@@ -97,6 +98,8 @@ def test_rows_are_those_of_the_loop(fill):
     joined = Array(joined_rows(loop.node))
     assert joined.node is not loop.node
     scans = [node for node in ancestors([joined.node]) if isinstance(node, Scan)]
+    operations = [node for node in ancestors([joined.node]) if isinstance(node, Apply)]
+    assert not any(node.operation in WRITES for node in operations)
     assert not any(Rowwise(scan, (), scan.length).filled for scan in scans)
     weights = np.cos(np.arange(loop.node.shape[0]))
     found = []
@@ -150,6 +153,32 @@ def the_last_row_first(z, x):
 
 
 @kg.function
+def the_last_row_first_beside_a_sum(z, x):
+    total = z[0]
+    for t in kg.range(N):
+        total = total + z[t]
+        x[t] = x[t - 1] + total
+    return x
+
+
+@kg.function
+def rows_written_twice(z, x):
+    for t in kg.range(1, N):
+        x[t] = x[t - 1] + z[t]
+        x = x.at[t].add(z[t])
+    return x
+
+
+@kg.function
+def parts_of_rows(z, x):
+    x = kg.stack([x, x], 1)
+    for t in kg.range(1, N):
+        x[t] = x[t - 1] + z[t]
+        x[t, 0] = z[t]
+    return x
+
+
+@kg.function
 def rows_ahead(z, x):
     for t in kg.range(1, N):
         x[t] = x[(t + 1) % N] + z[t]
@@ -179,7 +208,8 @@ def reversed_rows(z, x):
 
 
 OTHERS = [no_values_before, to_the_left, some_rows, every_second_row, added_rows]
-OTHERS += [the_last_row_first, rows_ahead, rows_in_branches, whole_array, reversed_rows]
+OTHERS += [the_last_row_first, the_last_row_first_beside_a_sum, rows_written_twice]
+OTHERS += [parts_of_rows, rows_ahead, rows_in_branches, whole_array, reversed_rows]
 
 
 @pytest.mark.parametrize("fill", OTHERS)

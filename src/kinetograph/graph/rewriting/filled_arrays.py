@@ -59,7 +59,7 @@ def _joined(loop: Scan, plan: Rowwise, place: int) -> Apply:
     for array in plan.arrays:
         before = loop.parents[array.own.place]
         start = before.shape[array.own.axis] - loop.length
-        if array.own[1:] != (0, Affine(1, start)) or array.starts or array.lags > start:
+        if array.own[1:] != (0, Affine(1, start)) or array.lags > start:
             raise _NotRewritten
         firsts[array.own.place] = [_row(before, number) for number in range(start)]
         carried += firsts[array.own.place][::-1][: array.lags]

@@ -6,6 +6,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
+from kinetograph.models import linear_systems
 from kinetograph.models.centring import Centring, ChosenForms
 
 STEPS = 8
@@ -367,6 +368,15 @@ def filled_arrays():
     return s1, s2, error
 
 
+def sum_after_two_values():
+    """One noise, whose sum begins with two known values and has a location of each row."""
+    _, s2, error = unknown_scales()
+    z2, beta = kg.normal(0.2, 1, shape=STEPS - 2, name="z2"), kg.normal(0, 1, name="beta")
+    total = kg.cumsum(kg.concatenate([[1.0, 2.0], s2 * z2]))
+    kg.observe(Y, kg.normal(total + beta * np.arange(STEPS), error))
+    return s2, error, beta
+
+
 def scan_after_two_values():
     """The two values before are noises."""
     s1, s2, error = unknown_scales()
@@ -594,6 +604,7 @@ BUILDS = [
     loop_of_third_order,
     loop_of_fewer_noises,
     scan_after_two_values,
+    sum_after_two_values,
     numbers,
     standard_numbers,
     numbers_of_second_order,
@@ -621,6 +632,7 @@ OF_ONE_NOISE = {
         loop_of_third_order,
         loop_of_fewer_noises,
         scan_after_two_values,
+        sum_after_two_values,
     ],
 }
 
@@ -680,6 +692,58 @@ def test_coordinates_are_standard_normal_and_have_the_density_of_the_data(build)
     of_coordinates = float(value) + 0.5 * np.sum(y[places] ** 2)
     of_coordinates += 0.5 * len(places) * np.log(2 * np.pi)
     np.testing.assert_allclose(of_coordinates, integral, rtol=1e-9)
+
+
+WITHOUT_OTHER_DATA = {
+    with_gaps,  # data of some elements
+    repeated,
+    numbers_without_data,
+    of_one_walk,
+    sums_of_sums,  # more than three states
+    season_after_numbers,
+    season_after_a_vector,
+    season_by_noises,
+    loops_after_the_same_values,
+    loops_after_exchanged_values,
+    scan_by_old_slope,  # a step has no noise at once
+    by_value,  # data of two kinds
+    two_processes,  # data of several precisions
+}
+
+
+@pytest.mark.parametrize("build", [b for b in BUILDS if b not in WITHOUT_OTHER_DATA])
+def test_coordinates_for_data_of_another_kind(build, monkeypatch):
+    """They are standard normal if the log likelihood is quadratic, with the h and r in use.
+
+    The evidence has f, the data's mean, and the slope of the log likelihood there.
+    """
+    observed, observe = [], kg.observe
+    monkeypatch.setattr(kg, "observe", lambda y, law: (observed.append(y), observe(y, law)))
+    monkeypatch.setattr(linear_systems, "normal_data", lambda *_: None)
+    model = kg.model(build)
+    centring, rng = Centring(model), np.random.default_rng(2)
+    assert not any(vector.data for vector in centring.vectors.values())
+    (vector,) = centring.vectors.values()
+    places = centring.vector_places
+    y = -0.5 * np.abs(rng.normal(size=model.free_size))
+    error = next(u for u in model.density.unknowns if model.name(u) == "error")
+    precision = np.exp(-2 * y[model.density.slices[error].start])
+    with x64():
+        data = np.array(vector.flat(np.broadcast_to(observed[0], vector.shape)))
+        forms = ChosenForms(
+            centring.written.c, np.stack([np.full(len(places), precision), precision * data])
+        )
+        plain = model.bind()
+        moved = plain._replace(centring=centring, forms=forms)
+        _, slope, _ = jax.jit(moved.value_and_gradient)(y)
+        np.testing.assert_allclose(slope[places], -y[places], rtol=1e-6, atol=1e-8)
+        x = np.array(jax.jit(lambda y: centring.forward(y, forms, plain.data)[0])(y))
+        gradient = plain.value_and_gradient(x)[1]
+        rows = jax.jit(lambda: centring.evidence(x, gradient, y, slope, plain.data))()
+    f, of_f = np.array(rows[:2])
+    seen = of_f != 0
+    assert seen.sum() >= len(places) / 2
+    np.testing.assert_allclose(of_f[seen], precision * (data - f)[seen], rtol=1e-7, atol=1e-9)
 
 
 def test_numbers_that_are_not_of_steps():

@@ -247,22 +247,17 @@ class Centring:
             law, location = vector.law(environment)
             parts = [self._part(vector, v) for v in (x, gradient, y, slope)]
             unknown_rows, slopes = map(vector.rows, parts[:2])
-            if vector.system and vector.data is None:
-                value = unknown_rows
-                # log p(z) = -z^2 / 2 is a part of the log density.
-                numbers, to_unknown = jax.vjp(lambda x: jnp.stack(law.numbers(x)[1]), value)  # noqa: B023
-                likelihood = slopes + to_unknown(numbers)[0]
-            elif vector.system:
-                value = law.value(unknown_rows)
+            value = law.value(unknown_rows)
+            if vector.system and vector.data:
                 h, r = vector.information(environment)
-                likelihood = jnp.broadcast_to(r - h * value, vector.shape)
-                value = jnp.broadcast_to(value, vector.shape)
+                likelihood = r - h * value
             else:
-                value = law.value(unknown_rows)
                 numbers, to_unknown = jax.vjp(law.numbers, unknown_rows)
-                _, to_value = jax.vjp(law.written, value)
+                others = (unknown_rows,) if vector.system else ()
+                _, to_value = jax.vjp(lambda f: law.written(f, *others), value)  # noqa: B023
                 # log p(z) = -z^2 / 2 is a part of the log density.
                 (likelihood,) = to_value(slopes + to_unknown(numbers)[0])
+            value, likelihood = (jnp.broadcast_to(v, vector.shape) for v in (value, likelihood))
             flat = [vector.flat(row) for row in (value + location, likelihood)]
             rows += [jnp.stack([*flat, *parts])]
         return jnp.concatenate(rows, 1)
@@ -362,7 +357,9 @@ class Centring:
         vector, part = self.vectors[unknown], self.vector_parts[unknown]
         if vector.data is None:
             h, r = (vector.rows(row[part]) for row in information)
-            h, r = (h[0], r[0]) if vector.system else (h, r)
+            if vector.system:
+                longest = int(np.argmax([noise.size for noise in vector.system]))
+                h, r = h[longest], r[longest]
             h = jnp.maximum(h, 0.0)
         else:
             h, r = vector.information(environment)

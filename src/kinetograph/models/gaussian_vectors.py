@@ -48,10 +48,12 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
     unknowns = set(model.density.unknowns)
     scaled = {product.unknown: product for product in products(model)}
     sums = running_sums(of_terms)
+    single: list[Variable] = []  # unknowns with a law of their own
     for unknown in model.density.unknowns:
         vector = _by_value(unknown, users) or _by_numbers(unknown, users)
         vector = vector or summed_steps(unknown, sums, users)
         if vector is not None:
+            single.append(unknown)
             if not unknowns.isdisjoint(ancestors(vector.parameters)):
                 yield vector._replace(data=normal_data(vector.f, (unknown,), terms))
             continue
@@ -60,7 +62,7 @@ def gaussian_vectors(model: "Model") -> Iterator[GaussianVector]:
         # For data of a known precision, the forms of `Centring.shifts` are as good.
         if vector and data and not unknowns.isdisjoint(ancestors(data.of_precision)):
             yield vector._replace(data=data)
-    yield from linear_systems(model, terms)
+    yield from linear_systems(model, terms, single)
 
 
 def _by_value(unknown: Variable, users: Users) -> GaussianVector | None:

@@ -122,6 +122,10 @@ class System:
             if any(kind == NOISE and k > place for kind, k in self._all_keys(row)):
                 raise NotLinearSeries
 
+    def depends_at_once(self, row: SeriesExpression) -> bool:
+        """Whether a row depends on a noise of the same step."""
+        return any(kind == NOISE for kind, _ in self._all_keys(row))
+
     def _all_keys(self, row: SeriesExpression) -> set[Key]:
         """The keys of a row and of the states in it."""
         waiting, keys = [*row.keys], set[Key]()

@@ -8,7 +8,7 @@ States are running sums, values of kg.random_walk and kg.ar, and the values of l
 noise is an unknown vector, or a loop makes an unknown number in each step.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..distributions.variable import Distribution, Variable
@@ -33,8 +33,13 @@ FEWEST_STEPS = 2
 MOST_DATA = 4  # for each step, where data are about some elements of a series
 
 
-def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[GaussianVector]:
-    """The systems with normal data, and series with other data."""
+def linear_systems(
+    model: "Model", terms: "Sequence[Term]", vectors: Collection[Variable] = ()
+) -> Iterator[GaussianVector]:
+    """The systems with normal data, and series with other data.
+
+    `vectors` are unknowns that may have coordinates without a system.
+    """
     seen: set[Node] = set()
     taken: set[Variable] = set()
     groups = alike_numbers(model.density)
@@ -55,12 +60,17 @@ def linear_systems(model: "Model", terms: "Sequence[Term]") -> Iterator[Gaussian
         seen.add(f)
         numbers = _numbers_above(mean, groups, f.shape[0])
         for system in (System(f.shape[0], numbers), *_of_parts(f, numbers)):
-            found = _system(model, f, system, terms)
+            found = _system(model, f, system, terms, vectors)
             if found is not None:
                 found = _with_firsts(model, f, system, terms) or found
                 taken.update(found.unknowns)
                 yield found
                 break
+    for term in terms:
+        series = _with_other_data(model, term, groups, vectors)
+        if series is not None and taken.isdisjoint(series.unknowns):
+            taken.update(series.unknowns)
+            yield series
     for group in groups:
         if taken.isdisjoint(group) and len(group) > FEWEST_STEPS:
             series = _series_of_numbers(model, group)
@@ -87,6 +97,50 @@ def _series_of_numbers(model: "Model", group: set[Variable]) -> GaussianVector |
     return _vector(found, of_f, f)
 
 
+def _with_other_data(
+    model: "Model", term: "Term", groups: Sequence[set[Variable]], vectors: Collection[Variable]
+) -> GaussianVector | None:
+    """The system in a parameter of data that are not normal."""
+    node = term.node
+    if not isinstance(node, Distribution) or not is_known(node.target):
+        return None
+    for f in node.arguments.values():
+        while isinstance(f, Apply):
+            if len(f.shape) == 1 and f.shape[0] > FEWEST_STEPS:
+                numbers = _numbers_above(f, groups, f.shape[0])
+                found = _of_other_data(model, f, numbers, vectors)
+                if found is not None:
+                    return found
+            above = [p for p in f.parents if p.shape == f.shape and unknowns_above([p])]
+            if len(above) != 1 or not f.operation.elementwise:
+                break
+            (f,) = above
+    return None
+
+
+def _of_other_data(
+    model: "Model", f: Node, numbers: set[Variable], vectors: Collection[Variable]
+) -> GaussianVector | None:
+    """The system of a series."""
+    found, firsts = None, frozenset[Variable]()
+    while True:
+        system = System(f.shape[0], numbers, firsts=firsts)
+        try:
+            of_f = system.observed(f)
+            system.finish()
+        except (NotLinearSeries, NotAlike):
+            return found
+        noises, states = tuple(system.noises), len(system.states)
+        few = 0 < states <= MOST_WRITTEN and len(noises) <= MOST_WRITTEN
+        if not few or _is_single(system, vectors) or not system.depends_at_once(of_f):
+            return found
+        if not system.constants_are_known() or not system.taken <= {*model.density.unknowns}:
+            return found
+        found = _vector(system, of_f, f)
+        if firsts or not (firsts := system.worthwhile_firsts()):
+            return found
+
+
 def _with_firsts(
     model: "Model", f: Node, found: System, terms: "Sequence[Term]"
 ) -> GaussianVector | None:
@@ -94,6 +148,12 @@ def _with_firsts(
     firsts = found.worthwhile_firsts()
     whole = System(found.steps, found.numbers, found.places, firsts)
     return _system(model, f, whole, terms) if firsts else None
+
+
+def _is_single(system: System, vectors: Collection[Variable]) -> bool:
+    """Whether a system is one vector, which has a map of its own."""
+    single = len(system.states) == len(system.noises) == 1 and system.places is None
+    return single and not system.taken.isdisjoint(vectors)
 
 
 def _numbers_above(mean: Node, groups: Sequence[set[Variable]], steps: int) -> set[Variable]:
@@ -128,7 +188,11 @@ def _of_parts(f: Node, numbers: set[Variable]) -> Iterator[System]:
 
 
 def _system(
-    model: "Model", f: Node, found: System, terms: "Sequence[Term]"
+    model: "Model",
+    f: Node,
+    found: System,
+    terms: "Sequence[Term]",
+    vectors: Collection[Variable] = (),
 ) -> GaussianVector | None:
     try:
         of_f = found.observed(f)
@@ -137,10 +201,7 @@ def _system(
         return None
     noises, states = tuple(found.noises), len(found.states)
     unknowns = [unknown for noise in noises for unknown in noise.unknowns]
-    # A vector with data of all elements has maps of its own.
-    vectors = found.places is None and not any(unknown in found.numbers for unknown in unknowns)
-    least = 2 if vectors else 1
-    if not states or max(states, len(noises)) not in range(least, MOST_STATES + 1):
+    if not 0 < states <= MOST_STATES or len(noises) > MOST_STATES or _is_single(found, vectors):
         return None
     known = set(model.density.unknowns)
     if not known.issuperset(unknowns) or not found.constants_are_known():

@@ -57,12 +57,12 @@ class SystemArrays:
     def gathered(self, unknowns: Any, h: Any, r: Any) -> Any:
         """u of the unknowns."""
         root, gain, shift = self._posterior(h, r)
-        x, z = self.numbers(unknowns)
+        x, z = self.path(unknowns)
         rest = (z - shift + _applied(gain, x)).T
         lower = [[row[j] for row in root[j:]] for j in range(self.noises)]
         return jnp.stack([sum(map(jnp.multiply, row, rest[j:])) for j, row in enumerate(lower)])
 
-    def numbers(self, unknowns: Any) -> tuple[Any, Any]:
+    def path(self, unknowns: Any) -> tuple[Any, Any]:
         """The states before each step, and the noises."""
 
         def step(x: Any, row: Any) -> Any:
@@ -78,7 +78,7 @@ class SystemArrays:
 
     def value(self, unknowns: Any) -> Any:
         """f of the unknowns."""
-        return _line(self.observed, *self.numbers(unknowns))[:, 0]
+        return _line(self.observed, *self.path(unknowns))[:, 0]
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
         """R, K and Q^-1 q of each step; R R' = Q."""

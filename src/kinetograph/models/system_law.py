@@ -38,6 +38,7 @@ from .written_matrices import (
     outer,
     plus,
     product,
+    quotient,
     scaled,
     solved,
     solved_transposed,
@@ -102,16 +103,38 @@ class SystemLaw(NamedTuple):
         if self.has_many_states:
             return SystemArrays(self).gathered(unknowns, h, r)
         root, gain, shift = self._posterior(h, r)
-        x, z = self.numbers(unknowns)
+        x, z = self.path(unknowns)
         return jnp.stack(times(transposed(root), minus(z, minus(shift, times(gain, x)))))
 
     def value(self, unknowns: Any) -> Any:
         """f of the unknowns."""
         if self.has_many_states:
             return SystemArrays(self).value(unknowns)
-        return jnp.broadcast_to(_value(self.observed, *self.numbers(unknowns)), self.steps)
+        return jnp.broadcast_to(_value(self.observed, *self.path(unknowns)), self.steps)
 
-    def numbers(self, unknowns: Any) -> tuple[Any, Any]:
+    def written(self, f: Any, unknowns: Any) -> Any:
+        """The unknowns for which f has other values.
+
+        Of the noises, only the first one on which f depends at once is another one.
+        """
+        place = next(j for j, value in enumerate(self.observed.noise) if not _is_zero(value))
+        _, noises = self.path(unknowns)
+
+        def step(x: Vector, row: Any) -> tuple[Vector, Any]:
+            f, z, observed, states = row
+            z, change = list(z), f - _value(observed, x, z)
+            z[place] = z[place] + quotient(change, observed.noise[place])
+            return [_value(each, x, z) for each in states], (x, z)
+
+        x, z = self._scan(step, self.start, (f, noises, self.observed, self.states))
+        values = [jnp.broadcast_to(_value(row, x, z), self.steps) for row in self.unknowns]
+        return jnp.stack(values)
+
+    def numbers(self, unknowns: Any) -> Any:
+        """The noises of the unknowns."""
+        return jnp.stack(self.path(unknowns)[1])
+
+    def path(self, unknowns: Any) -> tuple[Any, Any]:
         """The states before each step, and the noises."""
 
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
@@ -179,6 +202,10 @@ class SystemLaw(NamedTuple):
 
 def _array(dtype: Any) -> Callable[[Any], Any]:
     return lambda value: jnp.asarray(value, dtype)
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, float) and value == 0.0
 
 
 def _value(row: LinearRow, x: Vector, z: Vector) -> Any:

@@ -21,6 +21,7 @@ __all__ = [
     "outer",
     "plus",
     "product",
+    "quotient",
     "scaled",
     "solved",
     "solved_transposed",
@@ -51,6 +52,11 @@ def total(a: Any, b: Any) -> Any:
 
 def difference(a: Any, b: Any) -> Any:
     return a if _is(b, 0.0) else a - b
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """a / b; 0 where b is 0."""
+    return jnp.where(b == 0, 0.0, a / jnp.where(b == 0, 1.0, b))
 
 
 def dot(a: Vector, b: Vector) -> Any:

@@ -164,6 +164,48 @@ def volatility(length: int) -> kg.Model:
     return kg.model(mu, phi, sigma, log_variance)
 
 
+def volatility_of_rows(numbers: bool) -> kg.Model:
+    """A log volatility with predictors, whose steps are a vector or unknown numbers."""
+    rng, length = np.random.default_rng(11), 100
+    h = np.zeros(length)
+    for t in range(1, length):
+        h[t] = 0.95 * h[t - 1] + 0.25 * rng.normal()
+    y, x = np.exp(h / 2 - 0.5) * rng.normal(size=length), rng.normal(size=(length, 2))
+    mu, phi = kg.normal(0, 5, name="mu"), kg.beta(20, 1.5, name="phi")
+    sigma, beta = kg.half_normal(1, name="sigma"), kg.normal(0, 1, shape=2, name="beta")
+    z = None if numbers else kg.normal(0, 1, shape=length, name="z")
+    state, eta = 0.0, []
+    for t in range(length):
+        spread = sigma if t else sigma / kg.sqrt(1 - phi**2)
+        state = phi * state + spread * (kg.normal(0, 1) if z is None else z[t])
+        eta.append(mu + x[t] @ beta + state)
+    kg.observe(y, kg.normal(0, kg.exp(kg.stack(eta) / 2)))
+    return kg.model(mu, phi, sigma, beta)
+
+
+def trend_of_counts() -> kg.Model:
+    """Counts whose log rate is a level with a slope that changes."""
+    rng, length = np.random.default_rng(5), 80
+    counts = rng.poisson(np.exp(1 + np.cumsum(0.1 * rng.normal(size=length) + 0.02)))
+    sds = kg.half_normal(0.3, name="sd"), kg.half_normal(0.1, name="slope_sd")
+    start, slope = kg.normal(0, 2, name="start"), kg.normal(0, 0.1, name="slope")
+    z, steps = (kg.normal(0, 1, shape=length - 1) for _ in range(2))
+    slopes = slope + kg.cumsum(sds[1] * steps)
+    level = kg.concatenate([start[None], start + kg.cumsum(slopes + sds[0] * z)])
+    kg.observe(counts, kg.poisson(kg.exp(level)))
+    return kg.model(*sds, start, slope)
+
+
+def counts_of_second_order() -> kg.Model:
+    """Counts whose log rate is an autoregression of order 2."""
+    rng, length = np.random.default_rng(5), 80
+    counts = rng.poisson(np.exp(1 + np.cumsum(0.1 * rng.normal(size=length) + 0.02)))
+    mu, sd = kg.normal(0, 2, name="mu"), kg.half_normal(0.3, name="sd")
+    rho = kg.stack([kg.uniform(0, 1, name="first"), kg.uniform(-0.5, 0.2, name="second")])
+    kg.observe(counts, kg.poisson(kg.exp(mu + kg.ar(rho, sd, length))))
+    return kg.model(mu, sd, rho)
+
+
 def season(length: int, period: int) -> kg.Model:
     """A level and a season that change, by unknown numbers."""
     rng = np.random.default_rng(1)
@@ -299,6 +341,10 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
     "stochastic volatility": reliability.stochastic_volatility,
     "volatility, kg.ar": lambda: volatility(100),
     "volatility, kg.ar, 500": lambda: volatility(500),
+    "volatility of rows": lambda: volatility_of_rows(numbers=False),
+    "volatility of rows, by numbers": lambda: volatility_of_rows(numbers=True),
+    "trend of counts": trend_of_counts,
+    "order 2, counts": counts_of_second_order,
     "season of 4": lambda: season(80, 4),
     "season of 7": lambda: season(120, 7),
     "season of 12": lambda: season(144, 12),

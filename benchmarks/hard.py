@@ -165,7 +165,7 @@ def volatility(length: int) -> kg.Model:
 
 
 def volatility_of_rows(numbers: bool) -> kg.Model:
-    """A log volatility with predictors, whose steps are a vector or unknown numbers."""
+    """A log volatility with predictors, by a vector or numbers of steps."""
     rng, length = np.random.default_rng(11), 100
     h = np.zeros(length)
     for t in range(1, length):

@@ -59,14 +59,20 @@ def rows_of(kind, points, lows, highs):
 
 
 def found(kind, family, parameters, rows, forward=False):
-    """Values at the rows, and slopes by each number of the parameters in a column."""
+    """Values at the rows, and slopes by each number of the parameters in a column.
+
+    Whole numbers, by which a slope may be infinite, are constants.
+    """
     bounded = KINDS[kind](family)
     shapes = [np.shape(p) for p in parameters]
     ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
     flat = np.concatenate([np.ravel(p) for p in parameters]).astype(float)
+    whole_table = np.tile(flat, (len(rows), 1))
 
     def values(table):
-        parts = [table[:, a:b] for a, b in pairwise(ends)]
+        whole = [parameter.name in WHOLE_PARAMETERS for parameter in family.parameters]
+        tables = [whole_table if each else table for each in whole]
+        parts = [of[:, a:b] for of, (a, b) in zip(tables, pairwise(ends), strict=False)]
         given = [part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
         if kind == "interval":
             return bounded.log_density(rows[:, 1:], *given)
@@ -83,7 +89,7 @@ def found(kind, family, parameters, rows, forward=False):
         return jax.jvp(values, (table,), (move,))
 
     with x64():
-        table = np.tile(flat, (len(rows), 1))
+        table = whole_table
         if not forward:
             return tuple(map(np.asarray, backward(table)))
         moves = [np.tile(move, (len(rows), 1)) for move in np.eye(len(flat))]

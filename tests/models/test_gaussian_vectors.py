@@ -679,7 +679,6 @@ def test_first_elements_that_are_not_rewritten(shape, first):
     [
         lambda x, y, z, sd: (x + (sd * z) ** 2, y, x),  # not linear in the unknown
         lambda x, y, z, sd: (x * x + sd * z, y, x),  # nor in the value before
-        lambda x, y, z, sd: (x + sd * z, y, x),  # the value before
         lambda x, y, z, sd: (x * y + sd * z, y + 1, None),  # a product of carried values
         lambda x, y, z, sd: (x + sd * kg.stack([z, z]).sum(), y, None),  # not by elements
         lambda x, y, z, sd: (kg.cond(y > 2, lambda: x, lambda: -x) + sd * z, y, None),

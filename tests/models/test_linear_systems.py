@@ -285,6 +285,15 @@ def scan_of_second_order():
     return s1, s2, error
 
 
+def scan_of_values_before():
+    """One noise, on which the next datum depends."""
+    _, s2, error = unknown_scales()
+    z2 = kg.normal(0, 1, shape=STEPS, name="z2")
+    _, values = kg.scan(lambda x, z: (0.9 * x + s2 * z, x), 0.4, z2)
+    kg.observe(Y, kg.normal(values, error))
+    return s2, error
+
+
 def autoregression():
     """An autoregression of order 2, with a mean and first values of its own."""
     s1, s2, error = unknown_scales()
@@ -597,6 +606,7 @@ BUILDS = [
     filled_arrays,
     scan_after_noises,
     scan_of_second_order,
+    scan_of_values_before,
     autoregression,
     late_autoregressions,
     loop_of_second_order,
@@ -627,6 +637,7 @@ OF_ONE_NOISE = {
     "z2": [
         twice,
         scan_of_second_order,
+        scan_of_values_before,
         autoregression,
         loop_of_second_order,
         loop_of_third_order,
@@ -706,6 +717,7 @@ WITHOUT_OTHER_DATA = {
     loops_after_the_same_values,
     loops_after_exchanged_values,
     scan_by_old_slope,  # a step has no noise at once
+    scan_of_values_before,
     by_value,  # data of two kinds
     two_processes,  # data of several precisions
 }

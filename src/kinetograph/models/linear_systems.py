@@ -151,7 +151,7 @@ def _with_firsts(
 
 
 def _is_single(system: System, vectors: Collection[Variable]) -> bool:
-    """Whether a system is one vector, which has a map of its own."""
+    """Whether a system is a vector with a map of its own."""
     single = len(system.states) == len(system.noises) == 1 and system.places is None
     return single and not system.taken.isdisjoint(vectors)
 

@@ -272,6 +272,8 @@ SIZES = {
         lambda t: kg.hurdle_negative_binomial(0.3, log_mean=t, dispersion=0.5),
         [0, 5],
     ),
+    "hurdle_gamma": (lambda t: kg.hurdle_gamma(0.3, 2.5, kg.exp(t)), [0.0, 5.0]),
+    "zero_inflated_beta": (lambda t: kg.zero_inflated_beta(0.3, kg.exp(t), 2.5), [0.0, 0.4]),
     "gamma": (lambda t: kg.gamma(2.5, kg.exp(t)), [3.0, 5.0]),
     "inverse_gamma": (lambda t: kg.inverse_gamma(2.5, kg.exp(t)), [3.0, 5.0]),
     "chi_squared": (lambda t: kg.chi_squared(kg.exp(t)), [3.0, 5.0]),

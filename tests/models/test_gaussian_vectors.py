@@ -717,6 +717,21 @@ def test_joined_recurrences_that_are_not_rewritten(write):
     assert not Centring(kg.model(rho, z)).vectors
 
 
+def test_results_with_a_factor_of_each_row_have_coordinates_as_a_system():
+    """They are not the states of another recurrence."""
+    sd, z = kg.half_normal(1), kg.normal(0, 1, shape=6, name="z")
+
+    def trip(x, row):
+        x = 0.5 * x + sd * row[0]
+        return x, row[1] * x
+
+    values = kg.scan(trip, 0.0, (z, np.arange(1.0, 7)))[1]
+    kg.observe(np.ones(6), kg.normal(values, 1))
+    (vector,) = Centring(kg.model(sd, z)).vectors.values()
+    assert len(vector.system) == 1
+    assert vector.data is not None
+
+
 def test_a_scan_from_the_last_row_stays_as_written():
     sd, z = kg.half_normal(1), kg.normal(0, 1, shape=6)
     values = kg.scan(lambda x, z: (x + sd * z,) * 2, 0.0, z, reverse=True)[1]

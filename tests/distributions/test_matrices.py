@@ -210,6 +210,7 @@ SYMMETRIC = [
     lambda s, r: s * np.eye(2),
     lambda s, r: (kg.diag(s) @ r) * s,
     lambda s, r: r / np.array([2.0, 2.0]),
+    lambda s, r: kg.data([[2.0], [1.0]]) * kg.data([[0.5, 0.2], [0.4, 1.0]]),
 ]
 SCALED_ON_ONE_SIDE = [
     (lambda s, r: s * r * s, "columns of r"),

@@ -124,7 +124,9 @@ def _scaled_on_one_side(node: Node) -> str:
         (matrix,) = matrices
     symmetric = isinstance(matrix, Variable) and isinstance(matrix.support, _SYMMETRIC)
     if isinstance(matrix, Data):
-        symmetric = not np.allclose(matrix.value, matrix.value * np.eye(size))
+        value = matrix.value
+        symmetric = np.allclose(value, np.swapaxes(value, -1, -2))
+        symmetric = symmetric and not np.allclose(value, value * np.eye(size))
     if not symmetric or bool(scales[True]) == bool(scales[False]):
         return ""
     (vectors,) = filter(None, scales.values())

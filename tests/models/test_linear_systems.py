@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
 from kinetograph.models import linear_systems
 from kinetograph.models.centring import Centring, ChosenForms
@@ -664,16 +665,22 @@ def forms_of(centring, free_size, in_use=True):
     return ChosenForms(centring.written.c, information)
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_the_noises_of_a_system_are_found(build):
-    model = kg.model(build)
-    centring = Centring(model)
+def check_noises(build, model, centring):
+    """The unknowns of the noises of the only system."""
     one = [name for name, builds in OF_ONE_NOISE.items() if build in builds]
     expected = set(one or ["z1", "z2", "z3"] if build is shifted else one or ["z1", "z2"])
     expected = OF_FIRST_VALUES.get(build, expected)
     (system,) = centring.vectors.values()
     names = ({model.name(v).split()[0] for v in noise.unknowns} for noise in system.system)
     assert {" ".join(sorted(each)) for each in names} == expected
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_the_noises_of_a_system_are_found(build):
+    model = kg.model(build)
+    centring = Centring(model)
+    check_noises(build, model, centring)
+    (system,) = centring.vectors.values()
     assert set(system.unknowns).isdisjoint(centring.shifts)
 
 
@@ -734,8 +741,9 @@ def test_coordinates_for_data_of_another_kind(build, monkeypatch):
     monkeypatch.setattr(linear_systems, "normal_data", lambda *_: None)
     model = kg.model(build)
     centring, rng = Centring(model), np.random.default_rng(2)
-    assert not any(vector.data for vector in centring.vectors.values())
+    check_noises(build, model, centring)
     (vector,) = centring.vectors.values()
+    assert vector.data is None
     places = centring.vector_places
     y = -0.5 * np.abs(rng.normal(size=model.free_size))
     error = next(u for u in model.density.unknowns if model.name(u) == "error")
@@ -752,10 +760,24 @@ def test_coordinates_for_data_of_another_kind(build, monkeypatch):
         x = np.array(jax.jit(lambda y: centring.forward(y, forms, plain.data)[0])(y))
         gradient = plain.value_and_gradient(x)[1]
         rows = jax.jit(lambda: centring.evidence(x, gradient, y, slope, plain.data))()
+        environment = dict(plain.data)
+        images = model.density.images(model.density.pieces(x), environment, None)
+        evaluate(vector.nodes, environment, images, None)
+        law, _ = vector.law(environment)
+        unknowns = vector.rows(x[places])
+        again = law.written(law.value(unknowns), unknowns)
+        np.testing.assert_allclose(vector.flat(again), x[places], rtol=1e-9, atol=1e-10)
     f, of_f = np.array(rows[:2])
     seen = of_f != 0
     assert seen.sum() >= len(places) / 2
     np.testing.assert_allclose(of_f[seen], precision * (data - f)[seen], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("build", [scan_by_old_slope, scan_of_values_before])
+def test_series_without_a_noise_at_once_need_normal_data(build, monkeypatch):
+    """The slope of the log likelihood at a step is not that by a noise of the step."""
+    monkeypatch.setattr(linear_systems, "normal_data", lambda *_: None)
+    assert not any(vector.system for vector in Centring(kg.model(build)).vectors.values())
 
 
 def test_numbers_that_are_not_of_steps():

@@ -179,6 +179,14 @@ def parts_of_rows(z, x):
 
 
 @kg.function
+def reads_of_parts(z, x):
+    x = kg.stack([x, x], 1)
+    for t in kg.range(1, N):
+        x[t] = x[t - 1] + z[t] * x[t - 1, 0]
+    return x
+
+
+@kg.function
 def rows_ahead(z, x):
     for t in kg.range(1, N):
         x[t] = x[(t + 1) % N] + z[t]
@@ -209,7 +217,7 @@ def reversed_rows(z, x):
 
 OTHERS = [no_values_before, to_the_left, some_rows, every_second_row, added_rows]
 OTHERS += [the_last_row_first, the_last_row_first_beside_a_sum, rows_written_twice]
-OTHERS += [parts_of_rows, rows_ahead, rows_in_branches, whole_array, reversed_rows]
+OTHERS += [parts_of_rows, reads_of_parts, rows_ahead, rows_in_branches, whole_array, reversed_rows]
 
 
 @pytest.mark.parametrize("fill", OTHERS)

@@ -24,7 +24,7 @@ def assigned(path):
 
 READERS = [
     (kg.neural.Simulation, "Simulation: dataset"),
-    (lambda p: kg.neural.Simulation(batch_data_files=p).loss(), "loss"),
+    (lambda p: kg.neural.Simulation(batch_data_files=p), "Simulation: batch_data_files"),
     (assigned, "dataset"),
     (lambda p: simulation(restore_model=p), "restore_model or load"),
     (lambda p: simulation().load(p), "restore_model or load"),

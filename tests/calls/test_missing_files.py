@@ -90,3 +90,13 @@ def test_names_with_another_kind_of_content_are_not_suggested(tmp_path):
 def test_errors_of_functions_of_users_are_theirs(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^\[Errno 2\]"):
         datasets.read(tmp_path / "a.csv", reader=lambda path: path.read_text())
+
+
+def test_a_missing_file_of_a_restored_simulation_is_named(tmp_path, monkeypatch):
+    """It is not the file of the simulation, which exists."""
+    monkeypatch.chdir(tmp_path)
+    datasets.write_csv("points.csv", datasets.two_circles(10))
+    kg.neural.Simulation(batch_data_files="points.csv").save("saved")
+    (tmp_path / "points.csv").rename(tmp_path / "point.csv")
+    with pytest.raises(FileNotFoundError, match=r"/points\.csv does not exist .* 'point\.csv'\?"):
+        kg.neural.Simulation(restore_model="saved")

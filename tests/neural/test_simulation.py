@@ -503,6 +503,8 @@ def test_a_precision_that_is_changed_keeps_the_walkers():
 def test_files_that_cannot_be_written(tmp_path, monkeypatch, options, text):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "b").mkdir()
+    for name in ("x.csv", "d.csv"):
+        (tmp_path / name).touch()
     with pytest.raises(ValueError, match=text):
         kg.neural.Simulation(**options)
     nn = linear()

@@ -82,7 +82,8 @@ def _unopened(
     by_us = _from_depth(trace, user_codes) or _raised_by_us(trace)
     if not isinstance(error.filename, (str, bytes)) or not by_us:
         return None
-    argument, path = _path_argument(os.fsdecode(error.filename), function, values, named)
+    arguments = _bound(function, values, named)
+    argument, path = _path_argument(error, arguments)
     kind, text = type(error), f"{os.path.abspath(path)} cannot be opened{place_text()}: "
     if error.errno == errno.ENOENT:
         kind, text = MissingFileError, absent(path, place_text())
@@ -97,21 +98,22 @@ def _unopened(
     return replacement
 
 
-def _path_argument(
-    filename: str, function: Callable[..., Any], values: tuple[Any, ...], named: Mapping[str, Any]
-) -> tuple[str, str]:
-    """The name of the argument that has a path, and the path.
+def _path_argument(error: OSError, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    """The argument with the path of an error, and the path.
 
     The name is empty if no argument has it. A temporary file in the folder of an argument belongs
-    to this argument.
+    to this argument. A missing file belongs to no file that exists.
     """
-    arguments = _bound(function, values, named)
+    filename, is_missing = os.fsdecode(error.filename), error.errno == errno.ENOENT
     for options in [value for value in arguments.values() if isinstance(value, dict)]:
         arguments = {**arguments, **options}
     folder = os.path.dirname(os.path.abspath(filename))
     for is_same in (
         lambda path: os.path.abspath(path) == os.path.abspath(filename),
-        lambda path: os.path.dirname(os.path.abspath(path)) == folder,
+        lambda path: (
+            os.path.dirname(os.path.abspath(path)) == folder
+            and not (is_missing and os.path.exists(path))
+        ),
     ):
         for name, value in arguments.items():
             for path in value if isinstance(value, (list, tuple)) else [value]:

@@ -23,6 +23,7 @@ from click.shell_completion import CompletionItem
 from ...cli.errors import InputError, RunError, print_traceback, readable_warnings
 from ...cli.models import traceback_option
 from ...graph.errors import KinetographError
+from ...graph.suggestions import absent
 from ...runs.signals import STOPS
 from ..option import Option
 from ..option_words import advice_on
@@ -49,6 +50,10 @@ class OptionType(click.ParamType):
             value = self._parsed(value)
         try:
             return self.option.check(value)
+        except FileNotFoundError as error:
+            self.fail(absent(error.filename), param, ctx)
+        except OSError as error:
+            self.fail(f"{error.filename}: {error.strerror}", param, ctx)
         except ValueError as error:
             self.fail(str(error).removeprefix(f"{self.option.name}: "), param, ctx)
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..graph.errors import DataError
 from ..graph.messages import describe, index_text, site_text
 from ..graph.missing import ADVICE, first_place
+from ..graph.missing_places import IN_STEPS, missing_in_variables
 from ..graph.node import Data, with_values
 from ..graph.source import place_text
 from .debug import report
@@ -39,8 +40,12 @@ def check_constants(model: "Model") -> None:
     missing, term = np.isnan(origin.value), debugged.bad_terms[0]
     count = int(missing.sum()) - 1
     more = f" and {count} more missing value{'s' * (count > 1)}" if count else ""
+    way_out = "for a lag, write y[1:] and y[:-1]"
+    if not origin.shape:  # as from a loop
+        where, way_out = missing_in_variables(), f"or, {IN_STEPS}"
+        more = f" ({where})" if where else ""
     raise DataError(
         f"model: {describe(origin)}{site_text(origin)}: nan{index_text(first_place(missing))}{more}"
         f", so that the log density of {term.name} ~ {term.expression} is nan for all values of "
-        f"the unknowns{place_text()}; {ADVICE}; for a lag, write y[1:] and y[:-1]"
+        f"the unknowns{place_text()}; {ADVICE}; {way_out}"
     )

@@ -69,5 +69,5 @@ def test_what_is_no_maximum():
         kg.laplace_approximation(model, initial=[0.0])
     with pytest.raises(ValueError, match="laplace_approximation: draws must be"):
         kg.laplace_approximation(model, draws=0)
-    with pytest.raises(ValueError, match=r"laplace_approximation: there is no .optimizer. 'best'"):
+    with pytest.raises(ValueError, match=r"laplace_approximation: unknown .optimizer. 'best'"):
         kg.laplace_approximation(model, optimizer="best")

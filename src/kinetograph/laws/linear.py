@@ -171,7 +171,7 @@ def linear_law(
     radius = float(np.abs(np.linalg.eigvals(transition)).max())
     if not radius < 1 - 1e-12:
         raise ValueError(
-            f"{title}: there is no stationary law: the step multiplies a direction by {radius:.6g}"
+            f"{title}: the step has no stationary law: it multiplies a direction by {radius:.6g}"
             + ("; take a smaller step size" if radius > 1 + 1e-9 else "; nothing damps it")
         )
     noise_covariance = entry @ entry.T

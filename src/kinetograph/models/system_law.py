@@ -113,9 +113,9 @@ class SystemLaw(NamedTuple):
         return jnp.broadcast_to(_value(self.observed, *self.path(unknowns)), self.steps)
 
     def written(self, f: Any, unknowns: Any) -> Any:
-        """The unknowns for which f has other values.
+        """The unknowns for which f has the given values.
 
-        Of the noises, only the first one on which f depends at once is another one.
+        They differ from `unknowns` in one noise, the first on which f depends at once.
         """
         place = next(j for j, value in enumerate(self.observed.noise) if not _is_zero(value))
         _, noises = self.path(unknowns)

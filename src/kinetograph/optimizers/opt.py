@@ -89,7 +89,7 @@ def opt(
     TypeError
         If `model` is not a model or `optimizer` is not an optimiser.
     ValueError
-        If there is no optimiser of that name, or a number is out of its range.
+        If the name of the optimiser is unknown, or a number is out of its range.
     StartError
         If density or gradient are not finite at a starting point. The message names the terms that
         are not finite.
@@ -266,7 +266,7 @@ def choose(title: str, optimizer: Any) -> Optimizer:
     TypeError
         If the value is neither a name nor an optimiser.
     ValueError
-        If there is no optimiser of that name.
+        If the name of the optimiser is unknown.
     """
     if isinstance(optimizer, Optimizer):
         return optimizer
@@ -276,7 +276,7 @@ def choose(title: str, optimizer: Any) -> Optimizer:
             return getattr(import_module(__package__), name)()
         hint = meant(name, _NAMES) or "."
         raise ValueError(
-            f"{title}: there is no `optimizer` {optimizer!r}{place_text()}{hint} Choose one of "
+            f"{title}: unknown `optimizer` {optimizer!r}{place_text()}{hint} Choose one of "
             f"{', '.join(_NAMES)}, or give any transformation of optax"
         )
     if callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None)):

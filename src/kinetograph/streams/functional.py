@@ -91,7 +91,7 @@ def draw(
     Raises
     ------
     ValueError
-        If there is no such distribution, or a parameter whose value is known is invalid.
+        If the distribution is unknown, or a parameter whose value is known is invalid.
     ShapeError
         If `rng` is not a state.
     ModelError
@@ -121,7 +121,7 @@ def draw(
         )
     if distribution not in METHODS:
         raise ValueError(
-            f"draw: there is no distribution {distribution!r}; there are {', '.join(METHODS)}"
+            f"draw: unknown distribution {distribution!r}; the names are {', '.join(METHODS)}"
         )
     if state in _USED:
         text = (

@@ -220,11 +220,11 @@ class Rowwise:
             self._now[node] = Instead(partial(written_row, part=at.part))
         apart = {read.node for read in reads}
         users = [node for node in uses.users(inner) if node not in apart]
-        anew = inner not in uses.chosen and len(users) == 1 and _sets_all(users[0], writes)
+        sets_all = len(users) == 1 and _sets_all(users[0], writes)
         lags = max((read.lag for read in reads), default=0)
         row = (*inner.shape[:axis], *inner.shape[axis + 1 :])
         kind = jax.ShapeDtypeStruct(row, inner.dtype)
-        self.arrays.append(_Filled(own, not anew, lags, kind))
+        self.arrays.append(_Filled(own, inner in uses.chosen or not sets_all, lags, kind))
 
     # Running
     def enter(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:

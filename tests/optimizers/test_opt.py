@@ -323,8 +323,8 @@ def test_programs_of_schedules_and_transformations_do_not_pile_up():
 
 
 BAD = [
-    ({"optimizer": "adm"}, ValueError, r"no .optimizer. 'adm' .*; did you mean 'adam'\?"),
-    ({"optimizer": "?"}, ValueError, r"no .optimizer. '\?' .*\. Choose one of adadelta,"),
+    ({"optimizer": "adm"}, ValueError, r"unknown .optimizer. 'adm' .*; did you mean 'adam'\?"),
+    ({"optimizer": "?"}, ValueError, r"unknown .optimizer. '\?' .*\. Choose one of adadelta,"),
     ({"optimizer": kg.optimizers.adam}, TypeError, r"write .optimizer=adam\(...\)"),
     ({"optimizer": 3}, TypeError, ". is 3 .*; expected"),
     ({"max_iterations": 0}, ValueError, "max_iterations must be .* at least 1, got 0"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kinetograph.tempering.barrier import (
+    barrier_between,
     barrier_of_rejections,
     ladder_of,
     local_barrier,
@@ -17,6 +18,41 @@ def test_local_barrier_is_half_the_mean_difference():
     pairs = np.abs(values[:, None] - values)
     assert local_barrier(values) == pytest.approx(pairs.sum() / (50 * 49) / 2)
     assert local_barrier(np.array([1.0])) == 0.0
+
+
+def test_weighted_local_barrier():
+    """A value of weight 2 stands for two equal values."""
+    values, weights = np.array([3.0, -1.0, 0.5, -np.inf]), np.array([2.0, 1, 1, 5])
+    repeated = np.array([3.0, 3.0, -1.0, 0.5])
+    pairs = np.abs(repeated[:, None] - repeated).sum() / 16 / 2
+    expected = pairs / (1 - (0.5**2 + 2 * 0.25**2))
+    assert local_barrier(values, weights) == pytest.approx(expected)
+
+
+def test_barrier_between_powers_of_a_known_family():
+    """lambda(b) = 0.75 / (0.2 + b) if -log L is gamma(2, 0.2 + b)."""
+    drawn = gamma_rungs(np.random.default_rng(3), np.array([0.0, 0.1]))[..., 1].ravel()
+    expected = 0.75 * np.log(0.5 / 0.3)
+    assert barrier_between(drawn, 0.1, 0.3) == pytest.approx(expected, rel=0.03)
+    # Control: lambda at the lower end alone is another value.
+    assert local_barrier(drawn) * 0.2 > 1.2 * expected
+
+
+def test_barrier_of_a_log_likelihood_without_a_mean():
+    """log L = -1 / (2 s^2) and a half-normal s: E_0 [log L] is infinite, Lambda is not."""
+    s = np.geomspace(1e-3, 10, 1500)
+    values = -0.5 / s**2
+    local, powers = [], 0.2 * np.linspace(0.01, 1, 100) ** 2
+    for power in powers:
+        log_density = -0.5 * s**2 + power * values + np.log(s)
+        shares = np.exp(log_density - log_density.max())
+        shares /= shares.sum()
+        local.append(shares @ np.abs(values[:, None] - values) @ shares / 2)
+    expected = np.trapezoid(local, powers)
+    drawn = -0.5 / np.random.default_rng(4).normal(size=20_000) ** 2
+    assert barrier_between(drawn, 0.0, 0.2) == pytest.approx(expected, rel=0.1)
+    # Control: lambda at the prior itself gives a ladder of any size.
+    assert local_barrier(drawn) * 0.2 > 100 * expected
 
 
 def test_ladder_of_equal_steps():
@@ -86,4 +122,22 @@ def test_infinite_likelihoods():
     evidence = stepping_stones(rungs, powers)
     assert np.isfinite(evidence.value)
     assert np.isfinite(evidence.error)
+    exact = gamma_rungs(np.random.default_rng(6), powers)
+    integral = thermodynamic(exact, powers)
+    # The interval at the prior is the stepping stone: half of the values are impossible.
+    assert thermodynamic(rungs, powers) == pytest.approx(integral - np.log(2), abs=0.05)
+    rungs[0, 0, 1] = -np.inf
     assert np.isnan(thermodynamic(rungs, powers))
+
+
+def test_thermodynamic_integral_without_a_mean_at_the_prior():
+    """L = s^-1 exp(-1 / (2 s^2)), s half-normal: draws by resampling of many."""
+    rng, powers = np.random.default_rng(8), np.array([0, 0.01, 0.05, 0.2, 0.5, 1.0])
+    s = np.abs(rng.normal(size=400_000))
+    values = -0.5 / s**2 - np.log(s)
+    columns = []
+    for power in powers:
+        shares = np.exp(power * values - (power * values).max())
+        columns.append(rng.choice(values, 8000, p=shares / shares.sum()))
+    rungs = np.stack(columns, -1).reshape(4, 2000, -1)
+    assert thermodynamic(rungs, powers) == pytest.approx(np.log(np.exp(values).mean()), abs=0.05)

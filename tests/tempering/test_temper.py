@@ -130,6 +130,46 @@ def test_samplers(model, sampler):
     assert abs(mu.mean() - DATA.sum() / 4) < 6 * 0.5 / np.sqrt(100)
 
 
+@pytest.mark.parametrize("sampler", [kg.samplers.BAOAB(0.2), kg.samplers.SGLD(0.02)])
+def test_samplers_without_a_metropolis_test_warn(model, sampler):
+    name = type(sampler).__name__
+    with pytest.warns(
+        kg.SamplingWarning, match=rf"temper: {name} has no Metropolis test"
+    ) as caught:
+        temper(model, sampler=sampler, particles=100)
+    assert len([w for w in caught if "Metropolis" in str(w.message)]) == 1
+
+
+NORMALS = np.array([0.5, -0.7, 1.2, 0.3])
+
+
+def normals_of_a_scale():
+    """The log likelihood has no mean under the prior."""
+    s = kg.half_normal(1.0, name="s")
+    kg.observe(NORMALS, kg.normal(0, s), name="z")
+    return s
+
+
+def test_ladder_of_a_scale_is_short():
+    tree = temper(kg.model(normals_of_a_scale), "parallel", draws=60, warmup=60)
+    grid = np.linspace(1e-4, 12, 200_000)
+    likelihood = np.exp(stats.norm.logpdf(NORMALS[:, None], 0, grid).sum(0))
+    density = 2 * stats.norm.pdf(grid) * likelihood
+    truth = np.log(np.trapezoid(density, grid))
+    attributes = tree.attrs
+    assert tree["tempering"].sizes["rung"] <= 12
+    assert abs(attributes["log_evidence"] - truth) < 6 * attributes["log_evidence_se"]
+    assert abs(attributes["log_evidence_thermodynamic"] - truth) < 0.5
+
+
+def test_points_that_diverge_keep_finite_places():
+    model = kg.model(normals_of_a_scale)
+    with pytest.warns(kg.SamplingWarning):
+        tree = temper(model, sampler=kg.samplers.BAOAB(3.0), particles=100)
+    assert np.isfinite(tree["posterior"]["s"].values).all()
+    assert tree["tempering"]["diverging"].values.sum() > 0
+
+
 def test_other_verbs_take_the_results(model):
     tree = temper(model, particles=300)
     assert kg.summary(tree)["mean", "mu"] == pytest.approx(DATA.sum() / 4, abs=0.3)

@@ -14,17 +14,48 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["barrier_of_rejections", "ladder_of", "local_barrier", "round_trip_rate"]
+__all__ = [
+    "barrier_between",
+    "barrier_of_rejections",
+    "ladder_of",
+    "local_barrier",
+    "round_trip_rate",
+]
+
+POINTS = 16  # of the integral of lambda between two powers
 
 
-def local_barrier(log_likelihood: np.ndarray) -> float:
-    """Half the mean absolute difference of independent log likelihoods."""
-    values = np.sort(log_likelihood[np.isfinite(log_likelihood)])
-    size = len(values)
-    if size < 2:
+def local_barrier(log_likelihood: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Half the mean absolute difference of independent log likelihoods.
+
+    Infinite values are left out. Values have the given weights, or equal ones.
+    """
+    finite = np.isfinite(log_likelihood)
+    order = np.argsort(log_likelihood[finite], kind="stable")
+    values = log_likelihood[finite][order]
+    if len(values) < 2:
         return 0.0
-    ranks = 2 * np.arange(1, size + 1) - size - 1
-    return float((ranks * values).sum() / (size * (size - 1)))
+    shares = np.ones(len(values)) if weights is None else weights[finite][order]
+    shares = shares / shares.sum()
+    pairs = 1 - (shares**2).sum()  # the probability of two different ones
+    ends = shares.cumsum()
+    # differences from the greatest value, so that a common large number does not round
+    sums = (shares * (values - values[-1]) * (2 * ends - shares - 1)).sum()
+    return float(sums / pairs) if pairs > 0 else 0.0
+
+
+def barrier_between(log_likelihood: np.ndarray, begin: float, end: float) -> float:
+    """Lambda(end) - Lambda(begin), from log likelihoods at the power `begin`.
+
+    lambda(b) is that of the values with weights L^(b - begin). At a prior with a scale,
+    log L may have no mean, and lambda(b) be infinite at b = 0; b = begin + (end - begin) t^2 with
+    the midpoints of t makes its integral finite.
+    """
+    heights = log_likelihood - np.max(log_likelihood)
+    lengths = (np.arange(POINTS) + 0.5) / POINTS
+    width = end - begin
+    local = [local_barrier(log_likelihood, np.exp(width * t * t * heights)) for t in lengths]
+    return float(2 * width * (lengths * local).sum() / POINTS)
 
 
 def barrier_of_rejections(rejections: Sequence[float] | np.ndarray) -> np.ndarray:

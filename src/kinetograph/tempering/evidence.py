@@ -48,15 +48,20 @@ def stepping_stones(log_likelihood: np.ndarray, powers: np.ndarray) -> Evidence:
 
 
 def thermodynamic(log_likelihood: np.ndarray, powers: np.ndarray) -> float:
-    """The evidence by the corrected trapezoidal rule.
+    """The evidence by the thermodynamic integral.
 
-    NaN if a mean log likelihood is not finite.
+    The integral is over t = sqrt(b), with corrected trapezoids: with a scale in the prior,
+    E_b [log L] grows like -1 / t near the prior, and its slope by b has no bound. The interval at
+    the prior is a stepping stone, because the mean of log L may be infinite at power 0.
+    NaN if a mean log likelihood is not finite at another power.
     """
-    flat = log_likelihood.reshape(-1, log_likelihood.shape[-1])
+    first = stepping_stones(log_likelihood[..., :2], powers[:2]).value
+    flat, roots = log_likelihood[..., 1:].reshape(-1, len(powers) - 1), np.sqrt(powers[1:])
     with np.errstate(invalid="ignore"):
         mean, variance = flat.mean(0), flat.var(0)
-    steps = np.diff(powers)
-    trapezoids = steps * (mean[1:] + mean[:-1]) / 2
-    corrections = steps**2 * (variance[1:] - variance[:-1]) / 12
-    value = float((trapezoids - corrections).sum())
+        heights, slopes = 2 * roots * mean, 4 * roots**2 * variance + 2 * mean
+        steps = np.diff(roots)
+        trapezoids = steps * (heights[1:] + heights[:-1]) / 2
+        corrections = steps**2 * (slopes[1:] - slopes[:-1]) / 12
+        value = first + float((trapezoids - corrections).sum())
     return value if np.isfinite(value) else float("nan")

@@ -123,13 +123,14 @@ def steps_of(step_size: float) -> int:
 
 def scale_of(free: np.ndarray) -> np.ndarray:
     """The standard deviation of each coordinate, or 1 for a constant one."""
-    scale = deviations(free)
+    with np.errstate(over="ignore", invalid="ignore"):  # points that diverge
+        scale = deviations(free)
     return np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
 
 
 def correlations(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """The absolute correlation of each column with its values before."""
-    before, after = before - before.mean(0), after - after.mean(0)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        before, after = before - before.mean(0), after - after.mean(0)
         coefficients = (before * after).sum(0) / np.sqrt((before**2).sum(0) * (after**2).sum(0))
     return np.where(np.isfinite(coefficients), np.abs(coefficients), 0.0)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..graph.source import warn_user
 from ..results.advice import SamplingWarning
 from ..runs.signals import stoppable
 from .annealing import Annealing
-from .barrier import ladder_of, local_barrier, round_trip_rate
+from .barrier import barrier_between, ladder_of, round_trip_rate
 from .checkpoints import State
 from .evidence import stepping_stones, thermodynamic
 from .prior import PriorDraws
@@ -103,8 +104,10 @@ def _begin(
     known = np.array([0.0, *(rung.settings[0] for rung in run.rungs)])
     if task.ladder is None:
         of_points = run.moves.points.log_likelihood
-        local = [local_barrier(of_points(stage.free)) for stage in run.stages]
-        pieces = np.diff(known) * (np.array(local[1:]) + np.array(local[:-1])) / 2
+        pieces = [
+            barrier_between(of_points(stage.free), *ends)
+            for stage, ends in zip(run.stages[:-1], pairwise(known), strict=True)
+        ]
         barrier = np.concatenate([[0.0], np.cumsum(pieces)])
         powers = ladder_of(known, barrier, max(math.ceil(2 * barrier[-1]) + 1, FEWEST_RUNGS))
     else:

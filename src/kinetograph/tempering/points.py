@@ -41,7 +41,7 @@ class Sweep(NamedTuple):
 
     free: np.ndarray  # (points, free_size)
     acceptance: np.ndarray  # of the transition; NaN if the sampler does not record it
-    diverging: np.ndarray  # whether it diverged
+    diverging: np.ndarray  # whether it diverged, or left the support
     gradients: int  # of all points together
 
 
@@ -93,6 +93,7 @@ class TemperedPoints:
         self.key = key
         self.placed = 0
         self._states: list[tuple[ChainState, Any]] = []
+        self._free = np.empty((size, 0))
 
     def place(
         self, free: np.ndarray, settings: np.ndarray, hyper: Mapping[str, np.ndarray]
@@ -107,17 +108,23 @@ class TemperedPoints:
             drawn = _words(self.key, np.uint32(self.placed), lanes)
             keys = np.stack(jax.device_get(drawn), -1)[self.groups]
         self.placed += 1
+        self._free = free
         placed = partial(self._placed, free, settings, hyper)
         self._states = self._on_threads(placed, self.engines, keys, self.groups)
 
     def sweep(self) -> Sweep:
-        """Make a transition from each of the present points."""
+        """Make a transition from each of the present points.
+
+        A sampler without a Metropolis test may reach points whose density is 0 or not a number;
+        there the point keeps its last possible place.
+        """
         moves = self._on_threads(self._moved, self.engines, self._states)
         self._states = [state for state, _ in moves]
-        free, acceptance, diverging, gradients = (
+        free, possible, acceptance, diverging, gradients = (
             np.concatenate(each)[: self.size] for each in zip(*(x for _, x in moves), strict=True)
         )
-        return Sweep(free, acceptance, diverging != 0, int(gradients.sum()))
+        free = self._free = np.where(possible[:, None], free, self._free)
+        return Sweep(free, acceptance, (diverging != 0) | ~possible, int(gradients.sum()))
 
     def change(self, hyper: Mapping[str, np.ndarray]) -> None:
         """Set values of hyper-parameters, with a leading axis of points."""
@@ -211,7 +218,11 @@ class TemperedPoints:
         while block is None or np.asarray(state.transition).min() < last[0]:
             state, block = engine.advance(state, data, plan)
         statistics = np.asarray(block.statistics)[0]
-        free, gradients = jax.device_get((state.position.q, state.gradients))
+        position = state.position
+        free, density, gradients = jax.device_get(
+            (position.q, position.log_density, state.gradients)
+        )
+        possible = np.isfinite(free).all(-1) & (density > -np.inf)
         acceptance, diverging = (
             statistics[:, self._columns[name]] if name in self._columns else otherwise
             for name, otherwise in (
@@ -219,7 +230,7 @@ class TemperedPoints:
                 ("diverging", np.zeros(len(last))),
             )
         )
-        return (state, data), (np.array(free), acceptance, diverging, gradients - begun)
+        return (state, data), (np.array(free), possible, acceptance, diverging, gradients - begun)
 
     @cached_property
     def _columns(self) -> dict[str, int]:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..bits.draws import chain_key
+from ..graph.source import warn_user
 from ..models.model import Model
 from ..models.tempered_model import TemperedModel
+from ..results.advice import SamplingWarning
 from ..runs.progress.reporting import LoggedProgress
 from ..samplers.sampler import Sampler
 from .annealing import Annealing
@@ -95,6 +97,7 @@ class TemperingTask:
         """Particles at the end of the path; `keeps` keeps all steps."""
         self.display.say("compiling ...")
         moves, rng = self.moves(self.points(size, group, PARTICLES)), self.generator(PARTICLES)
+        self._warn_of_bias(moves.points)
         particles = kind(moves, self.path, rng, keeps)
         name = self.path.names[0]
         if (state := self.checkpoints.last) is not None:
@@ -113,3 +116,15 @@ class TemperingTask:
                 f"{rung.acceptance:.2f}, step size {rung.step_size:.3g}"
             )
         return particles
+
+    def _warn_of_bias(self, points: TemperedPoints) -> None:
+        """Warn of a sampler without a Metropolis test."""
+        if not points.program.kernel.moves_by_values:
+            name = type(self.sampler).__name__
+            warn_user(
+                f"temper: {name} has no Metropolis test, so that its step size changes the "
+                "distribution of the draws: log_evidence has an error that log_evidence_se does "
+                "not contain. Take a sampler with a test, such as kg.samplers.HMC(), or compare "
+                "with a smaller step_size",
+                SamplingWarning,
+            )

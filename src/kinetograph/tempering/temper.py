@@ -85,7 +85,8 @@ def temper(
     sampler
         The moves at each power: any `kg.Sampler` that moves single points. By default HMC, with
         trajectories of about a quarter of a period. Step size, and scale if the sampler tunes it,
-        are tuned at each power. A sampler without a Metropolis test makes the evidence inexact.
+        are tuned at each power. A sampler without a Metropolis test makes the evidence inexact,
+        and warns.
     particles
         Of "smc" and "nested": the number of particles, which are the draws of the results; by
         default 1000.
@@ -121,7 +122,8 @@ def temper(
         "smc" and "nested" the results have one chain, whose draws are the particles; particles with
         a common ancestor are neighbours, so that effective sample sizes count them as correlated.
         With "parallel" `tree.attrs` also has the communication barrier, the round trips and, as
-        `log_evidence_thermodynamic`, a second estimate of log Z.
+        `log_evidence_thermodynamic`, a second estimate of log Z by the thermodynamic integral,
+        whose interval at the prior is a stepping stone.
 
     Raises
     ------
@@ -147,7 +149,8 @@ def temper(
     -----
     SamplingWarning
         If the standard error is not reliable: few ancestors of the particles, or few round trips.
-        For R-hat above 1.01 and low effective sample sizes, as `kg.mcmc`.
+        For R-hat above 1.01 and low effective sample sizes, as `kg.mcmc`. If the sampler has no
+        Metropolis test.
 
     Notes
     -----

@@ -10,6 +10,7 @@ from tests.distributions.test_multivariate import quotients
 
 import kinetograph as kg
 from kinetograph.distributions.family import FAMILIES
+from kinetograph.distributions.matrix_trials import trial_value
 from kinetograph.graph.precision import x64
 
 
@@ -237,3 +238,91 @@ def test_correlations_that_are_scaled_on_one_side_are_refused(cov, text):
         kg.multivariate_normal(np.zeros(2), cov(s, r))
     with pytest.raises(ValueError, match=r"scale .* is not symmetric: s scales"):
         kg.wishart(5, cov(s, r))
+
+
+MORE_COVARIANCES = [
+    lambda s, r, a: kg.diag(s) @ r @ kg.diag(s),
+    lambda s, r, a: a @ a.T + np.eye(2),
+    lambda s, r, a: (a + a.T) / 2,
+    lambda s, r, a: s[:, None] * r * s + s[0] * np.eye(2),
+    lambda s, r, a: kg.exp(-abs(s[:, None] - s)),
+    lambda s, r, a: kg.diag(s[0] * np.ones(2)) @ r,
+    lambda s, r, a: kg.inv(r),
+    lambda s, r, a: kg.while_loop(lambda c: c[0, 0] < 9, lambda c: kg.diag(s) @ c, a),  # undecided
+]
+NO_COVARIANCES = [
+    (
+        lambda s, r, a: kg.diag(s) @ r,
+        r"for some values of s and r it is 0.\d+ at index \(0, 1\), but",
+    ),
+    (lambda s, r, a: kg.diag(s) @ r, r"\(test_.*\); write s\[:, None\] \* r \* s$"),
+    (lambda s, r, a: r @ kg.diag(s), r"; write s\[:, None\] \* r \* s$"),
+    (lambda s, r, a: kg.diag(s) @ r + np.eye(2), r"; for standard deviations sd and corr"),
+    (lambda s, r, a: a @ r, "for some values of a and r it"),
+    (lambda s, r, a: a, "for some values of a it"),
+    (lambda s, r, a: kg.exp(-abs(s[:, None] - 2 * s)), "for some values of s it"),
+    (lambda s, r, a: kg.diag(s) @ kg.data(COVARIANCE), "for some values of s it"),
+    (lambda s, r, a: np.tril(a), r"; give a Cholesky factor by name, (row_)?chol="),
+]
+
+
+@pytest.mark.parametrize("cov", MORE_COVARIANCES)
+def test_covariances_of_unknowns_that_may_be_symmetric(cov):
+    s, r, a = kg.half_normal(1, shape=2), kg.lkj_correlation(2.0, 2), kg.normal(0, 1, shape=(2, 2))
+    assert kg.multivariate_normal(0, cov(s, r, a)).shape == (2,)
+    assert kg.multivariate_normal(0, precision=cov(s, r, a)).shape == (2,)
+
+
+@pytest.mark.parametrize(("cov", "text"), NO_COVARIANCES)
+def test_covariances_of_unknowns_that_are_not_symmetric_are_refused(cov, text):
+    s, r, a = kg.half_normal(1, shape=2), kg.lkj_correlation(2.0, 2), kg.normal(0, 1, shape=(2, 2))
+    with pytest.raises(
+        ValueError, match=r"^multivariate_normal: cov .* is not symmetric: .*" + text
+    ):
+        kg.multivariate_normal(0, cov(s, r, a))
+    with pytest.raises(ValueError, match=r"^matrix_normal: row_cov .* is not symmetric: .*" + text):
+        kg.matrix_normal(0, cov(s, r, a), np.eye(3))
+    with pytest.raises(ValueError, match=r"^multivariate_normal: precision .* is not symmetric"):
+        kg.multivariate_normal(0, precision=cov(s, r, a))
+
+
+@pytest.mark.parametrize(
+    ("chol", "text"),
+    [
+        (lambda s, r, a: r, r"; the factor of a covariance is kg.cholesky\(.*\)$"),
+        (lambda s, r, a: kg.cholesky(r).T, r"; give the lower factor, .*\.mT$"),
+        (lambda s, r, a: a, r"for some values of a it is 0.\d+ at index \(0, 1\) \(test.*factor$"),
+    ],
+)
+def test_factors_of_unknowns_that_are_not_lower_triangular_are_refused(chol, text):
+    """Only the lower triangle would be read by the density, and all elements by draws."""
+    s, r, a = kg.half_normal(1, shape=2), kg.lkj_correlation(2.0, 2), kg.normal(0, 1, shape=(2, 2))
+    with pytest.raises(
+        ValueError, match=r"multivariate_student: chol .* is not lower tri.*" + text
+    ):
+        kg.multivariate_student(5, 0, chol=chol(s, r, a))
+    for lower in (np.tril(a), kg.diag(s) @ kg.cholesky(r), kg.diag(s), kg.cholesky(a @ a.T)):
+        assert kg.multivariate_normal(0, chol=lower).shape == (2,)
+
+
+def test_trial_values_are_inside_of_supports():
+    """A matrix of values outside of the supports could be asymmetric where no unknown gets."""
+    unknowns = [
+        kg.normal(0, 1, shape=3),
+        kg.half_normal(1, shape=3),
+        kg.uniform(-3, [-2, 4, 9]),
+        kg.variable(shape=3, upper=-2),
+        kg.dirichlet(np.ones(3)),
+        kg.ordered_variable(3),
+        kg.zero_sum_normal(1, shape=3),
+        kg.wishart(5, np.eye(3)),
+        kg.lkj_correlation(2, 3),
+        kg.lkj_cholesky(2, 3),
+    ]
+    for x in unknowns:
+        value = trial_value(x.node)
+        assert value.shape == x.shape
+        assert np.all(x.node.support.contains(value)), x.node.support
+    assert trial_value(kg.uniform(0, unknowns[1]).node) is None
+    assert trial_value((kg.poisson(3) * np.eye(2)).node) is None
+    assert trial_value((unknowns[0][0] * np.eye(1000)).node) is None

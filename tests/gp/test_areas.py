@@ -86,7 +86,7 @@ def test_dims_and_labels_of_areas():
     simulated = kg.simulate(model, draws=3, seed=1)["prior"]["effects"]
     assert list(simulated["area"].values) == list("abcde")
     frame = pd.DataFrame(ROAD, list("vwxyz"), list("vwxyz"))
-    model = kg.model(effects=kg.gp.icar(frame, dims="area"))
+    model = kg.model(effects=kg.gp.icar(frame, dims=("area",)))
     simulated = kg.simulate(model, draws=3, seed=1)["prior"]["effects"]
     assert list(simulated["area"].values) == list("vwxyz")
 
@@ -124,7 +124,7 @@ def test_labels_of_a_data_frame_and_of_a_dim_must_agree():
         kg.gp.icar(frame, dims=kg.dim("area", labels[::-1]))
     with pytest.raises(kg.DimsError, match=r"gp.icar .*axis 0 has length 5"):
         kg.gp.icar(ROAD, dims=kg.dim("area", 4))
-    with pytest.raises(kg.DimsError, match=r"gp.icar .*dims must be names of axes"):
+    with pytest.raises(kg.DimsError, match=r"gp.icar: adjacency .*dims must be names of axes"):
         kg.gp.icar(ROAD, dims=labels)
     with pytest.raises(ValueError, match="row 0 of the data frame is 'y', but column 0 is 'u'"):
         kg.gp.icar(frame.iloc[::-1], dims="area")

@@ -74,6 +74,28 @@ def test_names_and_labels():
     assert twin.log_prob(at) == model.log_prob(at)
 
 
+def test_labels_of_an_index_without_a_name():
+    """Missing values keep the labels of their rows, without `dims=`, too; saved models as well."""
+    import pandas as pd
+
+    values = [1.0, NAN, 3.0, NAN]
+    frame = pd.DataFrame({"u": values, "v": [0.0, 1.0, 2.0, NAN]}, index=[7, 3, 9, 4])
+    days = pd.Series(values, pd.date_range("2024-03-01", periods=4), name="days")
+    names = pd.Series(values, pd.Index(["a", "b", "c", "d"]), name="names").astype("Float64")
+    mu = kg.normal(0, 1, name="mu")
+    for data in (frame["u"], days, names):
+        kg.observe(kg.data(data, missing="impute"), kg.normal(mu, 1))
+    table = kg.data(frame, "table", dims=(None, "column"), missing="impute")
+    kg.observe(table, kg.normal(mu, 1))
+    model = kg.model(mu, table)
+    for each in (model, copy.deepcopy(model)):
+        at = each.coords
+        assert at["u_observed_at"].tolist() == [7, 9]
+        assert at["names_observed_at"].tolist() == ["a", "c"]
+        assert [str(t)[:10] for t in at["days_observed_at"]] == ["2024-03-01", "2024-03-03"]
+        assert at["table_missing_at"].tolist() == ["3, u", "4, u", "4, v"]
+
+
 def test_labels_of_the_data_that_the_model_is_given():
     """Observed and missing parts have labels, also if data are a target."""
     mu = kg.normal(0, 1, name="mu")

@@ -127,6 +127,79 @@ def test_other_rows_of_one_frame_are_warned_of():
         kg.model(lambda: line(SHUFFLED["x"][:6], SHUFFLED["y"][6:]))
 
 
+REGIONS = kg.dim("region", ["a", "b", "c"])
+CAB = ["c", "a", "b"]
+SPREAD = pd.DataFrame([[2, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 3]], CAB, CAB)
+CENTRES = pd.Series([1.0, 2.0, 3.0], CAB)
+IDENTITY = np.eye(3)
+TOTALS = pd.Series([1.0, 2.0, 3.0], list("abc"))
+WIDE = pd.DataFrame(np.arange(12.0).reshape(4, 3), columns=list("abc"))
+
+
+def vector_model(mean=0.0, cov=IDENTITY, data=None, **named):
+    """A vector of unknowns with dims, or data of a vector."""
+    scale = kg.half_normal(1, name="scale")
+    if data is None:
+        return scale, kg.multivariate_normal(mean * scale, cov, name="x", **named)
+    kg.observe(data, kg.multivariate_normal(mean * scale, cov))
+    return scale
+
+
+def precision():
+    weights, rho = kg.data(SPREAD - np.diag(np.diag(SPREAD))), kg.uniform(0, 0.5, name="rho")
+    return rho, kg.multivariate_normal(0, precision=2 * np.eye(3) - rho * weights, dims=REGIONS)
+
+
+def of_unknowns():
+    x = kg.multivariate_normal(0, SPREAD, name="x")
+    kg.observe(TOTALS, kg.normal(x, 1))
+    return x
+
+
+def product(table):
+    effect = kg.normal(0, 1, dims=REGIONS, name="effect")
+    kg.observe(np.zeros(len(table)), kg.normal(kg.data(table) @ effect, 1))
+    return effect
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: vector_model(cov=SPREAD, dims=REGIONS),
+        lambda: vector_model(mean=kg.data(CENTRES), dims=REGIONS),
+        lambda: vector_model(cov=kg.half_normal(1) * kg.data(SPREAD), dims=REGIONS),
+        lambda: vector_model(cov=SPREAD, data=TOTALS),
+        lambda: vector_model(mean=kg.data(TOTALS), cov=SPREAD, data=np.ones(3)),
+        lambda: vector_model(cov=SPREAD, data=WIDE),
+        lambda: kg.normal(kg.data(CENTRES) * kg.half_normal(1), 1, dims=REGIONS),
+        precision,
+        of_unknowns,
+        lambda: product(WIDE[CAB]),
+    ],
+)
+def test_vectors_and_tables_of_another_order_are_warned_of(build):
+    with pytest.warns(kg.KinetographWarning, match="same labels in another order: ") as warned:
+        kg.model(build)
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: vector_model(cov=SPREAD.loc[list("abc"), list("abc")], dims=REGIONS),
+        lambda: vector_model(cov=SPREAD, mean=kg.data(CENTRES), data=CENTRES),
+        lambda: vector_model(cov=SPREAD.to_numpy(), data=WIDE),
+        lambda: product(WIDE),
+        lambda: product(WIDE.set_axis(["p", "q", "r"], axis=1)),
+        lambda: product(SPREAD.set_axis(["p", "q", "r"], axis=1)),
+    ],
+)
+def test_vectors_and_tables_of_the_same_order_are_not_warned_of(build):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(build)
+
+
 DOUBLED = DATA.set_index("g")
 DAYS = pd.Series(DATA["y"].to_numpy(), pd.date_range("2024", periods=12), name="y")
 MIXED = DAYS.iloc[[0, 2, 1, *range(3, 12)]]

@@ -136,7 +136,13 @@ def test_a_column_is_an_array_that_is_also_read_by_names_of_rows():
     for same in (mean + 0, mean[:], mean.copy()):
         np.testing.assert_array_equal(np.asarray(same), table.columns["mean"])
         assert repr(same) == repr(table.columns["mean"])
-    assert type(mean + 0) is type(mean[:2]) is np.ndarray
+    assert type(mean + 0) is type(mean[:2]) is type(mean.values) is np.ndarray
+    assert mean.values.tolist() == mean.to_numpy().tolist() == mean.tolist()
+    with pytest.raises(
+        AttributeError, match=r"'idxmax' \(test.*; table.to_dataframe\(\)\[column\]"
+    ):
+        mean.idxmax()
+    assert not hasattr(mean, "_repr_html_")
     assert type(mean.max()) is np.float64
 
 

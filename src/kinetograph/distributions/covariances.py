@@ -10,13 +10,14 @@ from ..graph.errors import ShapeError
 from ..graph.functions.mathematics import sqrt, where
 from ..graph.messages import describe
 from ..graph.missing import first_place
-from ..graph.node import FORM, Apply, Data, Node
+from ..graph.node import FORM, Apply, Data, Node, ancestors
 from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.operations.indexing import SLICE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL, cholesky
-from ..graph.operations.operands import as_node
+from ..graph.operations.operands import as_node, literal
 from ..graph.operations.shaping import DIAG, diagonal
 from ..graph.source import place_text
+from .matrix_trials import differs, surely_symmetric, trial_value
 from .support import CorrelationMatrix, CovarianceMatrix
 from .variable import Variable
 
@@ -54,11 +55,14 @@ def _check_matrix(
     if not isinstance(node, Data):
         if not factor and node.shape[-1] > 1 and _is_lower(node):
             way_out = f"; give it by name, {factor_name}={describe(node)}" if factor_name else ""
+            if title == "precision":
+                way_out = "; the precision of its factor L is L @ L.T"
             raise ValueError(
                 f"{name}: {title} {describe(node)} is a Cholesky factor, not a covariance"
                 f"{place_text()}{way_out}"
             )
-        if not factor and (fault := _scaled_on_one_side(node)):
+        scaled = "" if factor else _scaled_on_one_side(node)
+        if fault := scaled or _impossible(node, factor, factor_name):
             raise ValueError(f"{name}: {title} {describe(node)} {fault}")
         return
     value, fault, way_out = node.value, "", ""
@@ -103,10 +107,13 @@ def _is_lower(node: Node) -> bool:
     if node.operation is MATMUL:
         lower = [_is_lower(x) for x in node.parents]
         return any(lower) and all(
-            is_lower or (isinstance(x, Apply) and x.operation is DIAG and x.attributes["k"] == 0)
-            for is_lower, x in zip(lower, node.parents, strict=True)
+            is_lower or _is_diagonal(x) for is_lower, x in zip(lower, node.parents, strict=True)
         )
     return node.operation is CHOLESKY
+
+
+def _is_diagonal(node: Node) -> bool:
+    return isinstance(node, Apply) and node.operation is DIAG and node.attributes["k"] == 0
 
 
 def _scaled_on_one_side(node: Node) -> str:
@@ -136,6 +143,46 @@ def _scaled_on_one_side(node: Node) -> str:
     return (
         f"is not symmetric: {vector} scales the {side} of {describe(matrix)} alone{place_text()}; "
         f"for standard deviations sd write sd[:, None] * {describe(matrix)} * sd"
+    )
+
+
+def _impossible(node: Node, factor: bool, factor_name: str | None) -> str:
+    """A text about unknowns that do not make a covariance or factor."""
+    if node.context is not None or (_is_lower(node) if factor else surely_symmetric(node)):
+        return ""
+    value = trial_value(node)
+    if value is None:
+        return ""
+    wanted = np.tril(value) if factor else np.swapaxes(value, -1, -2)
+    apart = differs(value, wanted)
+    if not np.any(apart):
+        return ""
+    *batch, i, j = first_place(apart)
+    one, other = value[(*batch, i, j)], value[(*batch, j, i)]
+    unknowns = [describe(n) for n in ancestors([node]) if isinstance(n, Variable)][:3]
+    values = f"for some values of {' and '.join(unknowns)} " if unknowns else ""
+    if factor:
+        way_out = "give the lower factor"
+        if not np.any(differs(value, np.triu(value))):
+            way_out += f", {describe(node)}.mT"
+        elif not np.any(differs(value, np.swapaxes(value, -1, -2))):
+            way_out = f"the factor of a covariance is kg.cholesky({describe(node)})"
+        return (
+            f"is not lower triangular: {values}it is {one:.3g} at index ({i}, {j}){place_text()}; "
+            f"{way_out}"
+        )
+    way_out = "for standard deviations sd and correlations R write sd[:, None] * R * sd"
+    if isinstance(node, Apply) and node.operation is MATMUL:
+        scales = [n.parents[0] for n in node.parents if _is_diagonal(n)]
+        matrices = [n for n in node.parents if surely_symmetric(n) and not _is_diagonal(n)]
+        texts = [describe(n) for n in (*scales, *matrices)]
+        if len(scales) == len(matrices) == 1 and all(map(str.isidentifier, texts)):
+            way_out = "write {0}[:, None] * {1} * {0}".format(*texts)
+    if factor_name and not np.any(differs(value, np.tril(value))):
+        way_out = f"give a Cholesky factor by name, {factor_name}={describe(node)}"
+    return (
+        f"is not symmetric: {values}it is {one:.3g} at index ({i}, {j}), but {other:.3g} at "
+        f"({j}, {i}){place_text()}; {way_out}"
     )
 
 
@@ -177,7 +224,11 @@ def factor_of(name: str, checked: bool, before: Mapping[str, Any], **given: Any)
     if is_factor:
         return node
     if isinstance(node, Data) and node.literal:
-        return as_node(np.linalg.cholesky(node.value))
+        known = literal(np.linalg.cholesky(node.value))
+        variable = describe(node)
+        known.variable = variable if variable.isidentifier() else None
+        known.rows, known.columns = node.rows, node.columns
+        return known
     factor = cholesky(node)
     return as_node(where(_symmetric(Array(node)), Array(factor), np.nan)) if checked else factor
 

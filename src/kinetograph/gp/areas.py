@@ -89,6 +89,8 @@ def icar(
     (1991) 1-20. A. Riebler et al., Statistical Methods in Medical Research 25 (2016) 1145-1165
     (BYM2 and the scale).
     """
+    if isinstance(dims, (tuple, list)) and len(dims) == 1:
+        (dims,) = dims
     basis = _basis(_matrix(adjacency))
     if scaled:
         basis = basis / np.exp(np.log(np.square(basis).sum(1)).mean() / 2)
@@ -109,7 +111,7 @@ def _labelled(basis: np.ndarray, adjacency: Any, dims: Any) -> Any:
     index = row_index(adjacency)
     frame = basis if index is None else type(adjacency)(basis, index=index)
     if dims is not None:
-        names = check_dims((dims,), basis.shape[:1], f"gp.icar{place_text()}") or ()
+        names = check_dims((dims,), basis.shape[:1], f"gp.icar: adjacency{place_text()}") or ()
         coords_of(frame, (*names, None), (dims, None), f"gp.icar: adjacency{place_text()}")
     return frame
 

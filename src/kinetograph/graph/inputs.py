@@ -122,7 +122,8 @@ def data(
     frozen.setflags(write=False)
     node: Incomplete | Data
     if missing_mask.any():
-        node = Incomplete(frozen, name, names, coords)
+        labels = tuple(axis.labels for axis in labelled_axes(value))
+        node = Incomplete(frozen, name, names, coords, labels)
     else:
         node = Data(frozen, name, names, coords=coords)
         node.rows, node.columns = row_index(value), column_index(value)

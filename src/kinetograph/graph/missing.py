@@ -19,10 +19,11 @@ ADVICE = 'drop or fill missing values first, or infer them: kg.data(..., missing
 class Incomplete(Node):
     """Data with missing values (NaN), before their distribution is stated.
 
-    `parts` has the arrays that observing the data made, by name.
+    `labels` has the labels of each axis; axes without names may have labels, too. `parts` has the
+    arrays that observing the data made, by name.
     """
 
-    __slots__ = ("coords", "parts", "value", "variable")
+    __slots__ = ("coords", "labels", "parts", "value", "variable")
     kind = "incomplete"
 
     def __init__(
@@ -31,10 +32,12 @@ class Incomplete(Node):
         name: str | None,
         dims: tuple[str | None, ...] | None,
         coords: dict[str, np.ndarray],
+        labels: tuple[np.ndarray | None, ...] = (),
     ) -> None:
         super().__init__((), value.shape, value.dtype, name, dims)
         self.value = value
         self.coords = coords
+        self.labels = labels
         self.variable: str | None = None
         self.parts: dict[str, Any] = {}
 

@@ -187,14 +187,15 @@ class _MissingRows:
 def _labels(node: Incomplete, located: Places, coords: Mapping[str, np.ndarray]) -> np.ndarray:
     """Labels of rows or elements, from the labels of the axes.
 
-    Axes without labels are numbered.
+    An axis without a name has the labels of the table that the data came from. Axes without labels
+    are numbered.
     """
     shape, places = located
     names = (node.dims or (None,) * len(shape))[: len(shape)]
-    axes = [
-        coords.get(name, np.arange(size)) if name else np.arange(size)
-        for name, size in zip(names, shape, strict=True)
-    ]
+    axes = []
+    for axis, (name, size) in enumerate(zip(names, shape, strict=True)):
+        labels = node.labels[axis] if axis < len(node.labels) else None
+        axes.append(coords.get(name or "", np.arange(size) if labels is None else labels))
     indices = np.unravel_index(places, shape) if shape else ()
     indexed = [axis[i] for axis, i in zip(axes, indices, strict=True)]
     if len(indexed) == 1:

@@ -6,7 +6,7 @@ index of its rows, which are its first axis, where a rule below says so. The lab
 are an index, too. Rows that are combined with the steps of a series, such as `kg.ar`, are steps.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Data, Node
 from ..graph.operations.elementwise import WHERE
 from ..graph.operations.indexing import LABELS, READS, SLICE
-from ..graph.operations.linear_algebra import MATMUL
+from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
 from ..graph.operations.shaping import TRANSPOSE
 from ..graph.source import place_text, warn_user
 from ..graph.tables import plain_labels, row_index
@@ -60,7 +60,11 @@ def warn_of_row_labels(model: "Model") -> None:
         if names := [series[n] for n in (node, *followed) if n in series]:
             series[node] = names[0]
             steps |= {indexed[n]: names[0] for n in (node, *followed) if n in indexed}
-        first, *others = dict.fromkeys(indexed[n] for n in followed if n in indexed) or (None,)
+        pairs |= dict.fromkeys(_of_other_axes(node, observed.get(node), indexed))
+        labelled = dict.fromkeys(indexed[n] for n in followed if n in indexed)
+        if rows is not None:  # an unknown with a dimension
+            pairs |= dict.fromkeys((rows, other) for other in labelled)
+        first, *others = labelled or (None,)
         if first is not None:
             indexed.setdefault(node, first)
             pairs |= dict.fromkeys((first, other) for other in others)
@@ -106,8 +110,9 @@ class LabelledRows:
     @property
     def is_square(self) -> bool:
         """Whether rows and columns have the same labels."""
-        columns = self.node.columns if isinstance(self.node, Data) else None
-        return columns is not None and columns.equals(self.index)
+        if not isinstance(self.node, Data) or self.node.rows is None or self.node.columns is None:
+            return False
+        return bool(self.node.columns.equals(self.node.rows))
 
 
 def _rows_of(node: Node) -> LabelledRows | None:
@@ -124,9 +129,7 @@ def _steps_of(node: Node | None) -> LabelledRows | None:
     source = node.source if isinstance(node, Data) else None
     if isinstance(source, Apply) and source.operation is TRANSPOSE:
         return _rows_of(source.parents[0])
-    if isinstance(node, Data) and node.columns is not None:
-        return LabelledRows(node, node.columns, axis="column")
-    return _labels_on(node, -1) if isinstance(node, (Data, Variable)) else None
+    return _columns_of(node)
 
 
 def _labels_on(node: Data | Variable, axis: int) -> LabelledRows | None:
@@ -145,14 +148,16 @@ def _followed(node: Node) -> Iterable[Node]:
     if isinstance(node, Variable):
         return () if node.distribution is None else _aligned(node, (node.distribution,))
     if isinstance(node, Distribution):
-        return () if node.family.event_ndim else _aligned(node, node.parents)
+        return (
+            _parameters_of_vectors(node) if node.family.event_ndim else _aligned(node, node.parents)
+        )
     if not isinstance(node, Apply) or not node.shape:
         return ()
     if node.operation.elementwise or node.operation in _BY_ROWS:
         return _aligned(node, node.parents)
     if operands := accumulated(node):
         return operands
-    if node.operation is MATMUL and len(node.parents[0].shape) == 2:
+    if node.operation is CHOLESKY or (node.operation is MATMUL and len(node.parents[0].shape) == 2):
         return node.parents[:1]
     if node.operation in (*READS, SLICE):
         if len(node.parents) == 2 and node.shape[:1] == node.parents[1].shape:
@@ -160,6 +165,41 @@ def _followed(node: Node) -> Iterable[Node]:
         if node.attributes["template"][:1] == (slice(None),):
             return node.parents[:1]
     return ()
+
+
+def _parameters_of_vectors(node: Distribution, one_vector: bool = True) -> list[Node]:
+    """The parameters with a row for each element of a vector."""
+    if node.family.event_ndim != 1 or (one_vector and len(node.shape) != 1):
+        return []
+    size = node.shape[-1]
+    return [p for p in node.parents if p.shape in ((size,), (size, size))]
+
+
+def _of_other_axes(
+    node: Node, observed: Node | None, indexed: dict[Node, LabelledRows]
+) -> Iterator[tuple[LabelledRows, LabelledRows]]:
+    """Pairs of labels that are combined along other axes than the rows.
+
+    These are the columns of a matrix and the rows of the second operand of a product, or the
+    columns of many vectors and the rows of their covariance.
+    """
+    if isinstance(node, Apply) and node.operation is MATMUL:
+        table, other = node.parents
+        columns = _columns_of(table) if len(table.shape) == 2 else None
+        if columns is not None and other in indexed:
+            yield columns, indexed[other]
+    elif isinstance(node, Distribution) and len(node.shape) == 2:
+        columns = _columns_of(observed or node.target)
+        for parameter in _parameters_of_vectors(node, one_vector=False):
+            if columns is not None and parameter in indexed:
+                yield columns, indexed[parameter]
+
+
+def _columns_of(node: Node | None) -> LabelledRows | None:
+    """The labels of the last axis of a table."""
+    if isinstance(node, Data) and node.columns is not None:
+        return LabelledRows(node, node.columns, axis="column")
+    return _labels_on(node, -1) if isinstance(node, (Data, Variable)) else None
 
 
 def _aligned(node: Node, operands: Iterable[Node]) -> list[Node]:
@@ -274,14 +314,21 @@ def _text(pairs: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
     x, y = (f"{describe(each.node)}{site_text(each.node)}" for each in (a, b))
     row, *labels = first_difference(a.index, b.index)
     more = f" (and {len(pairs) - 1} more such pairs)" if len(pairs) > 1 else ""
-    owners = "the indices of their pandas objects"
+    owners, axis = "the indices of their pandas objects", "row"
     levels = ".reorder_levels(y.index.names)" if _other_levels(a.index, b.index) else ""
     way_out = f"x{levels}.loc[y.index], or write x.to_numpy() if the positions are right"
     if a.is_dim or b.is_dim:
         owners = "the index of a pandas object and the labels of a dimension"
         way_out = "y.loc[labels], or write y.to_numpy() if the positions are right"
+    if a.axis == "column":
+        axis = "place"
+        owners = (
+            f"the columns of the first and the {'labels' if b.is_dim else 'index'} of the second"
+        )
+        labels_in_words = "labels" if b.is_dim else "y.index"
+        way_out = f"x[{labels_in_words}], or write x.to_numpy() if the positions are right"
     return (
         f"{x} and {y} are combined{place_text()}{more}, but {owners} "
-        f"have {how}: row {row} is {labels[0]} in one and {labels[1]} in the other. "
+        f"have {how}: {axis} {row} is {labels[0]} in one and {labels[1]} in the other. "
         f"Arrays are combined by position: give the rows of both in the same order, as in {way_out}"
     )

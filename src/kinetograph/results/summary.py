@@ -12,7 +12,7 @@ from ..graph.markup import table
 from ..graph.messages import describe
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.suggestions import closest, meant
+from ..graph.suggestions import MissingAttributeError, closest, meant
 from ..graph.value_texts import in_words
 from . import diagnostics
 from .check import LEAD, as_group, check_draws, unknowns_of, walkers_of
@@ -42,6 +42,24 @@ class _Column(np.ndarray):
             return self.entry(key)
         return np.asarray(self)[key]
 
+    @property
+    def values(self) -> np.ndarray:
+        """The numbers, as of a column of pandas."""
+        return np.asarray(self)
+
+    def to_numpy(self) -> np.ndarray:
+        """The numbers, as of a column of pandas."""
+        return np.asarray(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise MissingAttributeError(
+            f"a column of a summary is a NumPy array and has no attribute {name!r}{place_text()}; "
+            f"write table.to_dataframe()[column].{name} for that of pandas",
+            name=name,
+        )
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return array[()] if return_scalar else np.asarray(array)
 
@@ -54,9 +72,9 @@ class _Column(np.ndarray):
 class Summary:
     """A table with row names and columns of numbers; prints itself.
 
-    `table["mean"]` is a column, `table["mean", "theta[A]"]` and `table["mean"]["theta[A]"]` an
-    entry, `table.to_dataframe()` a pandas DataFrame, and `table.to_latex()` the text for a paper.
-    Iterating gives the names of the rows.
+    `table["mean"]` is a column, an array of NumPy; `table["mean", "theta[A]"]` and
+    `table["mean"]["theta[A]"]` are an entry, `table.to_dataframe()` is a pandas DataFrame, and
+    `table.to_latex()` is the text for a paper. Iterating gives the names of the rows.
     """
 
     names: tuple[str, ...]

@@ -77,7 +77,14 @@ fields(
     search=str,
     ambient=bool,
 )
-fields(Incomplete, coords=_LABELS, parts=DictOf(str, anything), value=np.ndarray, variable=_NAME)
+fields(
+    Incomplete,
+    coords=_LABELS,
+    labels=TupleOf(optional(np.ndarray)),
+    parts=DictOf(str, anything),
+    value=np.ndarray,
+    variable=_NAME,
+)
 fields(
     Cell,
     initial=numbers,

@@ -122,7 +122,7 @@ def test_labels_of_a_data_frame_and_of_a_dim_must_agree():
     frame = pd.DataFrame(ROAD, labels, labels)
     with pytest.raises(kg.DimsError, match=r"gp.icar: adjacency .*'area' has the labels"):
         kg.gp.icar(frame, dims=kg.dim("area", labels[::-1]))
-    with pytest.raises(kg.DimsError, match=r"gp.icar .*axis 0 has length 5"):
+    with pytest.raises(kg.DimsError, match=r"gp.icar: adjacency .*axis 0 has length 5"):
         kg.gp.icar(ROAD, dims=kg.dim("area", 4))
     with pytest.raises(kg.DimsError, match=r"gp.icar: adjacency .*dims must be names of axes"):
         kg.gp.icar(ROAD, dims=labels)

@@ -536,7 +536,8 @@ def test_a_cholesky_factor_is_not_taken_for_a_covariance(cov):
 
 def test_covariances_that_are_computed_from_factors_are_taken():
     sd, factor = kg.half_normal(1, shape=2, name="sd"), kg.lkj_cholesky(2, 2, name="factor")
-    for cov in (factor @ factor.T, kg.diag(sd) @ kg.diag(sd), kg.diag(sd) @ (factor @ factor.T)):
+    scaled = kg.diag(sd) @ (factor @ factor.T) @ kg.diag(sd)
+    for cov in (factor @ factor.T, kg.diag(sd) @ kg.diag(sd), scaled):
         assert kg.multivariate_normal([0, 0], cov).shape == (2,)
 
 

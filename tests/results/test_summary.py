@@ -139,7 +139,7 @@ def test_a_column_is_an_array_that_is_also_read_by_names_of_rows():
     assert type(mean + 0) is type(mean[:2]) is type(mean.values) is np.ndarray
     assert mean.values.tolist() == mean.to_numpy().tolist() == mean.tolist()
     with pytest.raises(
-        AttributeError, match=r"'idxmax' \(test.*; table.to_dataframe\(\)\[column\]"
+        AttributeError, match=r"'idxmax' \(test.*; write table.to_dataframe\(\)\[column\]"
     ):
         mean.idxmax()
     assert not hasattr(mean, "_repr_html_")

@@ -20,7 +20,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "bde": ("sklearn-contrib-bde",),
 }
 ALL_IN_ONE = {
-    "reliability": ("-e", str(ROOT), "numpyro", "blackjax", "nutpie", "arviz-stats[xarray]")
+    "reliability": ("-e", str(ROOT), "numpyro", "blackjax", "nutpie", "arviz-stats[xarray]"),
+    "bambi": ("bambi", "arviz-stats[xarray]"),
 }
 NAMED = (
     "kinetograph",

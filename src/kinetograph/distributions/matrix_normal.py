@@ -120,7 +120,8 @@ def matrix_normal(
     ShapeError
         If a matrix is not square or the mean does not fit.
     ValueError
-        If a covariance is known and not symmetric and positive definite.
+        If a covariance is known and not symmetric and positive definite, or if an expression
+        of unknowns is not symmetric.
     TypeError
         If for rows or columns not exactly one of covariance and factor is given.
 

@@ -150,7 +150,8 @@ def multivariate_normal(
     ShapeError
         If the matrix is not square or the mean does not fit it.
     ValueError
-        If `cov` or `precision` is known and not symmetric and positive definite.
+        If `cov` or `precision` is known and not symmetric and positive definite, if an expression
+        of unknowns is not symmetric, such as `kg.diag(sd) @ R`, or `chol` not lower triangular.
     TypeError
         If not exactly one of `cov`, `chol` and `precision` is given.
 

@@ -87,7 +87,8 @@ def multivariate_student(
     ShapeError
         If the matrix is not square or the mean does not fit it.
     ValueError
-        If `df` is known and not positive, or `cov` known and not symmetric and positive definite.
+        If `df` is known and not positive, if `cov` is known and not symmetric and positive
+        definite, or if an expression of unknowns is not symmetric.
     TypeError
         If not exactly one of `cov` and `chol` is given.
 

@@ -119,8 +119,8 @@ def wishart(df: Any, scale: Any = None, *, chol: Any = None, drawn: bool = False
     Raises
     ------
     ValueError
-        If `df` is known and not above p - 1, or `scale` known and not symmetric and positive
-        definite.
+        If `df` is known and not above p - 1, if `scale` is known and not symmetric and positive
+        definite, or if an expression of unknowns is not symmetric.
     ShapeError
         If the matrix is not square.
     TypeError

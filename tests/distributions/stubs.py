@@ -1,4 +1,7 @@
-"""The signatures that type checkers and editors read, written from the declarations.
+"""The imports of distributions, and the signatures that type checkers and editors read.
+
+All are written from the declarations. `distributions/__init__.py` imports each function with the
+decorator `@declared` from its file.
 
 Samplers take the settings that their classes declare: `samplers/__init__.pyi` lists them.
 
@@ -10,8 +13,11 @@ has them: the first signature is that of `help`.
     python -m tests.distributions.stubs    writes all
 """
 
+import ast
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -32,6 +38,16 @@ HEAD = '''# ruff: noqa: E501
 from typing import Any, overload
 
 '''
+PACKAGE = ROOT / "src" / "kinetograph"
+# `__init__.py` of the distributions.
+IMPORTS = '''"""Distributions, one family in each file.
+
+`python -m tests.distributions.stubs` writes this file, and `__init__.pyi` for type checkers.
+"""
+
+{}
+__all__ = sorted([*DISTRIBUTIONS, "distribution"])
+'''
 # How annotations are written where they are not names of classes.
 WRITTEN = {
     "typing.Any": "Any",
@@ -39,6 +55,25 @@ WRITTEN = {
     "kinetograph.samplers.sampler.Sampler": "Sampler",
     "collections.abc.Sequence": "Sequence",
 }
+
+
+def declared_in(path: Path) -> list[str]:
+    """The functions of a file with the decorator `@declared`."""
+    functions = [
+        (statement.name, ast.unparse(decorator))
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(statement, ast.FunctionDef)
+        for decorator in statement.decorator_list
+    ]
+    return [name for name, decorator in functions if decorator.startswith("declared(")]
+
+
+def of_imports() -> str:
+    """The file that imports all distributions."""
+    names = {path.stem: declared_in(path) for path in (PACKAGE / "distributions").glob("*.py")}
+    names |= {"custom": ["distribution"], "declaration": ["DISTRIBUTIONS"]}
+    pairs = sorted((module, listed) for module, listed in names.items() if listed)
+    return IMPORTS.format("".join(f"from .{m} import {', '.join(n)}\n" for m, n in pairs))
 
 
 def in_one_line(name: str, signature: Signature) -> str:
@@ -131,17 +166,22 @@ def module_of(kind: type) -> str:
 
 
 def stubs() -> dict[Path, str]:
-    """The stub files by their paths."""
-    folder = ROOT / "src" / "kinetograph"
+    """The written files by their paths."""
     return {
-        folder / "distributions" / "__init__.pyi": of_distributions(),
-        folder / "streams" / "methods.pyi": of_streams(),
-        folder / "samplers" / "__init__.pyi": of_samplers(),
+        PACKAGE / "distributions" / "__init__.py": of_imports(),
+        PACKAGE / "distributions" / "__init__.pyi": of_distributions(),
+        PACKAGE / "streams" / "methods.pyi": of_streams(),
+        PACKAGE / "samplers" / "__init__.pyi": of_samplers(),
     }
 
 
 def main() -> None:
-    """Write the stub files."""
+    """Write the files; with new imports, the signatures follow in a new process."""
+    imports = PACKAGE / "distributions" / "__init__.py"
+    if imports.read_text(encoding="utf-8") != (text := of_imports()):
+        imports.write_text(text, encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "tests.distributions.stubs"], check=True)
+        return
     for path, text in stubs().items():
         path.write_text(text, encoding="utf-8")
 

@@ -5,9 +5,9 @@
     <!-- table of pages -->                tables of pages and their sections, with their names
 
 A row has the signature of a name and the first sentence of its docstring. The table ends at
-`<!-- end of table -->`.
+`<!-- end of table -->`. The README's list of distributions has the names on the pages about them.
 
-    python -m tests.docs.reference         writes the tables into the pages
+    python -m tests.docs.reference         writes the tables into the pages, and the list
 """
 
 import ast
@@ -19,6 +19,7 @@ from typing import Any
 from tests.docs.pages import ROOT
 
 import kinetograph as kg
+from kinetograph.distributions.declaration import DISTRIBUTIONS
 
 __all__ = ["HEAD", "PAGES", "first_sentence", "names", "row", "written"]
 
@@ -135,10 +136,29 @@ def written(page: str) -> str:
     return TABLE.sub(table, page)
 
 
+def with_distributions(readme: str) -> str:
+    """The README with the list and the number of all distributions.
+
+    New ones come last.
+    """
+    pages = [path for path in PAGES if path.stem.startswith("distributions")]
+    documented = [name for path in pages for name in names(path.read_text(encoding="utf-8"))]
+    number = len(DISTRIBUTIONS) + len(("integers", "truncated_normal"))  # methods of streams
+
+    def listed(match: re.Match[str]) -> str:
+        order = [name for name in match[2].split(", ") if name in documented]
+        return match[1] + ", ".join(dict.fromkeys([*order, *documented])) + match[3]
+
+    readme = re.sub(r"(and Cholesky factors: )(.*?)( \|)", listed, readme)
+    return re.sub(r"\d+( distributions, permutations)", rf"{number}\1", readme)
+
+
 def main() -> None:
-    """Write the tables into all pages."""
+    """Write the tables into all pages, and the list into the README."""
     for path in PAGES:
         path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+    readme = ROOT / "README.md"
+    readme.write_text(with_distributions(readme.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

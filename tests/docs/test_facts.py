@@ -154,6 +154,17 @@ def test_the_readme_has_all_distributions() -> None:
     assert sorted(re.findall(r"\w+", listed)) == sorted(public)
 
 
+def test_the_list_of_the_readme_is_written() -> None:
+    """`python -m tests.docs.reference` writes it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert reference.with_distributions(readme) == readme
+    number = r"\d+ distributions, permutations"
+    changed = re.sub(number, "1 distributions, permutations", readme.replace(", gamma, ", ", "))
+    written = reference.with_distributions(changed)
+    assert re.search(r", gamma \|$", written, re.MULTILINE)
+    assert re.findall(number, written) == re.findall(number, readme)
+
+
 def test_the_number_of_distributions_of_streams() -> None:
     other_methods = {"choice", "permutation", "getstate", "setstate", "seed", "results"}
     public = {name for name in dir(kg.RandomStreams) if not name.startswith("_")}

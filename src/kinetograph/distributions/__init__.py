@@ -1,6 +1,6 @@
 """Distributions, one family in each file.
 
-Type checkers and editors read `__init__.pyi`, which `python -m tests.distributions.stubs` writes.
+`python -m tests.distributions.stubs` writes this file, and `__init__.pyi` for type checkers.
 """
 
 from .ar import ar
